@@ -1,0 +1,280 @@
+"""The one event loop.
+
+Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
+completions, cancellations, arrivals. Then everyone decides once: rate, order, starts, sleep. The loop is compiled
+once for all policies and releases the GIL.
+"""
+
+import inspect
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import config
+from numba.core.types import FunctionType
+
+from harness.engine.faults import (
+    BAD_RATE,
+    ORDERING,
+    RATING,
+    SLEEPING,
+    STARTING,
+    STUCK,
+    PolicyFault,
+    note,
+)
+from harness.engine.nodes import draw, settle
+from harness.engine.queue import check_scores, drop_started, enqueue, rank_queue, remove
+from harness.engine.service import finish
+from harness.engine.state import (
+    CANCELLED,
+    FLOATS,
+    KERNEL_TYPES,
+    PENDING,
+    RATE,
+    SLEEP,
+    START,
+    VIEW,
+    WAITING,
+    bundled,
+    inner,
+    seen,
+)
+from harness.keep import compile_and_keep
+
+
+@inner
+def real_time(clock: Any, virtual: float) -> float:
+    """When the virtual clock will show `virtual`. At full speed from the start, that is `virtual` itself, exactly."""
+    return max(clock.now, clock.since + (virtual - clock.base) / clock.rate)
+
+
+@inner
+def next_instant(state: Any) -> float:
+    """When something happens next [s]; infinity if nothing will."""
+    clock = state.clock
+    time = clock.timer
+    if clock.next < len(state.jobs):
+        time = min(time, state.jobs[clock.next].submit)
+    if clock.running > 0:
+        time = min(time, real_time(clock, state.heap[0].time))
+    if clock.cancels < len(state.cancellations):
+        time = min(time, state.truth[state.cancellations[clock.cancels]].cancel)
+    return time
+
+
+@inner
+def advance(state: Any, now: float) -> None:
+    """Move both clocks to `now` and add what went by to the sums over the run. Changes clock."""
+    clock = state.clock
+    elapsed = now - clock.now
+    virtual = clock.base + (now - clock.since) * clock.rate
+    if clock.running > 0 and real_time(clock, state.heap[0].time) <= now:
+        virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
+    if elapsed > 0:
+        busy = clock.cores - clock.free
+        work = clock.backlog + clock.due_speed - clock.virtual * clock.speed
+        later = clock.backlog + clock.due_speed - virtual * clock.speed
+        clock.sum_jobs += elapsed * (clock.queued + clock.running)
+        clock.sum_queued += elapsed * clock.queued
+        clock.sum_busy += elapsed * busy
+        clock.sum_work += elapsed * 0.5 * (work + later)
+        clock.sum_effective += elapsed * clock.rate * busy
+        if clock.queued > 0:
+            clock.sum_potential += elapsed * clock.rate * clock.cores
+            clock.sum_wasted += elapsed * clock.rate * clock.free
+        else:
+            clock.sum_potential += elapsed * clock.rate * busy
+    clock.now = now
+    clock.virtual = virtual
+    if clock.timer <= now:
+        clock.timer = np.inf
+
+
+@inner
+def complete(state: Any) -> None:
+    """Every job that is due at this instant leaves."""
+    clock = state.clock
+    while clock.running > 0 and real_time(clock, state.heap[0].time) <= clock.now:
+        finish(state, state.heap[0].job)
+
+
+@inner
+def leave_queue(state: Any, job: int) -> None:
+    """A waiting job gives up. Changes jobs, clock."""
+    clock = state.clock
+    state.jobs[job].status = CANCELLED
+    state.jobs[job].end = clock.now
+    state.leavers[clock.departed] = job
+    clock.departed += 1
+
+
+@inner
+def cancel(state: Any) -> None:
+    """Jobs whose patience ends at this instant leave the queue, unless they have been started."""
+    clock = state.clock
+    while clock.cancels < len(state.cancellations):
+        job = state.cancellations[clock.cancels]
+        if state.truth[job].cancel > clock.now:
+            return
+        clock.cancels += 1
+        if state.jobs[job].status == WAITING:
+            position = clock.head
+            while state.queue[position] != job:
+                position += 1
+            remove(state, position)
+            clock.queued -= 1
+            clock.backlog -= state.truth[job].work
+            leave_queue(state, job)
+
+
+@inner
+def score_new(state: Any, count: int) -> None:
+    """Score the first `count` jobs of `ranking`, which are about to be queued."""
+    state.clock.hook = ORDERING
+    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
+    check_scores(state, count)
+    for k in range(count):
+        state.jobs[state.ranking[k]].score = state.scores[k]
+
+
+@inner
+def arrive(state: Any) -> None:
+    """Jobs submitted at this instant join the queue. Changes jobs, queue, clock."""
+    clock = state.clock
+    count = 0
+    while clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
+        job = clock.next
+        clock.next += 1
+        if state.jobs[job].status != PENDING:  # not accepted
+            continue
+        clock.events += 1
+        if state.truth[job].cancel <= clock.now:
+            leave_queue(state, job)
+            continue
+        state.jobs[job].status = WAITING
+        clock.backlog += state.truth[job].work
+        state.ranking[count] = job
+        count += 1
+    if count > 0:
+        score_new(state, count)
+        for k in range(count):
+            enqueue(state, state.ranking[k])
+    clock.arrived = count
+
+
+@inner
+def set_rate(state: Any, rate: float) -> None:
+    """Switch the rate of all nodes, O(1) for the jobs: their due times are virtual. Changes clock, nodes."""
+    clock = state.clock
+    if not (rate > 0 and rate < np.inf):
+        note(clock, BAD_RATE, -1, -1, rate)
+        raise PolicyFault
+    clock.since = clock.now
+    clock.base = clock.virtual
+    clock.rate = rate
+    for node in range(len(state.nodes)):
+        settle(state, node)
+        draw(state, node)
+
+
+@inner
+def requeue_suspended(state: Any) -> None:
+    """Jobs that the decision suspended wait again. Changes jobs, queue, clock."""
+    clock = state.clock
+    count = clock.suspended
+    for k in range(count):
+        state.ranking[k] = state.paused[k]
+    score_new(state, count)
+    for k in range(count):
+        state.jobs[state.paused[k]].status = WAITING
+        enqueue(state, state.paused[k])
+    clock.suspended = 0
+
+
+@inner
+def decide(
+    state: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any, varies: bool
+) -> None:
+    """Everyone decides once: rate, order, starts, sleep."""
+    clock = state.clock
+    clock.hook = RATING
+    wanted = rate(seen(state), rate_own)
+    if wanted != clock.rate:
+        set_rate(state, wanted)
+    if varies and clock.queued > 1:
+        rank_queue(state)
+    clock.hook = STARTING
+    start(state, start_own)
+    if clock.started > 0:
+        drop_started(state)
+    if clock.suspended > 0:
+        requeue_suspended(state)
+    clock.hook = SLEEPING
+    sleep(seen(state), sleep_own)
+
+
+@inner
+def close(state: Any) -> None:
+    """Nothing will happen any more: settle the energy, and refuse a schedule that leaves jobs behind."""
+    clock = state.clock
+    for node in range(len(state.nodes)):
+        settle(state, node)
+    if clock.queued > 0:
+        clock.hook = STARTING
+        note(clock, STUCK, state.queue[clock.head], -1, clock.queued)
+        raise PolicyFault
+
+
+def run(
+    v: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any, watts: Any,
+    watts_own: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any,
+    varies: bool, budget: int,
+) -> bool:  # fmt: skip
+    """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
+    state = bundled(v, order, order_own, second, second_own, select, select_own, watts, watts_own)
+    clock = state.clock
+    if clock.instants == 0:
+        for node in range(len(state.nodes)):
+            draw(state, node)
+    for _ in range(budget):
+        now = next_instant(state)
+        if now == np.inf:
+            close(state)
+            return True
+        advance(state, now)
+        clock.completed = 0
+        clock.departed = 0
+        complete(state)
+        cancel(state)
+        arrive(state)
+        clock.instants += 1
+        clock.events += clock.completed
+        decide(state, start, start_own, rate, rate_own, sleep, sleep_own, varies)
+    return False
+
+
+#: What `run` is compiled for.
+RUN = types.boolean(
+    VIEW,
+    *KERNEL_TYPES,
+    FunctionType(START),
+    FLOATS,
+    FunctionType(RATE),
+    FLOATS,
+    FunctionType(SLEEP),
+    FLOATS,
+    types.boolean,
+    types.int64,
+)
+
+
+@cache
+def compiled_run() -> Any:
+    """`run`, compiled once for all policies."""
+    if config.DISABLE_JIT:
+        return run
+    arguments = ", ".join(inspect.signature(run).parameters)
+    source = f"def kernel({arguments}):\n    return run({arguments})\n"
+    return compile_and_keep("run", source, {"run": inner(run)}, RUN, nogil=True, _nrt=False)

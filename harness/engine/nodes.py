@@ -1,0 +1,165 @@
+"""Which cores a job holds, and what the nodes draw meanwhile.
+
+A node's power is shared by its busy cores: `share` integrates watts per busy core, so that a job's energy on a
+node is its cores times the growth of `share` while it was there, whatever its neighbours did.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.faults import BAD_WATTS, OVERCOMMIT, POWERING, PolicyFault, note
+from harness.engine.state import inner, verb
+
+#: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
+BLOCK = 64
+
+
+@verb
+def room(state: Any, job: int, node: int) -> int:
+    """How many processors of `node` the job could have now: free cores, memory and partition respected."""
+    free = state.nodes[node].free
+    if state.clock.constrained == 0 or free == 0:
+        return free
+    wanted = state.jobs[job].partition
+    if wanted >= 0 and wanted != state.nodes[node].partition:
+        return 0
+    memory = state.jobs[job].memory
+    if memory > 0 and state.nodes[node].free_memory < free * memory:
+        return int(state.nodes[node].free_memory // memory)
+    return free
+
+
+@verb
+def fits(state: Any, job: int) -> bool:
+    """Whether the job could start now: enough free processors with the memory and the partition it asks for."""
+    procs = state.jobs[job].procs
+    if procs > state.clock.free:
+        return False
+    if state.clock.constrained == 0:
+        return True
+    found = 0
+    node = next_free(state, -1)
+    while node >= 0:
+        found += room(state, job, node)
+        if found >= procs:
+            return True
+        node = next_free(state, node)
+    return False
+
+
+@verb
+def next_free(state: Any, after: int) -> int:
+    """The first node numbered above `after` that has a free core, or −1."""
+    nodes = state.nodes
+    node = after + 1
+    count = len(nodes)
+    while node < count:
+        if node % BLOCK == 0:
+            block = node // BLOCK
+            while block < len(state.blocks) and state.blocks[block] == 0:
+                block += 1
+            node = block * BLOCK
+            if node >= count:
+                return -1
+        if nodes[node].free > 0:
+            return node
+        node += 1
+    return -1
+
+
+@verb
+def take(state: Any, job: int, node: int, procs: int) -> None:
+    """Hold `procs` processors of `node` for the job. Changes the node's free cores and memory."""
+    clock = state.clock
+    if procs < 1 or procs > room(state, job, node):
+        note(clock, OVERCOMMIT, job, node, procs)
+        raise PolicyFault
+    state.nodes[node].free -= procs
+    if clock.constrained:
+        state.nodes[node].free_memory -= procs * state.jobs[job].memory
+    state.blocks[node // BLOCK] -= procs
+    piece = clock.slack
+    clock.slack = state.slices[piece].next
+    state.slices[piece].node = node
+    state.slices[piece].cores = procs
+    state.slices[piece].next = state.jobs[job].slices
+    state.jobs[job].slices = piece
+
+
+@inner
+def give_back(state: Any, job: int) -> None:
+    """Undo every `take` of the job. Changes nodes, slices; the nodes' power must already be settled."""
+    clock = state.clock
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        cores = state.slices[piece].cores
+        state.nodes[node].free += cores
+        if clock.constrained:
+            state.nodes[node].free_memory += cores * state.jobs[job].memory
+        state.blocks[node // BLOCK] += cores
+        following = state.slices[piece].next
+        state.slices[piece].next = clock.slack
+        clock.slack = piece
+        piece = following
+    state.jobs[job].slices = -1
+
+
+@inner
+def settle(state: Any, node: int) -> None:
+    """Bring the node's energy up to now, at the power it drew since it was last settled."""
+    record = state.nodes[node]
+    now = state.clock.now
+    elapsed = now - record.settled
+    if elapsed > 0:
+        energy = record.watts * elapsed
+        record.energy += energy
+        if record.busy > 0:
+            record.share += energy / record.busy
+        else:
+            record.idle_energy += energy
+    record.settled = now
+
+
+@inner
+def draw(state: Any, node: int) -> None:
+    """Ask the energy policy what the node draws from now on."""
+    watts = state.watts(state.nodes[node], state.clock, state.watts_own)
+    if not (watts >= 0 and watts < np.inf):
+        state.clock.hook = POWERING
+        note(state.clock, BAD_WATTS, -1, node, watts)
+        raise PolicyFault
+    state.nodes[node].watts = watts
+
+
+@inner
+def occupy(state: Any, job: int) -> float:
+    """The cores the job took become busy; returns the speed of its slowest processor."""
+    slowest = np.inf
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        settle(state, node)
+        state.nodes[node].busy += state.slices[piece].cores
+        draw(state, node)
+        state.slices[piece].share = state.nodes[node].share
+        slowest = min(slowest, state.nodes[node].speed)
+        piece = state.slices[piece].next
+    return slowest
+
+
+@inner
+def vacate(state: Any, job: int) -> None:
+    """The job's cores fall idle and are given back; what they drew is charged to the job."""
+    energy = 0.0
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        settle(state, node)
+        energy += state.slices[piece].cores * (state.nodes[node].share - state.slices[piece].share)
+        state.nodes[node].busy -= state.slices[piece].cores
+        draw(state, node)
+        piece = state.slices[piece].next
+    state.jobs[job].energy += energy
+    give_back(state, job)

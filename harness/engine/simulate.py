@@ -1,0 +1,222 @@
+"""One run: arrays made ready, policies bound, the loop driven in slices that can be interrupted, faults explained."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness import kernels
+from harness.engine import faults, loop
+from harness.engine import state as layouts
+from harness.engine.nodes import BLOCK
+from harness.platform.platform import Platform
+from harness.policy import Choice
+from harness.workload.log import Workload
+
+#: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
+SLICE_SECONDS = 0.2
+
+Progress = Callable[[int, int], None]  # (jobs that left the system, all jobs)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The arrays as the loop left them."""
+
+    jobs: Any  # records in order of submission
+    nodes: Any
+    clock: Any
+    place: np.ndarray[Any, Any]  # place[k]: row of the workload that became job k
+    seconds: float  # simulation alone
+    plain: dict[str, str]  # hook → policy that ran as plain Python
+
+
+def arrays(workload: Workload, platform: Platform) -> tuple[Any, np.ndarray[Any, Any]]:
+    """The state before the first instant, and which row of the workload each job is."""
+    frame = workload.jobs
+    place = np.argsort(frame["submit"].to_numpy(), kind="stable")
+    count = len(frame)
+    jobs = np.zeros(count, layouts.JOB)
+    for field, column in (
+        ("number", "job"),
+        ("submit", "submit"),
+        ("procs", "procs"),
+        ("estimate", "estimate"),
+    ):
+        jobs[field] = frame[column].to_numpy()[place]
+    for field in ("user", "group", "queue"):
+        jobs[field] = frame[field].to_numpy()[place]
+    jobs["left"] = jobs["estimate"]
+    jobs["memory"] = np.maximum(frame["memory"].to_numpy()[place], 0)
+    jobs["partition"] = -1
+    for field in ("start", "end"):
+        jobs[field] = np.nan
+    jobs["reserved"] = jobs["slices"] = -1
+    nodes = platform.build(layouts.NODE)
+    if len({t.partition for t in platform.types}) > 1:
+        jobs["partition"] = frame["partition"].to_numpy()[place]
+    constrained = bool((jobs["partition"] >= 0).any() or (np.isfinite(nodes["memory"]).any() and jobs["memory"].any()))
+    jobs["status"] = np.where(accepted(jobs, nodes, constrained), layouts.PENDING, layouts.UNACCEPTED)
+
+    truth = np.zeros(count, layouts.TRUTH)
+    truth["work"] = frame["work"].to_numpy()[place]
+    truth["cancel"] = frame["cancel"].to_numpy()[place]
+    leaving = np.flatnonzero(np.isfinite(truth["cancel"]) & (jobs["status"] == layouts.PENDING))
+    cancellations = leaving[np.argsort(truth["cancel"][leaving], kind="stable")]
+
+    cores = platform.cores
+    slots = min(count, cores) + 1
+    slices = np.zeros(cores + 1, layouts.SLICE)
+    slices["next"] = np.arange(1, cores + 2)
+    slices["next"][-1] = -1
+    clock = np.zeros(1, layouts.CLOCK)
+    clock["now"] = clock["virtual"] = clock["began"] = jobs["submit"][0]
+    clock["rate"] = 1.0
+    clock["free"] = clock["cores"] = cores
+    clock["constrained"] = constrained
+    clock["timer"] = np.inf
+    nodes["settled"] = clock["now"]
+    blocks = np.add.reduceat(nodes["free"], np.arange(0, len(nodes), BLOCK)).astype(np.int64)
+
+    view = layouts.View(
+        jobs=records(jobs),
+        nodes=records(nodes),
+        slices=records(slices),
+        clock=records(clock)[0],
+        queue=np.empty(2 * count + 2, np.int64),
+        plan=np.empty(slots, np.int64),
+        leavers=np.empty(count + 1, np.int64),
+        paused=np.empty(slots, np.int64),
+        blocks=blocks,
+        ranking=np.empty(count + 1, np.int64),
+        scores=np.empty(count + 1),
+        profile_time=np.empty(4 * count + 8),
+        profile_free=np.empty(4 * count + 8, np.int64),
+        heap=records(np.empty(slots, layouts.DUE)),
+        truth=records(truth),
+        cancellations=cancellations,
+    )
+    return view, place
+
+
+def records(array: np.ndarray[Any, Any]) -> Any:
+    """The same memory, whose fields are attributes in plain Python too."""
+    return array.view(np.recarray)
+
+
+def accepted(jobs: Any, nodes: Any, constrained: bool) -> np.ndarray[Any, Any]:
+    """Which jobs the empty machine could run."""
+    if not constrained:
+        return np.asarray(jobs["procs"] <= nodes["cores"].sum())
+    possible: np.ndarray[Any, Any] = np.zeros(len(jobs), bool)
+    demands = pd.DataFrame({"memory": jobs["memory"], "partition": jobs["partition"]})
+    for (memory, partition), rows in demands.groupby(["memory", "partition"]).indices.items():
+        room = nodes["cores"].astype(float)
+        if memory > 0:
+            room = np.minimum(room, nodes["memory"] // memory)
+        if partition >= 0:
+            room = np.where(nodes["partition"] == partition, room, 0)
+        possible[rows] = jobs["procs"][rows] <= room.sum()
+    return possible
+
+
+def simulate(
+    workload: Workload,
+    platform: Platform,
+    chosen: dict[str, Choice],
+    *,
+    seed: int = 0,
+    plain: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run the loop from the first arrival to the last departure."""
+    view, place = arrays(workload, platform)
+    bound = {part: kernels.kernel_of(choice, seed, plain=plain) for part, choice in chosen.items()}
+    numbers = []
+    functions, owns = {}, {}
+    state_parts: dict[str, Any] = {}
+    for part, kernel in bound.items():
+        functions[part], owns[part] = kernel.function, kernel.own
+    python = {part: kernel for part, kernel in bound.items() if kernel.python}
+    # A plain Python policy is found by a number, which takes the place of its own vector in the loop.
+    tickets = {part: kernels.ticket() for part in python}
+    for part, number in tickets.items():
+        owns[part] = np.array([float(number)])
+    for part, name in (("order", "order"), ("second", "second"), ("select", "select"), ("watts", "energy")):
+        state_parts[part], state_parts[f"{part}_own"] = functions[name], owns[name]
+    state = layouts.State(*view, **state_parts)
+    for part, kernel in python.items():
+        kernels.connect(tickets[part], kernel, state if part == "start" else view)
+        numbers.append(tickets[part])
+    arguments = [*state_parts.values()]
+    for part in ("start", "rate", "sleep"):
+        arguments += [functions[part], owns[part]]
+    varies = bool(chosen["order"].policy.varies)
+    loop.compiled_run()
+    began = time.perf_counter()
+    try:
+        drive(view, arguments, varies, progress)
+    except faults.PolicyFault:
+        raise explain(view, chosen) from None
+    except Exception as error:
+        error.add_note(where(view, chosen))
+        raise
+    finally:
+        for number in numbers:
+            kernels.disconnect(number)
+    seconds = time.perf_counter() - began
+    names = {chosen[part].policy.hook: chosen[part].policy.name for part in python}
+    return Outcome(view.jobs, view.nodes, view.clock, place, seconds, names)
+
+
+def drive(view: Any, arguments: list[Any], varies: bool, progress: Progress | None) -> None:
+    """Run the loop in slices of about `SLICE_SECONDS`, so that Ctrl-C is heard and progress is seen."""
+    run = loop.compiled_run()
+    budget = 1_000
+    while True:
+        began = time.perf_counter()
+        if run(view, *arguments, varies, budget):
+            return
+        if progress is not None:
+            inside = int(view.clock.queued + view.clock.running)
+            progress(int(view.clock.next) - inside, len(view.jobs))
+        elapsed = time.perf_counter() - began
+        budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9))))
+
+
+def _part(view: Any, chosen: dict[str, Choice]) -> tuple[str, Choice]:
+    """Which policy was being asked."""
+    hook = faults.HOOKS[int(view.clock.hook)]
+    return hook, next(choice for choice in chosen.values() if choice.policy.hook == hook)
+
+
+def where(view: Any, chosen: dict[str, Choice]) -> str:
+    """The policy that was being asked, and when, for errors that it raised itself."""
+    hook, choice = _part(view, chosen)
+    waiting = view.queue[view.clock.head : view.clock.tail]
+    first = f", first waiting job {view.jobs[waiting[0]].number}" if len(waiting) else ""
+    return f"in the policy {str(choice)!r} ({hook}) at {number(view.clock.now)} s{first}"
+
+
+def explain(view: Any, chosen: dict[str, Choice]) -> faults.PolicyError:
+    """The loop's notes as a sentence."""
+    clock = view.clock
+    hook, choice = _part(view, chosen)
+    facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.place), "free": int(clock.value)}
+    if clock.culprit >= 0:
+        job = view.jobs[clock.culprit]
+        facts |= {"job": int(job.number), "procs": int(job.procs)}
+        if clock.place >= 0:
+            from harness.engine.nodes import room
+
+            facts["room"] = int(room(view, int(clock.culprit), int(clock.place)))
+    what = faults.sentence(int(clock.fault), **facts)
+    return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(clock.now)} s, {what}")
+
+
+def number(value: float) -> str:
+    """A time without a decimal point if it has none."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))

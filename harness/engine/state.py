@@ -1,0 +1,284 @@
+"""The state of a running simulation: numpy record arrays with documented layouts.
+
+In compiled code `state.jobs[i].procs` is a machine load; in plain Python the same expression works, because
+every array is a record array. Afterwards the arrays *are* the result table.
+
+Two bundles of the same arrays are handed around. `View` is what every policy sees. `State` is `View` and the
+kernels that starting a job needs (where to place it, what it draws); only `start_jobs` policies get it.
+
+Two clocks run: `now`, the real time in seconds, and `virtual`, the integral of the service rate. Plans and due
+times are virtual, so that switching the rate moves none of them.
+"""
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, njit, types
+from numba.core.types import FunctionType
+from numba.extending import intrinsic, overload, register_jitable
+
+# A job's life. Suspended jobs wait again once the decision that suspended them is over.
+PENDING, WAITING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, UNACCEPTED = range(7)
+
+INFINITY = float("inf")
+
+# None of these is ever called from Python in compiled form, so the wrappers for that, which cost most of the compile
+# time, are left out. The engine does not count references either: passing a bundle of twenty arrays would cost forty
+# atomic operations a call. Python holds the arrays for the whole run, and the bundles hold borrowed views of them.
+_INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+#: Marks a function of the engine that only compiled code calls.
+inner = njit(**_INSIDE, _nrt=False)
+
+#: Marks a function that policies call: compiled with them, and still plain Python.
+verb = register_jitable(**_INSIDE, _nrt=False)
+
+#: The same, for those that return a part of an array, or make one.
+window = register_jitable(**_INSIDE, _nrt=True)
+
+#: The same, for the functions of a plugin's author.
+jit = register_jitable(**_INSIDE)
+
+#: One record per job, in order of submission, then of the log: a job's index is its place in that order.
+JOB = np.dtype(
+    [
+        ("procs", "i8"),  # processors it needs, all at once
+        ("left", "f8"),  # estimated work left [s at reference speed]; of a running job, when it last began
+        ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
+        ("status", "i4"),  # PENDING … CANCELLED
+        ("partition", "i4"),  # where it must run, −1 anywhere
+        ("score", "f8"),  # what the order gave it last; lowest first
+        ("submit", "f8"),  # [s]
+        ("estimate", "f8"),  # requested time [s at reference speed]
+        ("start", "f8"),  # when it first began [s]
+        ("end", "f8"),  # when it left [s]
+        ("service", "f8"),  # time in service so far [s]
+        ("planned", "f8"),  # virtual time at which its estimate ends, once placed
+        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
+        ("speed", "f8"),  # of its slowest processor, relative to the reference
+        ("energy", "f8"),  # its share of the nodes it used [J]
+        ("slices", "i8"),  # first of its slices, −1 none
+        ("number", "i8"),  # in the log
+        ("user", "i4"),  # −1 unknown, as the next two
+        ("group", "i4"),
+        ("queue", "i4"),
+        ("preemptions", "i4"),  # times it was suspended
+    ],
+    align=True,
+)
+
+#: One record per node.
+NODE = np.dtype(
+    [
+        ("cores", "i8"),
+        ("free", "i8"),  # cores nobody holds
+        ("busy", "i8"),  # cores in service: cores − free, between decisions
+        ("partition", "i8"),
+        ("memory", "f8"),  # [KB], infinite when unknown
+        ("free_memory", "f8"),  # [KB]
+        ("speed", "f8"),  # per core, relative to the reference processor
+        ("idle", "f8"),  # [W] with no busy core
+        ("peak", "f8"),  # [W] with all cores busy
+        ("watts", "f8"),  # drawn now [W]
+        ("settled", "f8"),  # time up to which the sums below stand [s]
+        ("energy", "f8"),  # drawn so far [J]
+        ("idle_energy", "f8"),  # of which with no busy core [J]
+        ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
+    ],
+    align=True,
+)
+
+#: Some cores of one node held by one job; a job's slices are a linked list.
+SLICE = np.dtype([("node", "i8"), ("cores", "i8"), ("share", "f8"), ("next", "i8")], align=True)
+
+#: What happens now, and the sums over the run.
+CLOCK = np.dtype(
+    [
+        ("now", "f8"),  # [s]
+        ("virtual", "f8"),  # ∫ rate dt
+        ("rate", "f8"),  # 1 = full speed
+        ("since", "f8"),  # real time of the last rate switch …
+        ("base", "f8"),  # … and the virtual time then
+        ("free", "i8"),  # processors nobody holds
+        ("cores", "i8"),  # all processors
+        ("queued", "i8"),  # jobs waiting
+        ("running", "i8"),  # jobs in service
+        ("arrived", "i8"),  # jobs that came at this instant
+        ("completed", "i8"),  # jobs that finished at this instant
+        ("departed", "i8"),  # jobs that finished or were cancelled at this instant
+        ("suspended", "i8"),  # jobs suspended by this decision
+        ("started", "i8"),  # jobs started by this decision
+        ("constrained", "i8"),  # 1 when memory or partitions may forbid free processors
+        ("head", "i8"),  # window of `queue` that is in use
+        ("tail", "i8"),
+        ("next", "i8"),  # next job to arrive
+        ("cancels", "i8"),  # next entry of `cancellations`
+        ("timer", "f8"),  # when a controller wants to be called again [s]
+        ("slack", "i8"),  # first unused slice
+        ("profile_first", "i8"),  # window of the profile that is in use
+        ("profile_last", "i8"),
+        ("backlog", "f8"),  # work of the waiting jobs [s]
+        ("due_speed", "f8"),  # Σ due · speed over running jobs, and …
+        ("speed", "f8"),  # … Σ speed: together they give the work in service
+        ("began", "f8"),  # first instant of the run [s]
+        ("instants", "i8"),
+        ("events", "i8"),
+        # integrals over the run, see `harness.results.metrics`
+        ("sum_jobs", "f8"),
+        ("sum_queued", "f8"),
+        ("sum_busy", "f8"),
+        ("sum_work", "f8"),
+        ("sum_potential", "f8"),
+        ("sum_effective", "f8"),
+        ("sum_wasted", "f8"),
+        # what went wrong, for the message
+        ("hook", "i8"),
+        ("fault", "i8"),
+        ("culprit", "i8"),  # job
+        ("place", "i8"),  # node
+        ("value", "f8"),
+    ],
+    align=True,
+)
+
+#: What policies may not know, and the engine's own notes on each job.
+TRUTH = np.dtype([("work", "f8"), ("due", "f8"), ("begun", "f8"), ("cancel", "f8")], align=True)
+
+#: One entry of the heap of due times.
+DUE = np.dtype([("time", "f8"), ("job", "i8")], align=True)
+
+
+def _records(layout: np.dtype[Any]) -> types.Array:
+    return types.Array(from_dtype(layout), 1, "C")
+
+
+FLOATS = types.Array(types.float64, 1, "C")
+INDICES = types.Array(types.int64, 1, "C")
+
+_ARRAYS = {
+    "jobs": _records(JOB),
+    "nodes": _records(NODE),
+    "slices": _records(SLICE),
+    "clock": from_dtype(CLOCK),
+    "queue": INDICES,  # waiting jobs in order, within [clock.head, clock.tail)
+    "plan": INDICES,  # running jobs by planned end
+    "leavers": INDICES,  # jobs that left at this instant
+    "paused": INDICES,  # jobs suspended by this decision
+    "blocks": INDICES,  # free cores in each block of nodes, to skip full ones
+    "ranking": INDICES,  # scratch: jobs being ranked …
+    "scores": FLOATS,  # … and their scores
+    "profile_time": FLOATS,  # future availability, see profile.py
+    "profile_free": INDICES,
+    "heap": _records(DUE),
+    "truth": _records(TRUTH),
+    "cancellations": INDICES,  # jobs that give up waiting, by the time they do
+}
+
+View: Any = namedtuple("View", list(_ARRAYS))
+VIEW = types.NamedTuple(tuple(_ARRAYS.values()), View)
+
+# The signatures of the kernels. `own` is a policy's own vector: parameters, memory, random state.
+ORDER = types.void(VIEW, INDICES, FLOATS, FLOATS)  # (state, who, scores to fill, own)
+SELECT = types.boolean(VIEW, types.int64, FLOATS)  # (state, job, own)
+RATE = types.float64(VIEW, FLOATS)
+SLEEP = types.void(VIEW, FLOATS)
+WATTS = types.float64(from_dtype(NODE), from_dtype(CLOCK), FLOATS)
+
+_KERNELS = {
+    "order": FunctionType(ORDER),
+    "order_own": FLOATS,
+    "second": FunctionType(ORDER),  # the order that a start policy may use besides the queue's
+    "second_own": FLOATS,
+    "select": FunctionType(SELECT),
+    "select_own": FLOATS,
+    "watts": FunctionType(WATTS),
+    "watts_own": FLOATS,
+}
+
+State: Any = namedtuple("State", [*_ARRAYS, *_KERNELS])
+STATE = types.NamedTuple((*_ARRAYS.values(), *_KERNELS.values()), State)
+START = types.void(STATE, FLOATS)
+
+KERNEL_TYPES = tuple(_KERNELS.values())
+
+
+def view(state: Any) -> Any:
+    """The part of `State` that every policy may see."""
+    return View(
+        state.jobs,
+        state.nodes,
+        state.slices,
+        state.clock,
+        state.queue,
+        state.plan,
+        state.leavers,
+        state.paused,
+        state.blocks,
+        state.ranking,
+        state.scores,
+        state.profile_time,
+        state.profile_free,
+        state.heap,
+        state.truth,
+        state.cancellations,
+    )
+
+
+def borrow(array: Any) -> Any:
+    """The same array without a claim on its memory: nothing to count when it is passed on."""
+    return array
+
+
+@intrinsic
+def _borrowed(context: Any, array: Any) -> Any:
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        struct = context.make_array(array)(context, builder, value=arguments[0])
+        for owner in ("meminfo", "parent"):
+            setattr(struct, owner, context.get_constant_null(struct._datamodel.get_type(owner)))
+        return struct._getvalue()
+
+    return array(array), lower
+
+
+@overload(borrow, strict=False, jit_options={"_nrt": True})
+def _borrow(array: Any) -> Any:
+    return lambda array: _borrowed(array)
+
+
+def bundle(
+    v: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any, watts: Any,
+    watts_own: Any,
+) -> Any:  # fmt: skip
+    """`View` and the kernels, as one `State`."""
+    return State(
+        borrow(v.jobs),
+        borrow(v.nodes),
+        borrow(v.slices),
+        v.clock,
+        borrow(v.queue),
+        borrow(v.plan),
+        borrow(v.leavers),
+        borrow(v.paused),
+        borrow(v.blocks),
+        borrow(v.ranking),
+        borrow(v.scores),
+        borrow(v.profile_time),
+        borrow(v.profile_free),
+        borrow(v.heap),
+        borrow(v.truth),
+        borrow(v.cancellations),
+        order,
+        borrow(order_own),
+        second,
+        borrow(second_own),
+        select,
+        borrow(select_own),
+        watts,
+        borrow(watts_own),
+    )
+
+
+# Records cannot be returned from compiled functions, so these two are copied into their callers.
+seen = njit(inline="always")(view)
+bundled = njit(inline="always")(bundle)

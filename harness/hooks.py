@@ -1,0 +1,135 @@
+"""The decision points: what a plugin may answer. Read this first when you write one.
+
+A plugin is a Python file. It implements any of the functions below, marked with `@harness.hookimpl`, and returns
+the policies it offers. The compiled event loop binds the chosen ones once per run and calls them at full speed, so
+a policy is written in the part of Python that numba compiles: numbers, arrays, loops. A policy that needs more
+still works, called back in Python a few microseconds a time.
+
+The records that policies read (`job`, `node`, `clock`, and the arrays of `state`) are laid out in
+`harness/engine/state.py`, one line a field.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from harness.platform.platform import Platform
+    from harness.policy import Energy, Order, Rate, Select, Sleep, Start
+    from harness.results.metrics import Measure
+    from harness.workload.log import Log
+
+hookspec = pluggy.HookspecMarker("harness")
+hookimpl = pluggy.HookimplMarker("harness")
+
+
+@hookspec
+def order_queue() -> "list[Order]":  # type: ignore[empty-body]
+    """Who is next?
+
+    Each `harness.Order(name, score)` has a function `score(job, clock, **parameters) -> float`; the lowest score
+    is first, ties go by submission, then by place in the log. It is called when a job arrives (or is suspended).
+    With `varies=True` it is called for every waiting job at every instant, because the score changes with time.
+
+    `job` is one record of `state.jobs`: `job.procs`, `job.estimate`, `job.left` (what remains of the estimate),
+    `job.submit`, `job.user`, …; `clock.now` is the time in seconds. The true runtime is not there.
+
+    A score that is not a number stops the run.
+    """
+
+
+@hookspec
+def start_jobs() -> "list[Start]":  # type: ignore[empty-body]
+    """Who starts now?
+
+    Each `harness.Start(name, start)` has a function `start(state, **parameters)`, called once at every instant
+    after everything that happens then has been applied. It looks at `harness.waiting(state)`, the waiting jobs in
+    queue order, asks `harness.fits(state, job)`, and calls `harness.start(state, job)` for whoever starts; that
+    returns False if the selection declines. The queue does not move while it is being looked at: started jobs stay
+    in it, with another `status`, until the function returns.
+
+    For planning there are `harness.running`, `harness.reservation`, and the profile (`harness.earliest_fit`,
+    `harness.reserve`, `harness.release`, …). Plans are in virtual time, `state.clock.virtual`. With
+    `preemptive=True` it may also `harness.suspend(state, job)`.
+
+    Starting a job that does not fit, or does not wait, stops the run.
+    """
+
+
+@hookspec
+def select_resources() -> "list[Select]":  # type: ignore[empty-body]
+    """On which nodes?
+
+    Each `harness.Select(name, select)` has a function `select(state, job, **parameters) -> bool`, called when
+    `job` (an index) is started. It calls `harness.take(state, job, node, procs)` until the job has its processors,
+    and returns True; or returns False to decline, and what it took is given back. `harness.room(state, job, node)`
+    says how many processors of a node the job may have, its memory and partition respected;
+    `harness.next_free(state, after)` walks the nodes that have a free core.
+
+    Taking more than there is room for, or ending with another number than the job needs, stops the run.
+    """
+
+
+@hookspec
+def set_rate() -> "list[Rate]":  # type: ignore[empty-body]
+    """How fast?
+
+    Each `harness.Rate(name, rate)` has a function `rate(state, **parameters) -> float`: the service rate of all
+    nodes from now on, 1 at full speed. It is called first at every instant, and again at a time of its own if it
+    asks with `harness.call_again(state, time)`.
+
+    A rate that is not above 0 stops the run.
+    """
+
+
+@hookspec
+def set_sleep() -> "list[Sleep]":  # type: ignore[empty-body]
+    """Which idle nodes sleep, which wake?
+
+    Each `harness.Sleep(name, sleep)` has a function `sleep(state, **parameters)`, called last at every instant,
+    and again at a time of its own if it asks with `harness.call_again(state, time)`.
+    """
+
+
+@hookspec
+def account_energy() -> "list[Energy]":  # type: ignore[empty-body]
+    """How many watts does this node draw?
+
+    Each `harness.Energy(name, watts)` has a function `watts(node, clock, **parameters) -> float`, called whenever
+    the node's busy cores or the rate change; the loop integrates. `node.busy` of `node.cores` cores are in service,
+    `node.idle` and `node.peak` are its watts with none and all of them busy at full rate.
+
+    A node's power is shared by its busy cores; what it draws with none busy is idle energy.
+    """
+
+
+@hookspec(firstresult=True)
+def read_workload(source: str, lenient: bool) -> "Log | None":
+    """Read a workload, or return None to leave it to others.
+
+    `source` is what the user wrote: a path, a name, or a call like `lublin(jobs=1000)`. Called from Python, once.
+    """
+
+
+@hookspec(firstresult=True)
+def read_platform(source: str) -> "Platform | None":
+    """Read a platform, or return None to leave it to others. `source` is what the user wrote."""
+
+
+@hookspec
+def score_schedule() -> "list[Measure]":  # type: ignore[empty-body]
+    """Extra measures of a schedule, each a `harness.Measure` with its unit, formula and direction.
+
+    Called from Python after a run; they appear in every table beside the built-in ones.
+    """
+
+
+#: The hooks whose policies the compiled loop calls.
+POLICY_HOOKS: tuple[Any, ...] = (
+    order_queue,
+    start_jobs,
+    select_resources,
+    set_rate,
+    set_sleep,
+    account_energy,
+)

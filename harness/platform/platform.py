@@ -1,0 +1,94 @@
+"""A machine: its nodes, their speed, memory and power."""
+
+import hashlib
+import math
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.errors import HarnessError
+
+
+@dataclass(frozen=True)
+class NodeType:
+    """So many equal nodes."""
+
+    count: int
+    cores: int
+    ops: float = 0.0  # operations per second of the whole node at full load; 0: all nodes alike
+    memory: float = math.inf  # [KB]
+    idle: float = math.nan  # [W]; not a number: unknown
+    peak: float = math.nan  # [W]
+    partition: int = 0
+
+    def __post_init__(self) -> None:
+        for what, value in (("count", self.count), ("cores", self.cores)):
+            if value < 1:
+                raise HarnessError(f"a node type with {what} = {value}: expected at least 1")
+        if self.ops < 0 or self.memory <= 0:
+            raise HarnessError(f"a node type with ops = {self.ops} and memory = {self.memory}: expected positive")
+        if self.idle < 0 or self.peak < 0:
+            raise HarnessError(f"a node type that draws {self.idle} to {self.peak} W: expected at least 0")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Nodes in the order in which they are numbered."""
+
+    name: str
+    types: tuple[NodeType, ...]
+
+    def __post_init__(self) -> None:
+        if not self.types:
+            raise HarnessError(f"platform {self.name!r}: expected at least one node")
+        if len({t.ops > 0 for t in self.types}) > 1:
+            raise HarnessError(f"platform {self.name!r}: operations per second given for some nodes only")
+
+    @property
+    def cores(self) -> int:
+        """All processors."""
+        return sum(t.count * t.cores for t in self.types)
+
+    @property
+    def nodes(self) -> int:
+        """All nodes."""
+        return sum(t.count for t in self.types)
+
+    @property
+    def digest(self) -> str:
+        """Identity of everything about the machine that can change a result."""
+        return hashlib.sha256(repr([astuple(t) for t in self.types]).encode()).hexdigest()
+
+    def knows(self, *powers: str) -> bool:
+        """Whether `idle`, `peak` are given for every node."""
+        return not any(math.isnan(getattr(t, power)) for t in self.types for power in powers)
+
+    def speed(self, node: NodeType) -> float:
+        """Of one core, relative to the reference processor: the mean over all cores (PEAS eq. 1)."""
+        rates = {t.ops / t.cores for t in self.types}
+        if len(rates) == 1:
+            return 1.0  # exactly, so that whole numbers stay whole
+        mean = sum(t.count * t.ops for t in self.types) / self.cores
+        return (node.ops / node.cores) / mean
+
+    def build(self, layout: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """The engine's records, all nodes idle."""
+        nodes = np.zeros(self.nodes, layout)
+        first = 0
+        for t in self.types:
+            part = nodes[first : first + t.count]
+            for field in ("cores", "memory", "idle", "peak", "partition"):
+                part[field] = getattr(t, field)
+            part["speed"] = self.speed(t)
+            first += t.count
+        nodes["free"] = nodes["cores"]
+        nodes["free_memory"] = nodes["memory"]
+        return nodes
+
+
+def plain(procs: int) -> Platform:
+    """A cluster of single-processor nodes, all alike, of unknown power."""
+    if procs < 1:
+        raise HarnessError(f"a platform of {procs} processors: expected at least 1")
+    return Platform(f"{procs} processors", (NodeType(procs, 1),))

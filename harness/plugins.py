@@ -1,0 +1,142 @@
+"""Finding plugins: the bundled folder, installed distributions, files a user names, objects given from Python."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from harness import bundled, hooks
+from harness.errors import HarnessError, did_you_mean
+from harness.policy import KINDS, Policy
+
+ENTRY_POINTS = "harness"
+
+#: What `register` was given in this process.
+_registered: list[Any] = []
+
+
+class Plugins:
+    """All plugins of one run: the policies they offer, and the readers and measures."""
+
+    def __init__(self, paths: Iterable[str | Path] = (), extra: Iterable[Any] = ()) -> None:
+        self.manager = pluggy.PluginManager("harness")
+        self.manager.add_hookspecs(hooks)
+        self.origins: dict[int, str] = {}  # plugin → where it comes from, for messages
+        for path in _files(bundled.folder("plugins")):
+            self._add_file(path)
+        for point in entry_points(group=ENTRY_POINTS):
+            self._add(_import(point.load, f"the entry point {point.name!r}"), f"the entry point {point.name!r}")
+        for given in paths:
+            found = Path(given)
+            if not found.exists():
+                raise HarnessError(f"--plugins {given}: no such file or folder")
+            for path in _files(found) if found.is_dir() else [found]:
+                self._add_file(path)
+        for plugin in extra:
+            self._add(plugin, f"the registered plugin {getattr(plugin, '__name__', plugin)!r}")
+
+    def _add_file(self, path: Path) -> None:
+        self._add(_import(lambda: _load(path), str(path)), str(path))
+
+    def _add(self, plugin: Any, origin: str) -> None:
+        if isinstance(plugin, Policy):
+            plugin = _Single(plugin)
+        if self.manager.is_registered(plugin):
+            return
+        self._refuse_unknown_hooks(plugin, origin)
+        self.origins[id(plugin)] = origin
+        self.manager.register(plugin, name=origin)
+
+    def _refuse_unknown_hooks(self, plugin: Any, origin: str) -> None:
+        known = [name for name in dir(hooks) if hasattr(getattr(hooks, name), "harness_spec")]
+        for name in dir(plugin):
+            if hasattr(getattr(plugin, name, None), "harness_impl") and name not in known:
+                raise HarnessError(f"{origin}: there is no hook {name!r}; {did_you_mean(name, known)}")
+
+    @cached_property
+    def policies(self) -> Mapping[str, Mapping[str, Policy]]:
+        """Hook → name → policy."""
+        found: dict[str, dict[str, Policy]] = {}
+        sources: dict[tuple[str, str], str] = {}
+        for hook, kind in KINDS.items():
+            found[hook] = {}
+            for implementation in getattr(self.manager.hook, hook).get_hookimpls():
+                origin = self.origins[id(implementation.plugin)]
+                for policy in implementation.function():
+                    if not isinstance(policy, kind):
+                        raise HarnessError(f"{origin}: {hook} returned {policy!r}, expected harness.{kind.__name__}")
+                    if policy.name in found[hook]:
+                        raise HarnessError(
+                            f"the {kind.__name__.lower()} policy {policy.name!r} of {origin} is already taken by "
+                            f"{sources[hook, policy.name]}: expected another name"
+                        )
+                    found[hook][policy.name] = policy
+                    sources[hook, policy.name] = origin
+            found[hook] = dict(sorted(found[hook].items()))
+        return found
+
+
+class _Single:
+    """The plugin that a lone policy is."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.__name__ = policy.name
+
+        def offer() -> list[Policy]:
+            return [policy]
+
+        setattr(self, policy.hook, hooks.hookimpl(offer))
+
+
+def register(plugin: Any) -> Any:
+    """Add a plugin (a module, an object with hook implementations, or one policy) for this process."""
+    _registered.append(plugin)
+    plugins.cache_clear()
+    return plugin
+
+
+@lru_cache(maxsize=8)
+def plugins(*paths: str) -> Plugins:
+    """The plugins of this process, with those that `paths` name."""
+    return Plugins(paths, _registered)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
+
+
+def _load(path: Path) -> ModuleType:
+    """Import a plugin file under a name of its own, which the folder it lies in makes unique."""
+    place = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"harness_plugin_{path.stem}_{place}"  # the same in every process: compiled kernels refer to it
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise HarnessError(f"{path}: expected a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _import(load: Any, origin: str) -> Any:
+    try:
+        return load()
+    except HarnessError as error:
+        raise HarnessError(f"{origin}: {error}") from error
+    except Exception as error:
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        raise HarnessError(
+            f"{origin} cannot be imported: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"
+        ) from error

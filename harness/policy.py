@@ -1,0 +1,258 @@
+"""Policies: what a plugin offers, how a user names one, and the six of them that make a scheduler."""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+from harness.errors import HarnessError, did_you_mean
+
+#: What an author's function may ask for besides the hook's own arguments, by naming it without a default.
+EXTRAS = ("memory", "dice")
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """One named answer to the question of a hook.
+
+    `function` takes the hook's arguments, then, if it names them, `memory` (an array of `memory` floats that are
+    its own for the run) and `dice` (its own random generator, for `harness.uniform`), then parameters, which all
+    have defaults. A parameter's default gives its kind: whole number, number, yes/no, or a word out of `choices`.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    memory: int = field(default=0, kw_only=True)  # how many floats it may keep from one call to the next
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
+    compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
+    hook: ClassVar[str]
+    arguments: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*", self.name):
+            raise HarnessError(f"policy name {self.name!r}: expected letters, digits and single hyphens")
+        names = self._names(required=True)
+        wanted = list(self.arguments)
+        if names[: len(wanted)] != wanted or set(names[len(wanted) :]) - set(EXTRAS):
+            expected = ", ".join([*wanted, "…=default"])
+            raise HarnessError(
+                f"policy {self.name!r}: its function {self.function.__name__}{inspect.signature(self.function)} "
+                f"should be written {self.function.__name__}({expected}); only {' and '.join(EXTRAS)} may stand "
+                "between, and every parameter needs a default"
+            )
+
+    def _names(self, *, required: bool) -> list[str]:
+        parameters = inspect.signature(self.function).parameters.values()
+        return [p.name for p in parameters if (p.default is p.empty) == required]
+
+    @cached_property
+    def extras(self) -> tuple[str, ...]:
+        """Which of `EXTRAS` the function asks for."""
+        return tuple(self._names(required=True)[len(self.arguments) :])
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters and their defaults."""
+        parameters = inspect.signature(self.function).parameters
+        return {name: parameters[name].default for name in self._names(required=False)}
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether it flips coins."""
+        return "dice" in self.extras
+
+    @property
+    def summary(self) -> str:
+        """The first line of its function's documentation."""
+        return (inspect.getdoc(self.function) or "").split("\n")[0]
+
+    def kind(self, name: str) -> type:
+        """The kind of a parameter, from its default: str for a word, bool, int or float."""
+        if name in self.choices:
+            return str
+        return next(kind for kind in (bool, int, float) if isinstance(self.parameters[name], kind))
+
+    def number(self, name: str, value: Any) -> float:
+        """A parameter's value as the number its kernel gets; refuses values of another kind."""
+        kind = self.kind(name)
+        where = f"{self.name}({name}={value!r})"
+        if name in self.choices:
+            words = self.choices[name]
+            if isinstance(value, str):
+                if value not in words:
+                    raise HarnessError(f"{where}: expected one of {', '.join(words)}; {did_you_mean(value, words)}")
+                return float(words.index(value))
+            if value in range(len(words)):
+                return float(value)
+            raise HarnessError(f"{where}: expected one of {', '.join(words)}")
+        if isinstance(value, str) or not isinstance(value, int | float):
+            raise HarnessError(f"{where}: expected a number")
+        if kind is bool and value not in (0, 1):
+            raise HarnessError(f"{where}: expected true or false")
+        if kind is int and value != int(value):
+            raise HarnessError(f"{where}: expected a whole number")
+        return float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Order(Policy):
+    """Who is next: `score(job, clock, …) -> float`, lowest first."""
+
+    varies: bool = field(default=False, kw_only=True)  # the score of a waiting job changes with time
+    hook = "order_queue"
+    arguments = ("job", "clock")
+
+
+@dataclass(frozen=True, eq=False)
+class Start(Policy):
+    """Who starts now: `start(state, …)`, calling `harness.start` for each."""
+
+    preemptive: bool = field(default=False, kw_only=True)  # it may suspend running jobs
+    guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # what conformance may hold it to
+    order: str = field(default="", kw_only=True)  # the parameter that names another order
+    hook = "start_jobs"
+    arguments = ("state",)
+
+    def kind(self, name: str) -> type:
+        """An order is passed as a handle, a whole number."""
+        return int if name == self.order else super().kind(name)
+
+    def number(self, name: str, value: Any) -> float:
+        """An order is passed as a handle: 0 for the one that was named, −1 for the queue's."""
+        if name == self.order:
+            return -1.0 if value in (None, "", -1) else 0.0
+        return super().number(name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Select(Policy):
+    """On which nodes: `select(state, job, …) -> bool`, calling `harness.take`; False to decline."""
+
+    hook = "select_resources"
+    arguments = ("state", "job")
+
+
+@dataclass(frozen=True, eq=False)
+class Rate(Policy):
+    """How fast: `rate(state, …) -> float`, 1 is full speed."""
+
+    hook = "set_rate"
+    arguments = ("state",)
+
+
+@dataclass(frozen=True, eq=False)
+class Sleep(Policy):
+    """Which nodes sleep: `sleep(state, …)`."""
+
+    hook = "set_sleep"
+    arguments = ("state",)
+
+
+@dataclass(frozen=True, eq=False)
+class Energy(Policy):
+    """How many watts a node draws: `watts(node, clock, …) -> float`."""
+
+    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of `idle`, `peak` the platform must give
+    hook = "account_energy"
+    arguments = ("node", "clock")
+
+
+KINDS: dict[str, type[Policy]] = {kind.hook: kind for kind in (Order, Start, Select, Rate, Sleep, Energy)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A policy with the values of its parameters."""
+
+    policy: Any
+    values: dict[str, Any]
+
+    def __str__(self) -> str:
+        given = [f"{k}={v}" for k, v in self.values.items() if v != self.policy.parameters[k]]
+        return self.policy.name + (f"({', '.join(given)})" if given else "")
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """Six policies, one for each decision, as a user writes them: `easy`, `easy(reservations=2)`, …"""
+
+    order: str = "fcfs"
+    start: str = "easy"
+    select: str = "first-fit"
+    rate: str = "full"
+    sleep: str = "never"
+    energy: str = "cores"
+
+    #: The hook that each field answers.
+    HOOKS: ClassVar[dict[str, str]] = dict(
+        zip(("order", "start", "select", "rate", "sleep", "energy"), KINDS, strict=True)
+    )
+
+    def choose(self, policies: Mapping[str, Mapping[str, Policy]]) -> dict[str, Choice]:
+        """Find every policy among `policies` (hook → name → policy), and the second order if one is named."""
+        chosen = {}
+        for part in fields(self):
+            hook = self.HOOKS[part.name]
+            chosen[part.name] = choose(getattr(self, part.name), hook, policies[hook])
+        start = chosen["start"]
+        named = start.values.get(start.policy.order)
+        orders = policies["order_queue"]
+        chosen["second"] = choose(named, "order_queue", orders) if isinstance(named, str) and named else chosen["order"]
+        return chosen
+
+
+def parse(spec: str) -> tuple[str, dict[str, Any]]:
+    """Take `name(parameter=value, …)` apart. Values are numbers, words, lists of them, or such specifications."""
+    hyphen = "_hyphen_"
+    text = re.sub(r"(?<=\w)-(?=[A-Za-z])", hyphen, spec.strip())
+
+    def fail() -> HarnessError:
+        return HarnessError(f"{spec!r}: expected a policy like easy or easy(reservations=2)")
+
+    def value(node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=str(word)):
+                return word.replace(hyphen, "-")
+            case ast.Constant(value=bool() | int() | float() as number):
+                return number
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return -number
+            case ast.Name(id="true" | "false" as word):
+                return word == "true"
+            case ast.Name(id=word):
+                return word.replace(hyphen, "-")
+            case ast.Call():
+                return ast.unparse(node).replace(hyphen, "-")
+            case ast.List(elts=items):
+                return [value(item) for item in items]
+        raise fail()
+
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise fail() from error
+    match tree:
+        case ast.Name(id=name):
+            return name.replace(hyphen, "-"), {}
+        case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords) if all(k.arg for k in keywords):
+            return name.replace(hyphen, "-"), {str(k.arg): value(k.value) for k in keywords}
+    raise fail()
+
+
+def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
+    """Find the policy that `spec` names, and check its parameters."""
+    name, given = parse(spec)
+    if name not in known:
+        what = KINDS[hook].__name__.lower()
+        raise HarnessError(f"there is no {what} policy {name!r}; {did_you_mean(name, known)}")
+    policy = known[name]
+    for parameter in given:
+        if parameter not in policy.parameters:
+            raise HarnessError(f"{name!r} has no parameter {parameter!r}; {did_you_mean(parameter, policy.parameters)}")
+    choice = Choice(policy, {**policy.parameters, **given})
+    for parameter, value in choice.values.items():
+        policy.number(parameter, value)
+    return choice

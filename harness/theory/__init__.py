@@ -1,0 +1,82 @@
+"""What every simulation must agree with: exact recursions and closed forms.
+
+First come, first served, when jobs need several servers at once (`harness.theory.kiefer_wolfowitz`):
+    `delays`, `delays_of_arrivals`   how long each job waits, exactly
+    `workloads`                      what is left to do on each server, as a job finds it
+
+Does the queue stay finite (`harness.theory.stability`; the paper's own sums in `harness.theory.enumeration`):
+    `stability_of_stream`, `stability_of_log`  the answer, a `Stability`: load, critical load, …
+    `stability_constant`             C; the mean number in service of the saturated system is 1/C
+    `width_distribution`             shares of the widths in a log
+    `constant_by_enumeration`, `constant_by_partitions`, `constant_by_sampling`
+
+Unlimited servers and a dispatcher's time limit (`harness.theory.infinite_server`, `estimation`, `figures`):
+    `InfiniteServer`                 busy servers, completion probability, critical limit
+    `poisson_case`, `negative_binomial_case`
+    `estimate_parameters`            the model from a log, with confidence intervals; `Parameters`, `Estimate`
+    `outcomes`                       which jobs of a log completed, and which were stopped at their limit
+    `completion_curve`, `completion_curves`, `draw`
+
+Textbook queues (`harness.theory.classical`):
+    `erlang_b`, `erlang_c`, `mmc_mean_wait`, `mg1_mean_wait`, `little`, `mean_number`
+
+Logs for all of them: `read_customers`, `Customers`.
+"""
+
+from harness.theory.classical import erlang_b, erlang_c, little, mean_number, mg1_mean_wait, mmc_mean_wait
+from harness.theory.customers import Customers, read_customers
+from harness.theory.enumeration import (
+    Sampled,
+    constant_by_enumeration,
+    constant_by_partitions,
+    constant_by_sampling,
+)
+from harness.theory.estimation import Estimate, Parameters, estimate_parameters, outcomes
+from harness.theory.figures import completion_curves, draw
+from harness.theory.infinite_server import (
+    InfiniteServer,
+    completion_curve,
+    negative_binomial_case,
+    poisson_case,
+)
+from harness.theory.kiefer_wolfowitz import delays, delays_of_arrivals, workloads
+from harness.theory.stability import (
+    Stability,
+    stability_constant,
+    stability_of_log,
+    stability_of_stream,
+    width_distribution,
+)
+
+__all__ = [
+    "Customers",
+    "Estimate",
+    "InfiniteServer",
+    "Parameters",
+    "Sampled",
+    "Stability",
+    "completion_curve",
+    "completion_curves",
+    "constant_by_enumeration",
+    "constant_by_partitions",
+    "constant_by_sampling",
+    "delays",
+    "delays_of_arrivals",
+    "draw",
+    "erlang_b",
+    "erlang_c",
+    "estimate_parameters",
+    "little",
+    "mean_number",
+    "mg1_mean_wait",
+    "mmc_mean_wait",
+    "negative_binomial_case",
+    "outcomes",
+    "poisson_case",
+    "read_customers",
+    "stability_constant",
+    "stability_of_log",
+    "stability_of_stream",
+    "width_distribution",
+    "workloads",
+]

@@ -1,0 +1,70 @@
+"""Textbook queues with known answers, for holding a simulator to account: M/M/c, M/G/1, and Little's law.
+
+Jobs of one server each arrive as a Poisson stream; `mean_service` and all waits are in seconds, rates per
+second.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.errors import HarnessError
+from harness.theory.inputs import nonnegative, positive, same_length, series, server_count
+
+
+def erlang_b(servers: int, offered: float) -> float:
+    """Probability that all of c servers are busy when no one may wait (Erlang 1917); `offered` = λ·E[S]."""
+    offered = positive(offered, "offered load")
+    blocked = 1.0
+    for c in range(1, server_count(servers) + 1):  # every term positive: stable for any number of servers
+        blocked = offered * blocked / (c + offered * blocked)
+    return blocked
+
+
+def erlang_c(servers: int, offered: float) -> float:
+    """Probability that a job has to wait in M/M/c; `offered` = λ·E[S] < c."""
+    _must_be_stable(positive(offered, "offered load") / server_count(servers))
+    blocked = erlang_b(servers, offered)
+    return blocked / (1 - offered / servers * (1 - blocked))
+
+
+def mmc_mean_wait(arrival_rate: float, mean_service: float, servers: int) -> float:
+    """Mean wait in M/M/c: exponential service, first come, first served."""
+    offered = positive(arrival_rate, "arrival rate") * positive(mean_service, "mean service time")
+    return erlang_c(servers, offered) * mean_service / (servers - offered)
+
+
+def mg1_mean_wait(arrival_rate: float, mean_service: float, service_variance: float) -> float:
+    """Mean wait in M/G/1, first come, first served (Pollaczek 1930, Khinchine 1932)."""
+    load = positive(arrival_rate, "arrival rate") * positive(mean_service, "mean service time")
+    _must_be_stable(load)
+    second_moment = nonnegative(service_variance, "variance of the service time") + mean_service**2
+    return arrival_rate * second_moment / (2 * (1 - load))
+
+
+def little(arrival_rate: float, mean_time: float) -> float:
+    """L = λW (Little 1961): mean number in a system that jobs enter at this rate and stay in this long."""
+    return nonnegative(arrival_rate, "arrival rate") * nonnegative(mean_time, "mean time")
+
+
+def mean_number(enter: ArrayLike, leave: ArrayLike) -> float:
+    """How many jobs are inside, averaged over the time from the first `enter` to the last `leave`.
+
+    Over such a whole run Little's law is exact: this equals `little(jobs / length of the run, mean of
+    leave − enter)`.
+    """
+    entered, left = series(enter, "enter"), series(leave, "leave")
+    same_length(enter=entered, leave=left)
+    backwards = np.flatnonzero(left < entered)
+    if backwards.size:
+        raise HarnessError(f"job {backwards[0]} leaves before it enters")
+    instants = np.concatenate((entered, left))
+    steps = np.repeat((1, -1), entered.size)
+    order = np.argsort(instants, kind="stable")
+    lasting = np.diff(instants[order])
+    length = positive(float(lasting.sum()), "length of the run")
+    return float(np.cumsum(steps[order])[:-1] @ lasting) / length
+
+
+def _must_be_stable(load: float) -> None:
+    if load >= 1:
+        raise HarnessError(f"the system is unstable at {100 * load:.4g} % of capacity; it has no mean delay")

@@ -1,0 +1,115 @@
+"""The stability constant as its paper computes it, for small machines: witnesses to `stability_constant`.
+
+Rumyantsev (2014), with C = E[1/‖m‖] as in `harness.theory.stability`. The sums work in any arithmetic: given
+`fractions.Fraction`s they are exact.
+
+Two things are read otherwise than printed. The right side of (8) lacks the division by ‖m‖, which (9)
+has. And the "random subset" of (10) is not drawn uniformly but with the probabilities of the jobs,
+without which it estimates something else.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import factorial, prod
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.errors import HarnessError
+from harness.theory.inputs import SUM_TOLERANCE, IntArray, server_count, shares
+
+Number = TypeVar("Number", float, Fraction)
+
+#: Beyond these, a sum takes more than about a minute.
+MOST_SERVERS_ENUMERATED = 7
+MOST_SERVERS_PARTITIONED = 50
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """An estimate from independent samples."""
+
+    value: float
+    standard_error: float
+
+
+def constant_by_enumeration(widths: Sequence[Number]) -> Number:
+    """C by (4): over all sequences of the widths of s jobs, s = len(widths)."""
+    servers = _small(widths, MOST_SERVERS_ENUMERATED)
+    possible = [k for k in range(1, servers + 1) if widths[k - 1]]
+    total = widths[0] * 0
+    for jobs in product(possible, repeat=servers):
+        total += prod((widths[k - 1] for k in jobs), start=total * 0 + 1) / _fitting(jobs, servers)
+    return total
+
+
+def constant_by_partitions(widths: Sequence[Number]) -> Number:
+    """C by (9): over what the jobs in service need together, and over its partitions into their widths."""
+    servers = _small(widths, MOST_SERVERS_PARTITIONED)
+    possible = [k for k in range(1, servers + 1) if widths[k - 1]]
+    total = widths[0] * 0
+    for needed in range(1, servers + 1):
+        next_does_not_fit = sum(widths[servers - needed :], start=total * 0)
+        for counts in _partitions(needed, possible):
+            orders = Fraction(factorial(sum(counts) - 1), prod(map(factorial, counts)))
+            chance = prod((widths[k - 1] ** n for k, n in zip(possible, counts, strict=False)), start=total * 0 + 1)
+            total += orders * chance * next_does_not_fit
+    return total
+
+
+def constant_by_sampling(widths: ArrayLike, servers: int, samples: int = 100_000, seed: int = 0) -> Sampled:
+    """C by (10): the mean of 1/‖m‖ over random queues, drawn from `widths`."""
+    p = shares(widths)
+    servers = server_count(servers)
+    if p[servers:].any():
+        raise HarnessError(f"jobs wider than the {servers} servers can never start: leave them out")
+    if samples < 2:
+        raise HarnessError(f"samples is {samples}; it takes at least 2 to know their error")
+    reciprocals = 1 / _sampled_fits(p.cumsum(), servers, samples, np.random.default_rng(seed))
+    return Sampled(float(reciprocals.mean()), float(reciprocals.std(ddof=1) / samples**0.5))
+
+
+def _small(widths: Sequence[Number], most: int) -> int:
+    """The number of servers, if it is small and the widths are a distribution."""
+    if not 1 <= len(widths) <= most:
+        raise HarnessError(f"this sum is for 1 to {most} servers, not {len(widths)}; stability_constant is for any")
+    if any(p < 0 for p in widths) or abs(float(sum(widths)) - 1) > SUM_TOLERANCE:
+        raise HarnessError(f"the width distribution sums to {float(sum(widths)):.10g}; probabilities must sum to 1")
+    return len(widths)
+
+
+def _fitting(jobs: Sequence[int], servers: int) -> int:
+    """‖m‖: how many of the jobs, from the first, fit together."""
+    needed = 0
+    for fitting, width in enumerate(jobs):
+        needed += width
+        if needed > servers:
+            return fitting
+    return len(jobs)
+
+
+def _partitions(total: int, parts: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """How many of each of the ascending `parts` make up `total`; an answer may end early: no more."""
+    if total == 0:
+        yield ()
+    elif parts:
+        for count in range(total // parts[0] + 1):
+            for rest in _partitions(total - count * parts[0], parts[1:]):
+                yield (count, *rest)
+
+
+def _sampled_fits(upto: np.ndarray, servers: int, samples: int, random: np.random.Generator) -> IntArray:
+    """‖m‖ of `samples` queues, all grown job by job until the next job of each does not fit."""
+    room = np.full(samples, servers)
+    fits = np.zeros(samples, dtype=np.int64)
+    growing = np.arange(samples)
+    while growing.size:
+        width = np.searchsorted(upto, random.random(growing.size) * upto[-1], side="right") + 1
+        fitting = width <= room[growing]
+        growing, width = growing[fitting], width[fitting]
+        room[growing] -= width
+        fits[growing] += 1
+    return fits

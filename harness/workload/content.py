@@ -1,0 +1,36 @@
+"""The columns of a log in their one canonical form, and the identity that follows from it."""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+#: Below this, a float holds every whole number exactly.
+_EXACT = 2.0**53
+
+Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+def canonical(values: npt.NDArray[Any]) -> Column:
+    """`values` as int64 if they are whole numbers throughout, else as float64."""
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
+        return values.astype(np.int64, copy=False)
+    floats = values.astype(np.float64, copy=False)
+    if np.all((np.abs(floats) < _EXACT) & (floats == np.floor(floats))):
+        return floats.astype(np.int64)
+    return floats
+
+
+def content_digest(jobs: pd.DataFrame, header: Iterable[str]) -> str:
+    """SHA-256 of a log's jobs and header: the same for the same content, however it was stored."""
+    sha = hashlib.sha256()
+    for line in header:
+        sha.update(line.encode() + b"\n")
+    for name in jobs.columns:
+        values = jobs[name].to_numpy()
+        sha.update(f"{name} {values.dtype.kind} {len(values)}\n".encode())
+        sha.update(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).data)
+    return sha.hexdigest()

@@ -1,0 +1,69 @@
+"""What a workload is: the log as it was read, and the jobs as they will be replayed."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+#: The eighteen columns of the Standard Workload Format, version 2.2, by the names used throughout the harness.
+SWF_COLUMNS = (
+    "job",
+    "submit",
+    "wait",
+    "run",
+    "used_procs",
+    "cpu",
+    "used_memory",
+    "procs",
+    "estimate",
+    "memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding",
+    "think",
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of reading or preparing a workload, and how many jobs it touched."""
+
+    name: str
+    jobs: int
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Log:
+    """A trace as it was written: the columns of `SWF_COLUMNS`, unknown values −1, in the order of the file."""
+
+    name: str
+    jobs: pd.DataFrame
+    header: tuple[str, ...] = ()  # comment lines without their line ends, as they stood
+    source: str = ""  # path or generator call, for people
+    digest: str = ""  # SHA-256 of the content, for identity
+    reading: tuple[Step, ...] = ()  # what reading had to do: lines skipped, columns ignored, …
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Jobs ready to be replayed, one row per job in log order.
+
+    Columns: `job` (number in the log), `submit` [s], `procs`, `work` [s at reference speed], `estimate` [s],
+    `memory` [KB per processor, −1 unknown], `user`, `group`, `queue`, `partition` (−1 unknown),
+    `cancel` [s: leaves the queue then if it still waits; infinity = never], `killed` (ends at its estimate,
+    not by itself), and, only for comparison, what the log says happened: `logged_wait`, `logged_run`,
+    `logged_status`.
+    """
+
+    name: str
+    jobs: pd.DataFrame
+    procs: int | None  # processors of the machine the log comes from, when it says so
+    digest: str  # identity of content and preparation together
+    preparation: tuple[Step, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.jobs)

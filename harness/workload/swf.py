@@ -1,0 +1,245 @@
+"""Logs in the Standard Workload Format: read them as they are found, write back what was read.
+
+Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html, version 2.2.
+"""
+
+import csv
+import gzip
+import hashlib
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.files import replacing
+from harness.workload.cache import CachedReading, load, save
+from harness.workload.content import canonical, content_digest
+from harness.workload.log import SWF_COLUMNS, Log, Step
+
+_WIDTH = len(SWF_COLUMNS)
+_EXPECTED = f"expected {_WIDTH} numbers separated by blanks"
+
+
+def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
+    """The log in the file `path`, plain or gzipped, in the order of the file.
+
+    A line that is neither a comment nor 18 numbers stops the reading with its line number; with `lenient`
+    such lines are skipped and counted in `Log.reading`. With `cache`, what was read is kept in the user's
+    cache folder, and reading the same content again is much faster.
+    """
+    path = Path(path)
+    stored = _bytes_of(path)
+    key = hashlib.sha256(stored).hexdigest() + ("-lenient" if lenient else "")
+    reading = load(key) if cache else None
+    if reading is None:
+        reading = _parse(_gunzip(stored, path), path, lenient)
+        if cache:
+            save(key, reading)
+    return Log(
+        name=re.sub(r"(\.swf)?(\.gz)?$", "", path.name, flags=re.IGNORECASE),
+        jobs=reading.jobs,
+        header=reading.header,
+        source=str(path),
+        digest=reading.digest,
+        reading=reading.steps,
+    )
+
+
+def write_swf(log: Log, path: str | os.PathLike[str]) -> None:
+    """Write `log` to `path`, gzipped if the name ends in `.gz`; reading it back gives the same log."""
+    columns = {name: _numerals(log.jobs[name]) for name in SWF_COLUMNS}
+    text = io.StringIO()
+    text.writelines(line + "\n" for line in log.header)
+    table = pd.DataFrame(columns)
+    table.to_csv(text, sep=" ", header=False, index=False, lineterminator="\n", quoting=csv.QUOTE_NONE)
+    content = text.getvalue().encode()
+    if str(path).lower().endswith(".gz"):
+        content = gzip.compress(content, compresslevel=6, mtime=0)  # the same log gives the same file
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def procs_of(log: Log) -> int | None:
+    """Processors of the machine by the log's header: `MaxProcs`, or where only that is given, `MaxNodes`."""
+    procs = header_number(log.header, "MaxProcs")
+    return procs if procs is not None else header_number(log.header, "MaxNodes")
+
+
+def header_number(header: tuple[str, ...], field: str) -> int | None:
+    """The number the header gives for `field`, None if none: `MaxProcs: 1664 (72, 1368, 224)` is 1664."""
+    pattern = re.compile(rf"\s*;+\s*{re.escape(field)}\s*:\s*(\d{{1,3}}(?:,\d{{3}})+|\d+)", re.IGNORECASE)
+    for line in header:
+        if (match := pattern.match(line)) and (number := int(match[1].replace(",", ""))) > 0:
+            return number
+    return None
+
+
+# Bytes and lines
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file; expected a log in SWF") from None
+    except IsADirectoryError:
+        raise HarnessError(f"{path}: is a folder; expected a log in SWF") from None
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _gunzip(stored: bytes, path: Path) -> bytes:
+    if not stored.startswith(b"\x1f\x8b"):
+        return stored
+    try:
+        return gzip.decompress(stored)
+    except EOFError:
+        raise HarnessError(f"{path}: the gzip data ends too early; fetch or copy the file again") from None
+    except (OSError, zlib.error) as error:
+        raise HarnessError(f"{path}: the gzip data is damaged ({error}); fetch or copy it again") from error
+
+
+def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
+    content = content.removeprefix(b"\xef\xbb\xbf")  # the byte order mark some editors put first
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    header, body = _split_header(content)
+    steps: tuple[Step, ...] = ()
+    jobs = _fast(body)
+    if jobs is None:
+        kept, skipped, first = _line_by_line(content, path, lenient)
+        if skipped:
+            steps = (Step("skipped malformed lines", skipped, f"first: {first}"),)
+        jobs = _fast(kept)
+        if jobs is None:  # the two passes disagree about what a number is: never guess
+            raise HarnessError(f"{path}: cannot be read as SWF; {_EXPECTED}")
+    if not len(jobs):
+        raise HarnessError(f"{path}: holds no jobs; {_EXPECTED}, one line per job")
+    if jobs.shape[1] > _WIDTH:
+        steps += (Step("ignored columns", len(jobs), f"all but the first {_WIDTH} of every line"),)
+        jobs = jobs.iloc[:, :_WIDTH]
+    columns = {name: canonical(jobs.iloc[:, i].to_numpy()) for i, name in enumerate(SWF_COLUMNS)}
+    frame = pd.DataFrame(columns, copy=False)
+    return CachedReading(frame, header, steps, content_digest(frame, header))
+
+
+def _split_header(content: bytes) -> tuple[tuple[str, ...], bytes]:
+    """The comment lines, wherever they stand, and the rest."""
+    if b";" not in content:
+        return (), content
+    comment = re.compile(rb"^[ \t]*;.*$", re.MULTILINE)
+    return tuple(_text(line) for line in comment.findall(content)), comment.sub(b"", content)
+
+
+def _text(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("latin-1")  # the archive's older headers, where people have accents
+
+
+# The fast pass reads what is well-formed, the slow pass finds what is not.
+
+# Before 3.1 pandas may miss the last digit of a decimal unless told not to; since then it may not be told.
+_EXACT_DECIMALS: dict[str, Any] = (
+    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+)
+
+
+def _fast(body: bytes) -> pd.DataFrame | None:
+    """The table of a well-formed body, else None: 18 columns, or 19 where every line has more."""
+    first = re.search(rb"\S.*", body)
+    if first is None:
+        return pd.DataFrame()
+    if any(strange in body for strange in (b"\0", b"\v", b"\f")):
+        return None  # pandas overlooks them after a number
+    wide = len(first[0].split()) > _WIDTH
+    try:
+        table = pd.read_csv(
+            io.BytesIO(body),
+            sep=r"\s+",
+            header=None,
+            engine="c",
+            encoding="latin-1",
+            na_filter=False,
+            low_memory=False,
+            quoting=csv.QUOTE_NONE,
+            usecols=range(_WIDTH + 1) if wide else None,
+            **_EXACT_DECIMALS,
+        )
+    except (ValueError, pd.errors.ParserError):
+        return None
+    if table.shape[1] != _WIDTH + wide or (wide and (table[_WIDTH].astype(str) == "").any()):
+        return None
+    numbers = table.iloc[:, :_WIDTH]
+    if any(dtype not in (np.int64, np.float64) for dtype in numbers.dtypes):
+        return None
+    finite = all(np.isfinite(table[i].to_numpy()).all() for i, t in enumerate(numbers.dtypes) if t == np.float64)
+    return table if finite else None
+
+
+_PLAIN_LINE = re.compile(rb"[ \t]*(-?\d{1,18}(\.\d+)?[ \t]+){%d}-?\d{1,18}[ \t]*" % (_WIDTH - 1))  # most are
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int, str]:
+    """The well-formed lines, how many were skipped, and what is wrong with the first of those."""
+    kept: list[bytes] = []
+    skipped, first = 0, ""
+    wide: bool | None = None  # decided by the first well-formed line
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not wide and _PLAIN_LINE.fullmatch(line):
+            kept.append(line)
+            wide = False
+            continue
+        fields = re.findall(rb"[^ \t]+", line)
+        if not fields or fields[0].startswith(b";"):
+            continue
+        wrong = _fault(fields, wide)
+        if wrong is None:
+            kept.append(line)
+            wide = len(fields) > _WIDTH
+            continue
+        complaint = f"line {number}: {_EXPECTED}, {wrong}: {_shortened(line)}"
+        if not lenient:
+            raise HarnessError(f"{path}: {complaint}")
+        skipped += 1
+        first = first or complaint
+    return b"\n".join(kept), skipped, first
+
+
+def _fault(fields: list[bytes], wide: bool | None) -> str | None:
+    """What is wrong with one line, or None; `wide` says whether the lines before it had more columns."""
+    if len(fields) < _WIDTH:
+        return f"found {len(fields)}"
+    for position, field in enumerate(fields[:_WIDTH]):
+        column = f"column {position + 1} ({SWF_COLUMNS[position]})"
+        if not _NUMBER.fullmatch(field):
+            return f"{column} is not a number"
+        if not np.isfinite(float(field)) or (field.lstrip(b"+-").isdigit() and abs(int(field)) >= 2**63):
+            return f"{column} is too large"
+    if wide is not None and wide != (len(fields) > _WIDTH):
+        return f"found {len(fields)}, unlike the lines before"
+    return None
+
+
+def _shortened(line: bytes) -> str:
+    text = ascii(line.decode("latin-1").strip())[1:-1]
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _numerals(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A column as it is written: whole numbers without decimal point, others in shortest exact form."""
+    values = canonical(column.to_numpy())
+    if values.dtype == np.int64:
+        return pd.Series(values)
+    whole = 2**53
+    return pd.Series(
+        [str(int(x)) if abs(x) < whole and x.is_integer() else repr(x) for x in values.tolist()], dtype=object
+    )

@@ -1,0 +1,27 @@
+"""How many watts a node draws."""
+
+import harness
+
+
+def none(node, clock):
+    """Power is not accounted: for platforms that say nothing about it."""
+    return 0.0
+
+
+def peas(node, clock):
+    """Watts at full load per busy core, nothing for idle ones (Gómez-Martín et al., PEAS eq. 5)."""
+    return node.peak * node.busy / node.cores
+
+
+def cores(node, clock):
+    """Busy cores at the power of full load, the others at idle power (Rumyantsev et al. 2018, eq. 11)."""
+    return (node.peak * node.busy + node.idle * (node.cores - node.busy)) / node.cores
+
+
+@harness.hookimpl
+def account_energy():
+    return [
+        harness.Energy("none", none),
+        harness.Energy("peas", peas, needs=("peak",)),
+        harness.Energy("cores", cores, needs=("idle", "peak")),
+    ]

@@ -1,0 +1,132 @@
+"""On which nodes: where a starting job's processors are taken.
+
+Free cores, memory per processor and partition are respected by `harness.room`, whatever the policy.
+"""
+
+import harness
+
+
+@harness.jit
+def take_some(state, job, node, need):
+    """Take what the node has room for, at most `need`; returns what is still needed."""
+    procs = min(need, harness.room(state, job, node))
+    if procs > 0:
+        harness.take(state, job, node, procs)
+    return need - procs
+
+
+def first_fit(state, job):
+    """The lowest-numbered free processors."""
+    need = state.jobs[job].procs
+    node = harness.next_free(state, -1)
+    while need > 0 and node >= 0:
+        need = take_some(state, job, node, need)
+        node = harness.next_free(state, node)
+    return need == 0
+
+
+@harness.jit
+def most_free(state):
+    """The largest number of free cores of any node."""
+    most = 0
+    node = harness.next_free(state, -1)
+    while node >= 0:
+        most = max(most, state.nodes[node].free)
+        node = harness.next_free(state, node)
+    return most
+
+
+@harness.jit
+def take_at_level(state, job, level, need):
+    """Take from the nodes that had `level` free cores, in their order; returns what is still needed."""
+    node = harness.next_free(state, -1)
+    while need > 0 and node >= 0:
+        if state.nodes[node].free == level:
+            need = take_some(state, job, node, need)
+        node = harness.next_free(state, node)
+    return need
+
+
+def best_fit(state, job):
+    """The nodes with the fewest free cores first: they will be the fullest."""
+    need = state.jobs[job].procs
+    for level in range(1, most_free(state) + 1):
+        if need > 0:
+            need = take_at_level(state, job, level, need)
+    return need == 0
+
+
+def worst_fit(state, job):
+    """The nodes with the most free cores first: jobs are spread."""
+    need = state.jobs[job].procs
+    for level in range(most_free(state), 0, -1):
+        if need > 0:
+            need = take_at_level(state, job, level, need)
+    return need == 0
+
+
+@harness.jit
+def take_best_first(state, job, merits):
+    """Take from the nodes of the highest merit first, equal ones in their order."""
+    need = state.jobs[job].procs
+    above = harness.INFINITY
+    while need > 0:
+        merit = -harness.INFINITY  # the highest one not yet used
+        node = harness.next_free(state, -1)
+        while node >= 0:
+            if merit < merits[node] < above:
+                merit = merits[node]
+            node = harness.next_free(state, node)
+        if merit == -harness.INFINITY:
+            return False
+        node = harness.next_free(state, -1)
+        while need > 0 and node >= 0:
+            if merits[node] == merit:
+                need = take_some(state, job, node, need)
+            node = harness.next_free(state, node)
+        above = merit
+    return True
+
+
+def fastest(state, job):
+    """The fastest processors first."""
+    return take_best_first(state, job, state.nodes.speed)
+
+
+def efficient(state, job):
+    """The most operations per watt at full load first."""
+    return take_best_first(state, job, state.nodes.speed * state.nodes.cores / state.nodes.peak)
+
+
+def random(state, job, dice):
+    """Processors drawn at random, each free one as likely as any other."""
+    left = 0
+    node = harness.next_free(state, -1)
+    while node >= 0:
+        left += harness.room(state, job, node)
+        node = harness.next_free(state, node)
+    need = state.jobs[job].procs
+    node = harness.next_free(state, -1)
+    while need > 0 and node >= 0:
+        drawn = 0
+        for _ in range(harness.room(state, job, node)):
+            if harness.uniform(dice) * left < need:
+                drawn += 1
+                need -= 1
+            left -= 1
+        if drawn > 0:
+            harness.take(state, job, node, drawn)
+        node = harness.next_free(state, node)
+    return need == 0
+
+
+@harness.hookimpl
+def select_resources():
+    return [
+        harness.Select("first-fit", first_fit),
+        harness.Select("best-fit", best_fit),
+        harness.Select("worst-fit", worst_fit),
+        harness.Select("fastest", fastest),
+        harness.Select("efficient", efficient),
+        harness.Select("random", random),
+    ]

@@ -1,0 +1,232 @@
+"""Who starts now: from strict order to backfilling and preemption."""
+
+import harness
+
+ANY, DEPARTURE, ARRIVAL = range(3)
+
+
+@harness.jit
+def start_in_order(state):
+    """Start waiting jobs in queue order until one does not fit; returns that one, or −1 if all started."""
+    for job in harness.waiting(state):
+        if not (harness.fits(state, job) and harness.start(state, job)):
+            return job
+    return -1
+
+
+def none(state):
+    """In order, stop at the first job that does not fit: nobody overtakes."""
+    start_in_order(state)
+
+
+def greedy(state):
+    """In order, start whatever fits; wide jobs may wait for ever."""
+    for job in harness.waiting(state):
+        if state.clock.free == 0:
+            return
+        if harness.fits(state, job):
+            harness.start(state, job)
+
+
+def easy(state, reservations=1, backfill_order=None):
+    """EASY backfilling (Lifka 1995): whoever does not delay the first blocked jobs may overtake.
+
+    The first job that does not fit is promised the earliest time at which enough processors are free by estimates.
+    A later one starts if it fits now and either ends by then, or uses only processors that are spare then; spare
+    are those free when *every* job expected to end at that instant has ended.
+
+    `reservations`: how many blocked jobs are protected. `backfill_order`: the order in which later jobs are tried,
+    if not the queue's (`spf` gives EASY-SJBF).
+    """
+    head = start_in_order(state)
+    if head < 0 or state.clock.free == 0:
+        return
+    if reservations == 1:
+        backfill_behind_one(state, head, backfill_order)
+    else:
+        backfill_behind_many(state, reservations, backfill_order)
+
+
+@harness.jit
+def backfill_behind_one(state, head, backfill_order):
+    """Start later jobs that leave the reservation of `head` alone."""
+    now = state.clock.virtual
+    at, spare = harness.reservation(state, head)
+    for job in harness.ranked(state, backfill_order):
+        if state.clock.free == 0:
+            return
+        record = state.jobs[job]
+        if record.procs > state.clock.free or job == head or record.status != harness.WAITING:
+            continue
+        if now + record.left <= at:
+            if harness.fits(state, job):
+                harness.start(state, job)
+        else:
+            burden = harness.burden(state, job, head)
+            if burden <= spare and harness.fits(state, job) and harness.start(state, job):
+                spare -= burden
+
+
+@harness.jit
+def backfill_behind_many(state, reservations, backfill_order):
+    """Start later jobs that leave the reservations of the first blocked jobs alone. Plans by processors only."""
+    now = state.clock.virtual
+    harness.plan_from_running(state)
+    protected = 0
+    for job in harness.waiting(state):
+        if protected == reservations:
+            break
+        record = state.jobs[job]
+        if record.status != harness.WAITING:
+            continue
+        record.reserved = harness.earliest_fit(state, record.procs, record.left)
+        if record.reserved == now and harness.fits(state, job) and harness.start(state, job):
+            harness.reserve(state, record.procs, now, record.planned)
+        else:
+            harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
+            protected += 1
+    for job in harness.ranked(state, backfill_order):
+        if state.clock.free == 0:
+            break
+        record = state.jobs[job]
+        if record.status != harness.WAITING or record.reserved >= 0 or not harness.fits(state, job):
+            continue
+        if harness.earliest_fit(state, record.procs, record.left) == now and harness.start(state, job):
+            harness.reserve(state, record.procs, now, record.planned)
+    for job in harness.waiting(state):
+        state.jobs[job].reserved = -1.0
+
+
+def conservative(state, replan=False):
+    """Conservative backfilling: every waiting job holds a reservation, and none ever moves later.
+
+    If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
+    is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
+    2001). The guarantee holds where processors are alike and only their number matters; where nodes differ in
+    speed, or memory or partitions bind, a job that cannot start when it is due reserves anew.
+
+    `replan`: plan everybody from scratch at every instant instead, without the guarantee.
+    """
+    harness.forget_past(state)
+    if replan:
+        plan_anew(state)
+    else:
+        if give_back_unused(state):
+            compress(state)
+        for job in harness.waiting(state):
+            if state.jobs[job].reserved < 0:
+                promise(state, job)
+    while start_due(state):  # a job placed on slower processors than planned upsets the later plans
+        plan_anew(state)
+
+
+@harness.jit
+def promise(state, job):
+    """Reserve the job's earliest fit."""
+    record = state.jobs[job]
+    record.reserved = harness.earliest_fit(state, record.procs, record.left)
+    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
+
+
+@harness.jit
+def plan_anew(state):
+    """Forget every reservation and promise again, in queue order."""
+    harness.plan_from_running(state)
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING:
+            promise(state, job)
+
+
+@harness.jit
+def give_back_unused(state):
+    """Release what departed jobs will not use; returns whether there was any."""
+    now = state.clock.virtual
+    unused = False
+    for job in harness.departed(state):
+        record = state.jobs[job]
+        if record.status == harness.COMPLETED:
+            begin, end = now, record.planned
+        else:
+            begin, end = record.reserved, record.reserved + record.left
+        if (record.status == harness.COMPLETED or record.reserved >= 0) and begin < end:
+            harness.release(state, record.procs, begin, end)
+            unused = True
+    return unused
+
+
+@harness.jit
+def compress(state):
+    """Let every reservation move to its earliest fit, in queue order."""
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.reserved < 0:
+            continue
+        begin = record.reserved
+        earlier = harness.earlier_fit(state, record.procs, record.left, begin)
+        if earlier < begin:
+            harness.release(state, record.procs, begin, begin + record.left)
+            harness.reserve(state, record.procs, earlier, earlier + record.left)
+            record.reserved = earlier
+
+
+@harness.jit
+def start_due(state):
+    """Start every job whose time has come; returns whether one got other processors than it was promised."""
+    now = state.clock.virtual
+    upset = False
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status != harness.WAITING or record.reserved < 0 or record.reserved > now:
+            continue
+        end = record.reserved + record.left
+        if harness.fits(state, job) and harness.start(state, job):
+            if record.planned != end:
+                upset = True
+        else:  # memory, a partition or the selection stands in its way: let it reserve anew
+            harness.release(state, record.procs, record.reserved, end)
+            record.reserved = -1.0
+    return upset
+
+
+def preempt(state, at=ANY):
+    """Serve the longest prefix, in queue order over all jobs in the system, whose widths fit; suspend the others.
+
+    Suspended jobs resume later with what remains of their work. `at`: when the served set is chosen anew, at `any`
+    event, or only at a `departure` or an `arrival`. With `departure`, at an arrival the served set stays and
+    newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018).
+    """
+    clock = state.clock
+    if at == ANY or (at == DEPARTURE and clock.completed > 0) or (at == ARRIVAL and clock.arrived > 0):
+        serve_prefix(state)
+    elif at == ARRIVAL or clock.queued == clock.arrived:
+        start_in_order(state)
+
+
+@harness.jit
+def serve_prefix(state):
+    """Suspend who is not in the longest prefix that fits, then start who is."""
+    free = state.clock.cores
+    served = 0
+    everyone = harness.rank_all(state)
+    for job in everyone:
+        if state.jobs[job].procs > free:
+            break
+        free -= state.jobs[job].procs
+        served += 1
+    for job in everyone[served:]:
+        if state.jobs[job].status == harness.RUNNING:
+            harness.suspend(state, job)
+    for job in everyone[:served]:
+        if state.jobs[job].status == harness.WAITING and harness.fits(state, job):
+            harness.start(state, job)
+
+
+@harness.hookimpl
+def start_jobs():
+    return [
+        harness.Start("none", none, guarantees=("nobody overtakes",)),
+        harness.Start("greedy", greedy),
+        harness.Start("easy", easy, order="backfill_order", guarantees=("first reservation",)),
+        harness.Start("conservative", conservative, guarantees=("every reservation",)),
+        harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")}),
+    ]

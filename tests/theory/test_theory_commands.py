@@ -1,0 +1,174 @@
+"""`harness theory …`: answers as tables and JSON, logs read, and one clear sentence for bad input."""
+
+import json
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli.theory import app
+from harness.errors import HarnessError
+from harness.theory import read_customers
+
+TINY = pd.DataFrame({"interarrival": [1] * 5, "service": [3, 2, 5, 1, 1], "cores": [1, 2, 1, 2, 1], "delays": [0] * 5})
+#: The same jobs as SWF, the third killed at its limit, the last cancelled; the machine has two processors.
+TINY_SWF = "; MaxProcs: 2\n" + "".join(
+    f"{job} {job} -1 {run} -1 -1 -1 {procs} {limit} -1 {status} -1 -1 -1 -1 -1 -1 -1\n"
+    for job, run, procs, limit, status in [
+        (1, 3, 1, 9, 1), (2, 2, 2, 9, 1), (3, 5, 1, 5, 0), (4, 1, 2, 9, 1), (5, 1, 1, 9, 5),
+    ]
+)  # fmt: skip
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    TINY.to_csv(tmp_path / "tiny.csv", index=False)
+    return str(tmp_path / "tiny.csv")
+
+
+@pytest.fixture
+def swf(tmp_path):
+    (tmp_path / "tiny.swf").write_text(TINY_SWF, encoding="utf-8")
+    return str(tmp_path / "tiny.swf")
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def answer(*arguments):
+    return json.loads(run(*arguments, "--format", "json"))
+
+
+def test_constant_of_given_widths():
+    found = answer("stability", "--widths", "0.5,0.5")
+    assert found["jobs_in_service"] == pytest.approx(8 / 7)
+    assert found == answer("stability", "--widths", "2:0.5,1:0.5")
+
+
+def test_stability_of_a_stream_in_words_and_numbers():
+    options = ("--widths", "1", "--arrival-rate", 0.71, "--mean-service", 1)
+    assert "stable: 71 % of capacity" in run("stability", *options)
+    assert answer("stability", *options, "--servers", 2)["load"] == pytest.approx(0.355)
+
+
+def test_stability_and_delays_of_a_csv(tiny, tmp_path):
+    found = answer("stability", tiny, "--column", "cores", "--servers", 2)
+    assert found["mean_width"] == pytest.approx(7 / 5)
+    out = tmp_path / "delays.csv"
+    found = answer("delays", tiny, "--column", "cores", "--servers", 2, "--out", out)
+    assert found["mean_delay"] == pytest.approx(19 / 5)
+    assert found["max_delay"] == 7
+    assert pd.read_csv(out)["delay"].tolist() == [0, 2, 3, 7, 7]
+
+
+def test_jobs_wider_than_the_machine_are_counted(tiny):
+    found = answer("delays", tiny, "--column", "cores", "--servers", 1)
+    assert (found["jobs"], found["unaccepted"]) == (3, 2)
+    assert "unaccepted" in run("delays", tiny, "--column", "cores", "--servers", 1)
+
+
+def test_swf_log_knows_its_machine_and_its_limits(swf):
+    assert answer("delays", swf)["mean_delay"] == pytest.approx(19 / 5)
+    customers = read_customers(swf)
+    assert customers.killed.tolist() == [False, False, True, False, False]
+    assert customers.completed.tolist() == [True, True, False, True, False]
+    assert customers.servers == 2
+    found = answer("infinite-server", swf)
+    assert (found["completed"], found["killed"], found["censored"]) == (3, 1, 1)
+
+
+def test_textbook_delays():
+    stream = ("--arrival-rate", 0.8, "--mean-service", 1)
+    assert answer("delays", *stream, "--servers", 1)["mean_delay"] == pytest.approx(4)
+    found = answer("delays", *stream, "--servers", 1, "--service-variance", 0)
+    assert found["mean_delay"] == pytest.approx(2)
+
+
+def test_infinite_server_of_given_rates(tmp_path):
+    out = tmp_path / "busy.csv"
+    options = ["--widths", "1", "--arrival-rate", 3, "--mean-service", 2, "--mean-limit", 2, "--out", out]
+    found = answer("infinite-server", *options, "--completion", 0.9)
+    assert found["mean_busy"] == pytest.approx(3)
+    assert found["completion_probability"] == pytest.approx(0.5)
+    assert found["critical_limit"] == pytest.approx(18)
+    assert pd.read_csv(out)["probability"].sum() == pytest.approx(1)
+
+
+def test_picture_of_the_completion_curves(tmp_path):
+    pytest.importorskip("plotly")
+    picture = tmp_path / "curves.html"
+    run("infinite-server", "--widths", "1", "--arrival-rate", 3, "--mean-service", 2, "--picture", picture)
+    assert picture.stat().st_size > 0
+
+
+def test_infinite_server_of_a_csv(tiny):
+    found = answer("infinite-server", tiny, "--column", "cores", "--limit", 5, "--release", "together")
+    assert (found["completed"], found["killed"]) == (4, 1)
+    assert found["service_rate"] == pytest.approx(4 / 12)
+    assert [row["width"] for row in found["widths"]] == [1, 2]
+    assert "different ones" in run("infinite-server", tiny, "--column", "cores")
+
+
+@pytest.mark.data
+def test_mean_delay_of_a_real_log(data):
+    log = data / "hpcwld" / "HPC_KRC.csv"
+    found = answer("delays", log, "--column", "cores_requested", "--servers", 80)
+    assert found["mean_delay"] == pytest.approx(176.033, abs=5e-4)
+
+
+@pytest.mark.data
+def test_mean_delay_of_a_trace_on_which_five_simulators_agree(data):
+    trace = data / "traces" / "HPC2N-2002-2.2-cln.swf.gz"
+    found = answer("delays", trace, "--procs-from", "used")
+    assert (found["jobs"], found["servers"]) == (202_871, 240)
+    assert found["mean_delay"] == pytest.approx(16_702.461, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["stability"], "give either a WORKLOAD or --widths"),
+        (["stability", "--widths", "0.5,0.6"], "sums to 1.1"),
+        (["stability", "--widths", "0.5,x"], "is not p1,p2"),
+        (["stability", "--widths", ""], "--widths is empty"),
+        (["stability", "--widths", "0:1"], "servers is 0"),
+        (["stability", "--widths", "1", "--servers", "0"], "servers is 0"),
+        (["stability", "--widths", "1", "--arrival-rate", "1"], "--mean-service is missing"),
+        (["stability", "--widths", "1", "--arrival-rate", "-1", "--mean-service", "1"], "arrival rate is -1"),
+        (["stability", "{tiny}"], "name the column of widths"),
+        (["stability", "{tiny}", "--column", "core"], "did you mean 'cores'"),
+        (["stability", "{tiny}", "--column", "cores"], "give --servers"),
+        (["stability", "{tiny}", "--arrival-rate", "1"], "--arrival-rate is taken from"),
+        (["delays", "missing.csv", "--column", "cores"], "cannot read missing.csv"),
+        (["delays", "{tiny}", "--column", "cores", "--servers", "2", "--out", "/no/way.csv"], "cannot write"),
+        (["delays", "--arrival-rate", "3", "--mean-service", "1"], "--servers is missing"),
+        (["delays", "--arrival-rate", "3", "--mean-service", "1", "--servers", "3"], "no mean delay"),
+        (
+            [
+                "delays",
+                "--arrival-rate",
+                "1",
+                "--mean-service",
+                "1",
+                "--servers",
+                "3",
+                "--service-variance",
+                "1",
+            ],
+            "for one server, not 3",
+        ),
+        (["infinite-server", "--widths", "1", "--arrival-rate", "1"], "--mean-service is missing"),
+        (
+            ["infinite-server", "--widths", "1", "--arrival-rate", "1", "--mean-service", "-1"],
+            "--mean-service is -1",
+        ),
+    ],
+)
+def test_bad_input_is_one_clear_sentence(tiny, arguments, words):
+    filled = [argument.format(tiny=tiny) for argument in arguments]
+    with pytest.raises(HarnessError, match=words) as raised:
+        run(*filled)
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,120 @@
+"""The cache makes reading faster and changes nothing else."""
+
+import os
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from harness.errors import HarnessError
+from harness.workload import swf
+from harness.workload.log import Log
+from harness.workload.swf import read_swf, write_swf
+from harness.workload.synthetic import poisson
+
+GOOD = "1 10 5 100.5 4 -1 -1 4 200 -1 1 7 8 9 2 300000 -1 -9000000000\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "logs"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "log.swf"
+    path.write_text("; Umeå\n; MaxProcs: 8\n" + GOOD * 3, encoding="utf-8")
+    return path
+
+
+def same(one: Log, other: Log) -> bool:
+    pd.testing.assert_frame_equal(one.jobs, other.jobs, check_exact=True)
+    return (one.header, one.digest, one.reading, one.name) == (
+        other.header,
+        other.digest,
+        other.reading,
+        other.name,
+    )
+
+
+def test_the_second_reading_does_not_parse(folder: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = read_swf(path)
+    assert len(list(folder.iterdir())) == 1
+    monkeypatch.setattr(swf, "_parse", None)
+    assert same(read_swf(path), first)
+
+
+def test_content_counts_not_names(folder: Path, path: Path, tmp_path: Path) -> None:
+    first = read_swf(path)
+    moved = path.rename(tmp_path / "moved.swf")
+    assert read_swf(moved).name == "moved"
+    assert read_swf(moved).digest == first.digest
+    assert len(list(folder.iterdir())) == 1
+    moved.write_text(GOOD)
+    assert len(read_swf(moved).jobs) == 1
+
+
+def test_without_cache_nothing_is_kept(folder: Path, path: Path) -> None:
+    read_swf(path, cache=False)
+    assert not folder.exists()
+
+
+def test_lenient_and_strict_are_kept_apart(folder: Path, path: Path) -> None:
+    path.write_text(GOOD + "nonsense\n")
+    assert len(read_swf(path, lenient=True).jobs) == 1
+    with pytest.raises(HarnessError, match="line 2"):
+        read_swf(path)
+    assert read_swf(path, lenient=True).reading[0].jobs == 1
+    with pytest.raises(HarnessError, match="line 2"):
+        read_swf(path)
+
+
+def test_damage_anywhere_changes_no_result(folder: Path, path: Path) -> None:
+    first = read_swf(path)
+    (file,) = folder.iterdir()
+    intact = file.read_bytes()
+    dice = random.Random(1)
+    for _ in range(100):
+        position = dice.randrange(len(intact))
+        flipped = intact[position] ^ (1 << dice.randrange(8))
+        damaged = dice.choice(
+            [
+                intact[:position],
+                intact[:position] + bytes([flipped]) + intact[position + 1 :],
+                intact[position:],
+                intact + b"more",
+            ]
+        )
+        file.write_bytes(damaged)
+        assert same(read_swf(path), first)
+        assert file.read_bytes() == intact
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", Path("/proc/none")):
+        monkeypatch.setenv("HARNESS_CACHE", str(place))
+        assert len(read_swf(path).jobs) == 3
+
+
+def test_many_readers_at_once(folder: Path, path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        logs = list(pool.map(lambda _: read_swf(path), range(40)))
+    assert all(same(log, logs[0]) for log in logs)
+    assert len(os.listdir(folder)) == 1
+
+
+def test_it_is_faster(folder: Path, tmp_path: Path) -> None:
+    write_swf(poisson(jobs=100_000), tmp_path / "log.swf")
+    start = time.perf_counter()
+    first = read_swf(tmp_path / "log.swf")
+    middle = time.perf_counter()
+    second = read_swf(tmp_path / "log.swf")
+    assert time.perf_counter() - middle < middle - start
+    assert same(first, second)

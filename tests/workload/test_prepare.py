@@ -1,0 +1,253 @@
+"""Preparation does what it says, counts what it touches, and nothing else."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.workload.frame import log_from_frame
+from harness.workload.log import Log, Workload
+from harness.workload.prepare import prepare
+
+INF = float("inf")
+
+
+def log_of(**columns: list[float]) -> Log:
+    """A log with the given columns; jobs of one processor and 100 s unless they say otherwise."""
+    n = len(next(iter(columns.values())))
+    standard = {"submit": list(range(n)), "run": [100] * n, "procs": [1] * n}
+    return log_from_frame(pd.DataFrame(standard | columns), "made")
+
+
+def touched(workload: Workload) -> dict[str, int]:
+    return {step.name: step.jobs for step in workload.preparation}
+
+
+def test_a_job_as_it_is_replayed() -> None:
+    log = log_of(submit=[10], run=[50], procs=[4], estimate=[60], wait=[5], memory=[2.5], user=[7], group=[8])
+    job = prepare(log).jobs.iloc[0].to_dict()
+    assert job == {
+        "job": 1, "submit": 10, "procs": 4, "work": 50, "estimate": 60, "memory": 2.5, "user": 7, "group": 8,
+        "queue": -1, "partition": -1, "cancel": INF, "killed": False,
+        "logged_wait": 5, "logged_run": 50, "logged_status": -1,
+    }  # fmt: skip
+
+
+def test_the_readings_are_always_listed() -> None:
+    workload = prepare(log_of(estimate=[100, 200]))
+    assert touched(workload) == {"width": 0, "estimates": 0, "overrun": 0}
+    assert len(workload) == 2
+
+
+def test_reading_steps_come_first() -> None:
+    log = log_of(run=[1])
+    read = Log(log.name, log.jobs, reading=prepare(log).preparation[:1])
+    assert [step.name for step in prepare(read).preparation][:2] == ["width", "width"]
+
+
+def test_width() -> None:
+    log = log_of(procs=[4, -1, 0, -1, 3], used_procs=[2, 5, 6, -1, -1])
+    assert prepare(log).jobs["procs"].tolist() == [4, 5, 6, 3]
+    assert touched(prepare(log)) == {"width": 2, "no width": 1, "estimates": 4, "overrun": 0}
+    assert prepare(log, procs_from="used").jobs["procs"].tolist() == [2, 5, 6, 3]
+    assert touched(prepare(log, procs_from="used"))["width"] == 1
+
+
+def test_unknown_runtimes_are_dropped() -> None:
+    workload = prepare(log_of(run=[10, 0, -1, 20]))
+    assert workload.jobs["job"].tolist() == [1, 4]
+    assert touched(workload)["runtime"] == 2
+
+
+def test_or_leave_the_queue() -> None:
+    log = log_of(
+        submit=[0, 10, 20, 30, 40],
+        run=[10, 0, -1, -1, 0],
+        wait=[1, 7, 8, -1, 9],
+        status=[5, 5, 5, 5, 0],
+        estimate=[20, 60, -1, 60, 60],
+    )
+    workload = prepare(log, unknown="cancel", load=2)
+    assert workload.jobs["job"].tolist() == [1, 2, 3]
+    assert workload.jobs["cancel"].tolist() == [INF, 5 + 7, 10 + 8]
+    assert workload.jobs["work"].tolist() == [10, 0, 0]
+    assert workload.jobs["estimate"].tolist() == [20, 60, 1]
+    assert (touched(workload)["cancelled"], touched(workload)["runtime"]) == (2, 2)
+
+
+def test_estimates() -> None:
+    log = log_of(run=[100, 100, 100], estimate=[300, -1, 0])
+    assert prepare(log).jobs["estimate"].tolist() == [300, 100, 100]
+    assert touched(prepare(log))["estimates"] == 2
+    assert prepare(log, estimates="actual").jobs["estimate"].tolist() == [100, 100, 100]
+    for spelling in ("factor(2.5)", "factor( 2.50 )"):
+        assert prepare(log, estimates=spelling).jobs["estimate"].tolist() == [250, 250, 250]
+        assert prepare(log, estimates=spelling).digest == prepare(log, estimates="factor(2.5)").digest
+
+
+def test_overrun() -> None:
+    log = log_of(run=[100, 100], estimate=[60, 100])
+    raised, clipped = prepare(log), prepare(log, overrun="clip")
+    assert raised.jobs[["work", "estimate", "killed"]].to_numpy().tolist() == [
+        [100, 100, False],
+        [100, 100, False],
+    ]
+    assert clipped.jobs[["work", "estimate", "killed"]].to_numpy().tolist() == [
+        [60, 60, True],
+        [100, 100, False],
+    ]
+    assert touched(raised)["overrun"] == touched(clipped)["overrun"] == 1
+    assert clipped.jobs["logged_run"].tolist() == [100, 100]
+
+
+def test_slices() -> None:
+    log = log_of(submit=[-1, 100, 130, 110, 120, 120])
+    workload = prepare(log)
+    assert touched(workload)["submit"] == 1
+    assert touched(workload)["order"] == 1
+    assert prepare(log, jobs=3).jobs["job"].tolist() == [2, 4, 5]
+    assert touched(prepare(log, jobs=3))["jobs"] == 2
+    assert touched(prepare(log, jobs=99))["jobs"] == 0
+    assert prepare(log, start=10, stop=30).jobs["job"].tolist() == [4, 5, 6]
+    assert prepare(log, start=10, stop=30, jobs=1).jobs["job"].tolist() == [4]
+    assert prepare(log, stop=10).jobs["job"].tolist() == [2]
+
+
+def test_a_slice_counts_jobs_before_any_are_dropped() -> None:
+    assert prepare(log_of(run=[0, 0, 5, 5]), jobs=3).jobs["job"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "step"),
+    [
+        (log_of(submit=[-1, -1]), {}, "submit"),
+        (log_of(submit=[5, 6]), {"start": 10}, "interval"),
+        (log_of(procs=[-1, -1]), {}, "no width"),
+        (log_of(run=[0, -1]), {}, "runtime"),
+    ],
+)
+def test_no_jobs_left_names_the_step(log: Log, options: dict[str, Any], step: str) -> None:
+    with pytest.raises(HarnessError, match=f"made: no jobs are left: step '{step}' .* dropped the last 2 of 2"):
+        prepare(log, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"procs_from": "request"}, "did you mean 'requested'"),
+        ({"estimates": "requestd"}, "did you mean 'requested'"),
+        ({"estimates": "factor(0.5)"}, "at least 1"),
+        ({"estimates": "factor(x)"}, "expected factor"),
+        ({"estimates": "factor"}, "expected factor"),
+        ({"overrun": "kill"}, "overrun='kill'"),
+        ({"unknown": "dorp"}, "did you mean 'drop'"),
+        ({"jobs": 0}, "jobs=0"),
+        ({"load": 0}, "load=0"),
+        ({"load": float("nan")}, "load=nan"),
+        ({"start": 5, "stop": 5}, "start before stop"),
+    ],
+)
+def test_impossible_options(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(HarnessError, match=complaint):
+        prepare(log_of(run=[1]), **options)
+
+
+def test_half_processors_are_refused() -> None:
+    with pytest.raises(HarnessError, match=r"column 'width' of job 2 is 2\.5; expected a whole number"):
+        prepare(log_of(procs=[1, 2.5]))
+
+
+def test_digest_is_content_and_options() -> None:
+    log, other = log_of(run=[1, 2]), log_of(run=[1, 3])
+    digests = {
+        prepare(log).digest,
+        prepare(other).digest,
+        prepare(log, load=2).digest,
+        prepare(log, jobs=2).digest,
+        prepare(log, overrun="clip").digest,
+        prepare(log, estimates="factor(1)").digest,
+        prepare(log, estimates="factor(2)").digest,
+    }
+    assert len(digests) == 7
+    assert prepare(log, load=2).digest == prepare(log, load=2.0).digest
+
+
+job = st.fixed_dictionaries(
+    {
+        "submit": st.integers(-1, 1000),
+        "wait": st.integers(-1, 50),
+        "run": st.integers(-1, 100),
+        "used_procs": st.integers(-1, 8),
+        "procs": st.integers(-1, 8),
+        "estimate": st.integers(-1, 100),
+        "status": st.sampled_from([-1, 0, 1, 5, 265]),
+    }
+)
+choices = st.fixed_dictionaries(
+    {
+        "procs_from": st.sampled_from(["requested", "used"]),
+        "estimates": st.sampled_from(["requested", "actual", "factor(1.5)"]),
+        "overrun": st.sampled_from(["raise", "clip"]),
+        "unknown": st.sampled_from(["drop", "cancel"]),
+        "jobs": st.none() | st.integers(1, 20),
+        "load": st.none() | st.floats(0.1, 10),
+        "start": st.none() | st.integers(0, 500),
+        "stop": st.none() | st.integers(501, 1000),
+    }
+)
+DROPPING = ("submit", "interval", "jobs", "no width", "runtime")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(job, min_size=1, max_size=25), choices)
+def test_every_job_is_accounted_for(rows: list[dict[str, int]], options: dict[str, Any]) -> None:
+    log = log_from_frame(pd.DataFrame(rows))
+    before = log.jobs.copy()
+    try:
+        workload = prepare(log, **options)
+    except HarnessError:
+        return  # no jobs were left: see above
+    finally:
+        pd.testing.assert_frame_equal(log.jobs, before)
+    jobs = workload.jobs
+    counts = touched(workload)
+    assert len(workload) + sum(counts.get(name, 0) for name in DROPPING) == len(rows)
+    assert jobs["job"].is_monotonic_increasing
+    assert (jobs["procs"] > 0).all()
+    assert (jobs["estimate"] > 0).all()
+    assert (jobs["work"] <= jobs["estimate"]).all()
+    assert ((jobs["work"] > 0) == np.isinf(jobs["cancel"])).all()
+    assert jobs["killed"].sum() == (counts["overrun"] if options["overrun"] == "clip" else 0)
+    assert np.isinf(jobs["cancel"]).sum() == len(jobs) - counts.get("cancelled", 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=30), st.floats(0.1, 10))
+def test_load_keeps_order_and_ratios(submits: list[int], load: float) -> None:
+    log = log_of(submit=submits)
+    plain, scaled = prepare(log).jobs["submit"].to_numpy(), prepare(log, load=load).jobs["submit"].to_numpy()
+    first = min(submits)
+    assert scaled.min() == first
+    assert (scaled - first) * load == pytest.approx(plain - first, abs=1e-6)
+    assert (np.diff(scaled)[np.diff(plain) >= 0] >= 0).all()
+
+
+def test_frames() -> None:
+    frame = pd.DataFrame({"submit": [0, 1], "run": [5, 2.5], "procs": [1, 2], "estimate": [9, 9]})
+    log = log_from_frame(frame, "mine", header=("; MaxProcs: 4",))
+    assert (log.name, len(log.jobs.columns)) == ("mine", 18)
+    assert log.jobs["job"].tolist() == [1, 2]
+    assert prepare(log).procs == 4
+    for wrong, complaint in [
+        (frame.rename(columns={"estimate": "estimat"}), "did you mean 'estimate'"),
+        (frame.drop(columns="run"), "column 'run' is missing"),
+        (frame[:0], "holds no jobs"),
+        (frame.assign(run=["a", "b"]), "column 'run' holds something that is not a number"),
+        (frame.assign(run=[1, None]), "column 'run', row 1: nan is not a finite number"),
+    ]:
+        with pytest.raises(HarnessError, match=complaint):
+            log_from_frame(wrong)
