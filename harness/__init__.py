@@ -40,6 +40,7 @@ _HOMES = {
         "start",
         "suspend",
         "uniform",
+        "when",
     ),
     "harness.engine.profile": (
         "burden",
@@ -57,7 +58,9 @@ _HOMES = {
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),
-    "harness.run": ("read_platform", "read_workload", "simulate"),
+    "harness.platform.small_table": ("read_small_table",),
+    "harness.workload.catalogue": ("find_trace",),
+    "harness.run": ("call", "find_platform", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
 }

@@ -58,8 +58,10 @@ class Plugins:
     def _refuse_unknown_hooks(self, plugin: Any, origin: str) -> None:
         known = [name for name in dir(hooks) if hasattr(getattr(hooks, name), "harness_spec")]
         for name in dir(plugin):
-            if hasattr(getattr(plugin, name, None), "harness_impl") and name not in known:
-                raise HarnessError(f"{origin}: there is no hook {name!r}; {did_you_mean(name, known)}")
+            options = getattr(getattr(plugin, name, None), "harness_impl", None)
+            hook = (options.get("specname") or name) if options else None
+            if hook and hook not in known:
+                raise HarnessError(f"{origin}: there is no hook {hook!r}; {did_you_mean(hook, known)}")
 
     @cached_property
     def policies(self) -> Mapping[str, Mapping[str, Policy]]:

@@ -184,7 +184,7 @@ class Scheduler:
     select: str = "first-fit"
     rate: str = "full"
     sleep: str = "never"
-    energy: str = "cores"
+    energy: str = ""  # the richest that the platform's figures allow
 
     #: The hook that each field answers.
     HOOKS: ClassVar[dict[str, str]] = dict(
@@ -204,42 +204,42 @@ class Scheduler:
         return chosen
 
 
+_HYPHEN = "_hyphen_"  # stands for the hyphen of a name while Python's own parser reads a specification
+
+
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
     """Take `name(parameter=value, …)` apart. Values are numbers, words, lists of them, or such specifications."""
-    hyphen = "_hyphen_"
-    text = re.sub(r"(?<=\w)-(?=[A-Za-z])", hyphen, spec.strip())
-
-    def fail() -> HarnessError:
-        return HarnessError(f"{spec!r}: expected a policy like easy or easy(reservations=2)")
-
-    def value(node: ast.expr) -> Any:
-        match node:
-            case ast.Constant(value=str(word)):
-                return word.replace(hyphen, "-")
-            case ast.Constant(value=bool() | int() | float() as number):
-                return number
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-                return -number
-            case ast.Name(id="true" | "false" as word):
-                return word == "true"
-            case ast.Name(id=word):
-                return word.replace(hyphen, "-")
-            case ast.Call():
-                return ast.unparse(node).replace(hyphen, "-")
-            case ast.List(elts=items):
-                return [value(item) for item in items]
-        raise fail()
-
+    text = re.sub(r"(?<=\w)-(?=[A-Za-z])", _HYPHEN, spec.strip())
     try:
         tree = ast.parse(text, mode="eval").body
+        match tree:
+            case ast.Name(id=name):
+                return name.replace(_HYPHEN, "-"), {}
+            case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords) if all(k.arg for k in keywords):
+                return name.replace(_HYPHEN, "-"), {str(k.arg): _value(k.value) for k in keywords}
     except (SyntaxError, ValueError) as error:
-        raise fail() from error
-    match tree:
-        case ast.Name(id=name):
-            return name.replace(hyphen, "-"), {}
-        case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords) if all(k.arg for k in keywords):
-            return name.replace(hyphen, "-"), {str(k.arg): value(k.value) for k in keywords}
-    raise fail()
+        raise HarnessError(f"{spec!r}: expected something like easy or easy(reservations=2)") from error
+    raise HarnessError(f"{spec!r}: expected something like easy or easy(reservations=2)")
+
+
+def _value(node: ast.expr) -> Any:
+    """The value that stands behind a parameter's name."""
+    match node:
+        case ast.Constant(value=str(word)):
+            return word.replace(_HYPHEN, "-")
+        case ast.Constant(value=bool() | int() | float() as number):
+            return number
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.Name(id="true" | "false" as word):
+            return word == "true"
+        case ast.Name(id=word):
+            return word.replace(_HYPHEN, "-")
+        case ast.Call():
+            return ast.unparse(node).replace(_HYPHEN, "-")
+        case ast.List(elts=items):
+            return [_value(item) for item in items]
+    raise ValueError(f"what {ast.unparse(node)} stands for is not clear")
 
 
 def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:

@@ -171,12 +171,19 @@ def compress(state):
 
 @harness.jit
 def start_due(state):
-    """Start every job whose time has come; returns whether one got other processors than it was promised."""
-    now = state.clock.virtual
+    """Start every job whose time has come; returns whether one got other processors than it was promised.
+
+    Asks to be called when the next one is due: what ended then in the plan may have been moved since.
+    """
+    now = state.clock.now
     upset = False
+    soonest = harness.INFINITY
     for job in harness.waiting(state):
         record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved < 0 or record.reserved > now:
+        if record.status != harness.WAITING or record.reserved < 0:
+            continue
+        if harness.when(state, record.reserved) > now:
+            soonest = min(soonest, record.reserved)
             continue
         end = record.reserved + record.left
         if harness.fits(state, job) and harness.start(state, job):
@@ -185,6 +192,8 @@ def start_due(state):
         else:  # memory, a partition or the selection stands in its way: let it reserve anew
             harness.release(state, record.procs, record.reserved, end)
             record.reserved = -1.0
+    if soonest < harness.INFINITY:
+        harness.call_again(state, harness.when(state, soonest))
     return upset
 
 

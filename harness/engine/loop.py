@@ -26,31 +26,25 @@ from harness.engine.faults import (
 )
 from harness.engine.nodes import draw, settle
 from harness.engine.queue import check_scores, drop_started, enqueue, rank_queue, remove
-from harness.engine.service import finish
+from harness.engine.service import finish, when
 from harness.engine.state import (
     CANCELLED,
     FLOATS,
-    KERNEL_TYPES,
+    PARTS,
     PENDING,
     RATE,
     SLEEP,
     START,
-    VIEW,
     WAITING,
     bundled,
     inner,
+    once,
     seen,
 )
 from harness.keep import compile_and_keep
 
 
-@inner
-def real_time(clock: Any, virtual: float) -> float:
-    """When the virtual clock will show `virtual`. At full speed from the start, that is `virtual` itself, exactly."""
-    return max(clock.now, clock.since + (virtual - clock.base) / clock.rate)
-
-
-@inner
+@once
 def next_instant(state: Any) -> float:
     """When something happens next [s]; infinity if nothing will."""
     clock = state.clock
@@ -58,19 +52,19 @@ def next_instant(state: Any) -> float:
     if clock.next < len(state.jobs):
         time = min(time, state.jobs[clock.next].submit)
     if clock.running > 0:
-        time = min(time, real_time(clock, state.heap[0].time))
+        time = min(time, when(state, state.heap[0].time))
     if clock.cancels < len(state.cancellations):
         time = min(time, state.truth[state.cancellations[clock.cancels]].cancel)
     return time
 
 
-@inner
+@once
 def advance(state: Any, now: float) -> None:
     """Move both clocks to `now` and add what went by to the sums over the run. Changes clock."""
     clock = state.clock
     elapsed = now - clock.now
     virtual = clock.base + (now - clock.since) * clock.rate
-    if clock.running > 0 and real_time(clock, state.heap[0].time) <= now:
+    if clock.running > 0 and when(state, state.heap[0].time) <= now:
         virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
     if elapsed > 0:
         busy = clock.cores - clock.free
@@ -92,11 +86,11 @@ def advance(state: Any, now: float) -> None:
         clock.timer = np.inf
 
 
-@inner
+@once
 def complete(state: Any) -> None:
     """Every job that is due at this instant leaves."""
     clock = state.clock
-    while clock.running > 0 and real_time(clock, state.heap[0].time) <= clock.now:
+    while clock.running > 0 and when(state, state.heap[0].time) <= clock.now:
         finish(state, state.heap[0].job)
 
 
@@ -110,7 +104,7 @@ def leave_queue(state: Any, job: int) -> None:
     clock.departed += 1
 
 
-@inner
+@once
 def cancel(state: Any) -> None:
     """Jobs whose patience ends at this instant leave the queue, unless they have been started."""
     clock = state.clock
@@ -139,7 +133,7 @@ def score_new(state: Any, count: int) -> None:
         state.jobs[state.ranking[k]].score = state.scores[k]
 
 
-@inner
+@once
 def arrive(state: Any) -> None:
     """Jobs submitted at this instant join the queue. Changes jobs, queue, clock."""
     clock = state.clock
@@ -179,7 +173,7 @@ def set_rate(state: Any, rate: float) -> None:
         draw(state, node)
 
 
-@inner
+@once
 def requeue_suspended(state: Any) -> None:
     """Jobs that the decision suspended wait again. Changes jobs, queue, clock."""
     clock = state.clock
@@ -193,7 +187,7 @@ def requeue_suspended(state: Any) -> None:
     clock.suspended = 0
 
 
-@inner
+@once
 def decide(
     state: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any, varies: bool
 ) -> None:
@@ -215,7 +209,7 @@ def decide(
     sleep(seen(state), sleep_own)
 
 
-@inner
+@once
 def close(state: Any) -> None:
     """Nothing will happen any more: settle the energy, and refuse a schedule that leaves jobs behind."""
     clock = state.clock
@@ -228,12 +222,12 @@ def close(state: Any) -> None:
 
 
 def run(
-    v: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any, watts: Any,
-    watts_own: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any,
+    v: Any, i: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any,
+    watts: Any, watts_own: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any,
     varies: bool, budget: int,
 ) -> bool:  # fmt: skip
     """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
-    state = bundled(v, order, order_own, second, second_own, select, select_own, watts, watts_own)
+    state = bundled(v, i, order, order_own, second, second_own, select, select_own, watts, watts_own)
     clock = state.clock
     if clock.instants == 0:
         for node in range(len(state.nodes)):
@@ -257,8 +251,7 @@ def run(
 
 #: What `run` is compiled for.
 RUN = types.boolean(
-    VIEW,
-    *KERNEL_TYPES,
+    *PARTS,
     FunctionType(START),
     FLOATS,
     FunctionType(RATE),

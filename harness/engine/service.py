@@ -27,11 +27,12 @@ from harness.engine.nodes import fits, give_back, next_free, occupy, room, vacat
 from harness.engine.queue import add_to_plan, pop_due, push_due, remove_from_plan, score_all, waiting
 from harness.engine.state import (
     COMPLETED,
-    KERNEL_TYPES,
+    PARTS,
     RUNNING,
     SUSPENDED,
-    VIEW,
     WAITING,
+    Inside,
+    View,
     bundled,
     inner,
     seen,
@@ -237,6 +238,16 @@ def _rank_all(state: Any) -> Any:
 
 
 @verb
+def when(state: Any, virtual: float) -> float:
+    """The real time at which the virtual clock will show `virtual`, if the rate stays; now, if it already does.
+
+    At full speed from the start, that is `virtual` itself, exactly.
+    """
+    clock = state.clock
+    return max(clock.now, clock.since + (virtual - clock.base) / clock.rate)
+
+
+@verb
 def call_again(state: Any, time: float) -> None:
     """Ask that everyone is asked again at `time` [s], even if nothing else happens then."""
     if not time > state.clock.now:
@@ -259,11 +270,11 @@ def uniform(dice: Any) -> float:
 # ---------------------------------------------------------------- crossing from plain Python
 
 # A bundle that holds functions cannot be passed from Python, so the verbs cross with its parts laid out.
-_PARTS = (VIEW, *KERNEL_TYPES)
 
 
 def _flat(state: Any) -> tuple[Any, ...]:
-    return (view(state), *state[len(VIEW.fields) :])
+    kernels = len(View._fields) + len(Inside._fields)
+    return (view(state), Inside(*state[len(View._fields) : kernels]), *state[kernels:])
 
 
 _CROSSINGS = {
@@ -271,8 +282,8 @@ _CROSSINGS = {
     "interrupt": "interrupt(bundled(*parts), job)",
     "rank": """
     if job:
-        return score_all(bundled(*parts), parts[1], parts[2], True)
-    return score_all(bundled(*parts), parts[3], parts[4], False)
+        return score_all(bundled(*parts), parts[2], parts[3], True)
+    return score_all(bundled(*parts), parts[4], parts[5], False)
 """,
 }
 
@@ -280,10 +291,10 @@ _CROSSINGS = {
 @cache
 def _crossing(verb: str, returns: Any) -> Any:
     """Compiled only when the first plain Python start policy needs it."""
-    parts = [f"part{k}" for k in range(len(_PARTS))]
+    parts = [f"part{k}" for k in range(len(PARTS))]
     body = _CROSSINGS[verb]
     for k, part in enumerate(parts):
         body = body.replace(f"parts[{k}]", part)
     source = f"def kernel({', '.join(parts)}, job):\n    {body.strip()}\n".replace("*parts", ", ".join(parts))
     names = {"bundled": bundled, "begin": begin, "interrupt": interrupt, "score_all": score_all}
-    return compile_and_keep(f"cross_{verb}", source, names, returns(*_PARTS, types.int64))
+    return compile_and_keep(f"cross_{verb}", source, names, returns(*PARTS, types.int64))

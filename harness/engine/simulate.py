@@ -34,7 +34,7 @@ class Outcome:
     plain: dict[str, str]  # hook → policy that ran as plain Python
 
 
-def arrays(workload: Workload, platform: Platform) -> tuple[Any, np.ndarray[Any, Any]]:
+def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray[Any, Any]]:
     """The state before the first instant, and which row of the workload each job is."""
     frame = workload.jobs
     place = np.argsort(frame["submit"].to_numpy(), kind="stable")
@@ -89,8 +89,10 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, np.ndarray[Any,
         queue=np.empty(2 * count + 2, np.int64),
         plan=np.empty(slots, np.int64),
         leavers=np.empty(count + 1, np.int64),
-        paused=np.empty(slots, np.int64),
         blocks=blocks,
+    )
+    inside = layouts.Inside(
+        paused=np.empty(slots, np.int64),
         ranking=np.empty(count + 1, np.int64),
         scores=np.empty(count + 1),
         profile_time=np.empty(4 * count + 8),
@@ -99,7 +101,7 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, np.ndarray[Any,
         truth=records(truth),
         cancellations=cancellations,
     )
-    return view, place
+    return view, inside, place
 
 
 def records(array: np.ndarray[Any, Any]) -> Any:
@@ -133,7 +135,7 @@ def simulate(
     progress: Progress | None = None,
 ) -> Outcome:
     """Run the loop from the first arrival to the last departure."""
-    view, place = arrays(workload, platform)
+    view, inside, place = arrays(workload, platform)
     bound = {part: kernels.kernel_of(choice, seed, plain=plain) for part, choice in chosen.items()}
     numbers = []
     functions, owns = {}, {}
@@ -147,11 +149,11 @@ def simulate(
         owns[part] = np.array([float(number)])
     for part, name in (("order", "order"), ("second", "second"), ("select", "select"), ("watts", "energy")):
         state_parts[part], state_parts[f"{part}_own"] = functions[name], owns[name]
-    state = layouts.State(*view, **state_parts)
+    state = layouts.State(*view, *inside, **state_parts)
     for part, kernel in python.items():
         kernels.connect(tickets[part], kernel, state if part == "start" else view)
         numbers.append(tickets[part])
-    arguments = [*state_parts.values()]
+    arguments = [inside, *state_parts.values()]
     for part in ("start", "rate", "sleep"):
         arguments += [functions[part], owns[part]]
     varies = bool(chosen["order"].policy.varies)

@@ -3,8 +3,8 @@
 In compiled code `state.jobs[i].procs` is a machine load; in plain Python the same expression works, because
 every array is a record array. Afterwards the arrays *are* the result table.
 
-Two bundles of the same arrays are handed around. `View` is what every policy sees. `State` is `View` and the
-kernels that starting a job needs (where to place it, what it draws); only `start_jobs` policies get it.
+Two bundles of these arrays are handed around. `View` is what every policy sees. `State` adds the engine's own arrays
+and the kernels that starting a job needs (where to place it, what it draws); only `start_jobs` policies get it.
 
 Two clocks run: `now`, the real time in seconds, and `virtual`, the integral of the service rate. Plans and due
 times are virtual, so that switching the rate moves none of them.
@@ -26,19 +26,22 @@ INFINITY = float("inf")
 # None of these is ever called from Python in compiled form, so the wrappers for that, which cost most of the compile
 # time, are left out. The engine does not count references either: passing a bundle of twenty arrays would cost forty
 # atomic operations a call. Python holds the arrays for the whole run, and the bundles hold borrowed views of them.
-_INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 #: Marks a function of the engine that only compiled code calls.
-inner = njit(**_INSIDE, _nrt=False)
+inner = njit(**_NO_WRAPPERS, _nrt=False)
+
+#: The same, for those that are called in one place: they become part of their caller.
+once = njit(**_NO_WRAPPERS, _nrt=False, forceinline=True)
 
 #: Marks a function that policies call: compiled with them, and still plain Python.
-verb = register_jitable(**_INSIDE, _nrt=False)
+verb = register_jitable(**_NO_WRAPPERS, _nrt=False)
 
 #: The same, for those that return a part of an array, or make one.
-window = register_jitable(**_INSIDE, _nrt=True)
+window = register_jitable(**_NO_WRAPPERS, _nrt=True)
 
 #: The same, for the functions of a plugin's author.
-jit = register_jitable(**_INSIDE)
+jit = register_jitable(**_NO_WRAPPERS)
 
 #: One record per job, in order of submission, then of the log: a job's index is its place in that order.
 JOB = np.dtype(
@@ -156,7 +159,7 @@ def _records(layout: np.dtype[Any]) -> types.Array:
 FLOATS = types.Array(types.float64, 1, "C")
 INDICES = types.Array(types.int64, 1, "C")
 
-_ARRAYS = {
+_SEEN = {
     "jobs": _records(JOB),
     "nodes": _records(NODE),
     "slices": _records(SLICE),
@@ -164,8 +167,10 @@ _ARRAYS = {
     "queue": INDICES,  # waiting jobs in order, within [clock.head, clock.tail)
     "plan": INDICES,  # running jobs by planned end
     "leavers": INDICES,  # jobs that left at this instant
-    "paused": INDICES,  # jobs suspended by this decision
     "blocks": INDICES,  # free cores in each block of nodes, to skip full ones
+}
+_INSIDE = {
+    "paused": INDICES,  # jobs suspended by this decision
     "ranking": INDICES,  # scratch: jobs being ranked …
     "scores": FLOATS,  # … and their scores
     "profile_time": FLOATS,  # future availability, see profile.py
@@ -175,8 +180,10 @@ _ARRAYS = {
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
 }
 
-View: Any = namedtuple("View", list(_ARRAYS))
-VIEW = types.NamedTuple(tuple(_ARRAYS.values()), View)
+View: Any = namedtuple("View", list(_SEEN))
+VIEW = types.NamedTuple(tuple(_SEEN.values()), View)
+Inside: Any = namedtuple("Inside", list(_INSIDE))
+INSIDE = types.NamedTuple(tuple(_INSIDE.values()), Inside)
 
 # The signatures of the kernels. `own` is a policy's own vector: parameters, memory, random state.
 ORDER = types.void(VIEW, INDICES, FLOATS, FLOATS)  # (state, who, scores to fill, own)
@@ -196,11 +203,12 @@ _KERNELS = {
     "watts_own": FLOATS,
 }
 
-State: Any = namedtuple("State", [*_ARRAYS, *_KERNELS])
-STATE = types.NamedTuple((*_ARRAYS.values(), *_KERNELS.values()), State)
+State: Any = namedtuple("State", [*_SEEN, *_INSIDE, *_KERNELS])
+STATE = types.NamedTuple((*_SEEN.values(), *_INSIDE.values(), *_KERNELS.values()), State)
 START = types.void(STATE, FLOATS)
 
-KERNEL_TYPES = tuple(_KERNELS.values())
+#: What a `State` is put together from.
+PARTS = (VIEW, INSIDE, *_KERNELS.values())
 
 
 def view(state: Any) -> Any:
@@ -213,15 +221,7 @@ def view(state: Any) -> Any:
         state.queue,
         state.plan,
         state.leavers,
-        state.paused,
         state.blocks,
-        state.ranking,
-        state.scores,
-        state.profile_time,
-        state.profile_free,
-        state.heap,
-        state.truth,
-        state.cancellations,
     )
 
 
@@ -247,10 +247,10 @@ def _borrow(array: Any) -> Any:
 
 
 def bundle(
-    v: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any, watts: Any,
-    watts_own: Any,
+    v: Any, i: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any,
+    watts: Any, watts_own: Any,
 ) -> Any:  # fmt: skip
-    """`View` and the kernels, as one `State`."""
+    """`View`, `Inside` and the kernels, as one `State`."""
     return State(
         borrow(v.jobs),
         borrow(v.nodes),
@@ -259,15 +259,15 @@ def bundle(
         borrow(v.queue),
         borrow(v.plan),
         borrow(v.leavers),
-        borrow(v.paused),
         borrow(v.blocks),
-        borrow(v.ranking),
-        borrow(v.scores),
-        borrow(v.profile_time),
-        borrow(v.profile_free),
-        borrow(v.heap),
-        borrow(v.truth),
-        borrow(v.cancellations),
+        borrow(i.paused),
+        borrow(i.ranking),
+        borrow(i.scores),
+        borrow(i.profile_time),
+        borrow(i.profile_free),
+        borrow(i.heap),
+        borrow(i.truth),
+        borrow(i.cancellations),
         order,
         borrow(order_own),
         second,

@@ -1,0 +1,176 @@
+"""`harness run`: replay one workload under one scheduler."""
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Workload
+
+#: Longer than a warm start ever takes: then it must be compiling.
+COMPILING_AFTER_SECONDS = 2.5
+
+Policy = Annotated[str, typer.Option(metavar="POLICY", help="see `harness list`")]
+
+
+def run(
+    workload: Annotated[str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)")] = "lublin",
+    platform: Annotated[str | None, typer.Option(help="a platform by name or path")] = None,
+    procs: Annotated[int | None, typer.Option(help="a plain cluster of so many processors", min=1)] = None,
+    order: Policy = "fcfs",
+    start: Policy = "easy",
+    select: Policy = "first-fit",
+    rate: Policy = "full",
+    sleep: Policy = "never",
+    energy: Policy = "",
+    procs_from: Annotated[str, typer.Option(help="width of a job: requested or used processors")] = "requested",
+    estimates: Annotated[str, typer.Option(help="requested, actual, or factor(f)")] = "requested",
+    overrun: Annotated[str, typer.Option(help="jobs over their estimate: raise it, or clip them")] = "raise",
+    unknown: Annotated[str, typer.Option(help="jobs without a runtime: drop, or replay as cancel")] = "drop",
+    jobs: Annotated[int | None, typer.Option(help="only the first so many jobs", min=1)] = None,
+    load: Annotated[float | None, typer.Option(help="multiply the load: interarrival times are divided by it")] = None,
+    from_: Annotated[float | None, typer.Option("--from", help="jobs submitted from then on [s]")] = None,
+    to: Annotated[float | None, typer.Option(help="jobs submitted before then [s]")] = None,
+    lenient: Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them")] = False,
+    seed: Annotated[int, typer.Option(help="of the policies that flip coins")] = 0,
+    plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
+    schedule: Annotated[Path | None, typer.Option(help="write the schedule to FILE.csv, .parquet or .swf")] = None,
+    fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
+    format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
+) -> None:
+    """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
+    if platform is not None and procs is not None:
+        raise HarnessError("--platform and --procs both given: expected one of them")
+    with _compiling_said(), _warnings_said():
+        from harness.policy import Scheduler
+        from harness.report.tables import check_format
+        from harness.results.schedule import check_target
+        from harness.run import read_platform, read_workload, simulate
+        from harness.workload.prepare import prepare
+
+        check_format(format)
+        if schedule is not None:
+            check_target(schedule)
+        folders = tuple(plugins or ())
+        prepared = prepare(
+            read_workload(workload, lenient=lenient, plugins=folders),
+            procs_from=procs_from,
+            estimates=estimates,
+            overrun=overrun,
+            unknown=unknown,
+            jobs=jobs,
+            load=load,
+            start=from_,
+            stop=to,
+        )
+        machine = procs if platform is None else read_platform(platform, plugins=folders)
+        scheduler = Scheduler(order, start, select, rate, sleep, energy)
+        with _progress(len(prepared)) as progress:
+            result = simulate(prepared, machine, scheduler, seed=seed, plugins=folders, progress=progress)
+    if schedule is not None:
+        result.export(schedule)
+    print(_shown(result, format, folders))
+    if fairness:
+        print(_fairness(result, scheduler, fairness, folders), file=sys.stderr)
+
+
+def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
+    """What was replayed and how it went, in the format the user wants."""
+    import json
+    import math
+
+    from harness.plugins import plugins as load_plugins
+    from harness.report.tables import measures_table, render
+
+    extra = [measure for offered in load_plugins(*plugins).manager.hook.score_schedule() for measure in offered]
+    measures = result.measures(extra)
+    if format == "json":
+        summary = {
+            "workload": _workload(result.workload),
+            "platform": {"name": result.platform.name, "nodes": result.platform.nodes, "procs": result.platform.cores},
+            "scheduler": {**result.scheduler, "seed": result.seed},
+            "preparation": [vars(step) for step in result.workload.preparation],
+            "measures": {name: None if math.isnan(value) else value for name, value in measures.items()},
+            "seconds": result.outcome.seconds,
+        }
+        return json.dumps(summary, indent=2, default=str)
+    table = render(("measure", "value", "unit"), measures_table(measures, extra), format)
+    if format != "table":
+        return table
+    policies = ", ".join(f"{part} {policy}" for part, policy in result.scheduler.items())
+    lines = [
+        f"{result.workload.name}: {len(result.workload):,} jobs on {result.platform.name}",
+        f"scheduler: {policies}, seed {result.seed}",
+        f"simulated in {result.outcome.seconds:.3f} s",
+        "",
+        "preparation:",
+        *(f"  {step.name}: {step.jobs:,} jobs{f' ({step.detail})' if step.detail else ''}" for step in _steps(result)),
+        "",
+        table,
+    ]
+    return "\n".join(lines)
+
+
+def _workload(workload: "Workload") -> dict[str, Any]:
+    return {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
+
+
+def _steps(result: "Schedule") -> tuple[Any, ...]:
+    return result.workload.preparation
+
+
+def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[str, ...]) -> str:
+    from harness.results.fairness import fairness
+    from harness.run import simulate
+
+    def replay(workload: "Workload") -> "Schedule":
+        return simulate(workload, result.platform, scheduler, seed=result.seed, plugins=plugins)
+
+    return str(fairness(result, sample=sample, seed=result.seed, replay=replay))
+
+
+@contextmanager
+def _compiling_said() -> Iterator[None]:
+    """Say so when starting takes long enough to mean that the event loop is being compiled."""
+
+    def say() -> None:
+        print("compiling for this machine, once (about 15 s) …", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(COMPILING_AFTER_SECONDS, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _warnings_said() -> Iterator[None]:
+    """Warnings are one line each, on stderr."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(f"harness: {message}", file=sys.stderr)
+        yield
+
+
+@contextmanager
+def _progress(jobs: int) -> Iterator[Any]:
+    """A bar with the time left, on a terminal; silence elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=jobs)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,116 @@
+"""A schedule as a file, in the format that the file's name says."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.files import replacing
+from harness.workload.frame import log_from_frame
+from harness.workload.log import Log
+from harness.workload.swf import write_swf
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+#: The SWF's codes for how a job ended.
+_SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5}
+
+
+def export(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
+    """Write `schedule` to `path`: the whole file or, if anything goes wrong, nothing."""
+    name = Path(path).name.lower()
+    for suffix, write in _WRITERS.items():
+        if name.endswith(suffix):
+            write(schedule, path)
+            return
+    raise HarnessError(f"{path}: cannot tell the format of a schedule; expected a name ending in {', '.join(_WRITERS)}")
+
+
+def write_csv(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
+    """The columns of `Schedule.frame`; whole numbers without a decimal point, what is missing left empty."""
+    frame = schedule.frame
+    columns = [[str(word) for word in frame[name]] if name == "status" else numerals(frame[name]) for name in frame]
+    lines = [",".join(frame.columns), *map(",".join, zip(*columns, strict=True)), ""]
+    with replacing(path) as temporary:
+        temporary.write_bytes("\n".join(lines).encode())
+
+
+def write_parquet(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
+    """The columns of `Schedule.frame`, as they are."""
+    try:
+        import pyarrow  # noqa: F401 - pandas' own message does not name our extra
+    except ImportError:
+        raise HarnessError(f"{path}: writing Parquet needs pyarrow: pip install 'sched-harness[parquet]'") from None
+    with replacing(path) as temporary:
+        schedule.frame.to_parquet(temporary, engine="pyarrow", index=False)
+
+
+def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
+    """The log that the simulated machine would have written."""
+    write_swf(simulated_log(schedule), path)
+
+
+_WRITERS: dict[str, Callable[["Schedule", str | os.PathLike[str]], None]] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".swf": write_log,
+    ".swf.gz": write_log,
+}
+
+
+def simulated_log(schedule: "Schedule") -> Log:
+    """The schedule as a log: wait, run and status of the simulation, the rest from the workload."""
+    frame, jobs = schedule.frame, schedule.workload.jobs
+    started = frame["start"].notna()
+    left = frame["start"].where(started, frame["end"])  # the queue: to run, or for good
+    columns = {
+        "job": frame["job"],
+        "submit": frame["submit"],
+        "wait": (left - frame["submit"]).fillna(-1),
+        "run": frame["run"].fillna(-1),
+        "used_procs": frame["procs"].where(started, -1),
+        "procs": frame["procs"],
+        "estimate": frame["estimate"],
+        "status": frame["status"].map(_SWF_STATUS),
+        **{name: jobs[name].to_numpy() for name in ("memory", "user", "group", "queue", "partition")},
+    }
+    name = schedule.workload.name
+    return log_from_frame(pd.DataFrame(columns), name, header=_header(schedule), source=f"simulated from {name}")
+
+
+def _header(schedule: "Schedule") -> tuple[str, ...]:
+    from harness import __version__
+
+    policies = ", ".join(f"{part} {policy}" for part, policy in schedule.scheduler.items())
+    fields = {
+        "Version": "2.2",
+        "Computer": schedule.platform.name,
+        "MaxJobs": str(len(schedule.workload)),
+        "MaxProcs": str(schedule.platform.cores),
+        "Generator": f"sched-harness {__version__}, simulated from {schedule.workload.name}",
+        "Platform": f"{schedule.platform.name}, digest {schedule.platform.digest}",
+        "Workload": f"{schedule.workload.name}, digest {schedule.workload.digest}",
+        "Scheduler": f"{policies}, seed {schedule.seed}",
+    }
+    return tuple(f"; {name}: {' '.join(value.split())}" for name, value in fields.items())
+
+
+def numerals(column: "pd.Series[Any]") -> list[str]:
+    """The numbers of a column as they are written in CSV."""
+    values: npt.NDArray[Any] = column.to_numpy()
+    if values.dtype.kind in "iu":
+        return list(map(str, values.tolist()))
+    return list(map(numeral, values.astype(np.float64).tolist()))
+
+
+def numeral(value: float) -> str:
+    """A number exactly: without a decimal point if it is whole, empty if it is none."""
+    if value != value:
+        return ""
+    return str(int(value)) if value.is_integer() else repr(value)

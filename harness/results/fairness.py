@@ -1,0 +1,72 @@
+"""Fairness: was a job made to wait for jobs that came after it?
+
+A job was treated unfairly if it started later than it would have had nobody arrived after it (Sabin and Sadayappan
+2005). That takes one more simulation per job examined, so a sample is usually enough.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.workload.log import Workload
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+#: Starts that differ by less are the same [s]: where the rate changes, times carry rounding errors.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """How many of the jobs examined were treated unfairly, and by how much."""
+
+    examined: int
+    unfair: int
+    share: float  # unfair / examined; not a number if none was examined
+    mean_delay: float  # of those treated unfairly [s], 0 if there are none
+    max_delay: float  # of those treated unfairly [s], 0 if there are none
+
+
+def fairness(
+    schedule: "Schedule",
+    replay: Callable[[Workload], "Schedule"],
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+) -> Fairness:
+    """Compare every job's start, or that of `sample` jobs drawn by `seed`, with its start had nobody come later.
+
+    `replay` simulates a workload with the scheduler, platform and seed that `schedule` was made with. Only jobs
+    that ran are examined.
+    """
+    if sample is not None and sample < 1:
+        raise HarnessError(f"sample={sample}: expected at least one job to examine")
+    place = schedule.outcome.place
+    arrivals = np.flatnonzero(np.isin(place, schedule.ran.index.to_numpy()))
+    if sample is not None and sample < len(arrivals):
+        arrivals = np.sort(np.random.default_rng(seed).choice(arrivals, sample, replace=False))
+    starts = schedule.outcome.jobs.start
+    fair = [replay(_up_to(schedule, k)).outcome.jobs.start[k] for k in arrivals.tolist()]
+    delays = starts[arrivals] - np.array(fair, dtype=np.float64)
+    delays = delays[delays > ROUNDING]
+    return Fairness(
+        examined=len(arrivals),
+        unfair=len(delays),
+        share=len(delays) / len(arrivals) if len(arrivals) else math.nan,
+        mean_delay=float(delays.mean()) if len(delays) else 0.0,
+        max_delay=float(delays.max()) if len(delays) else 0.0,
+    )
+
+
+def _up_to(schedule: "Schedule", arrival: int) -> Workload:
+    """The jobs that had arrived when the `arrival`-th had, itself included; still in log order."""
+    workload = schedule.workload
+    rows = np.sort(schedule.outcome.place[: arrival + 1])
+    digest = hashlib.sha256(f"{workload.digest} first {arrival + 1}".encode()).hexdigest()
+    return replace(workload, jobs=workload.jobs.iloc[rows].reset_index(drop=True), digest=digest)

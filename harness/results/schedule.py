@@ -1,0 +1,118 @@
+"""What one run gave: who started when, as a table, as a file, as an identity, as measures."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.engine.state import CANCELLED, UNACCEPTED
+from harness.platform.platform import Platform
+from harness.results.metrics import MEASURES, Measure
+from harness.workload.log import Workload
+
+if TYPE_CHECKING:
+    from harness.engine.simulate import Outcome
+
+#: Shorter jobs count as this long in the bounded slowdown [s].
+BOUND = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """One run: what was replayed, on what, by whom, and what came of it."""
+
+    workload: Workload
+    platform: Platform
+    scheduler: dict[str, str]  # part → policy with its parameters: {"start": "easy(reservations=2)", …}
+    seed: int
+    outcome: "Outcome"
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per job of the workload, in log order. Treat it as read-only.
+
+        `job`, `submit` [s], `start` [s], `end` [s], `procs`, `wait` = start − submit, `run` = time in service,
+        `energy` [J], `status` (completed, killed, cancelled, unaccepted), `response` = end − submit, `slowdown` =
+        response / run, `bounded_slowdown`, `estimate`, `user`, `preemptions`, `logged_wait`, `logged_run`.
+
+        Jobs that never ran have no start, wait, run and response (not a number); `end` is when they left, if they
+        did. A job that the log cancels counts as cancelled even if it was started here: its work is not known.
+        Energy is not a number where it was not accounted.
+        """
+        jobs = self.workload.jobs
+        records = self._records
+        submit, start, end, service = (records[name] for name in ("submit", "start", "end", "service"))
+        run = np.where(np.isnan(start), np.nan, service)
+        response = np.where(np.isnan(start), np.nan, end - submit)
+        return pd.DataFrame(
+            {
+                "job": records["number"],
+                "submit": submit,
+                "start": start,
+                "end": end,
+                "procs": records["procs"],
+                "wait": start - submit,
+                "run": run,
+                "energy": records["energy"] if self.metered else np.full(len(jobs), np.nan),
+                "status": self._statuses(records["status"]),
+                "response": response,
+                "slowdown": np.divide(response, run, out=np.full(len(jobs), np.nan), where=run > 0),
+                "bounded_slowdown": np.maximum(1.0, response / np.maximum(run, BOUND)),
+                "estimate": records["estimate"],
+                "user": records["user"],
+                "preemptions": records["preemptions"],
+                # A workload made in memory may never have been logged.
+                **{name: jobs[name].to_numpy() if name in jobs else np.nan for name in ("logged_wait", "logged_run")},
+            }
+        )
+
+    @cached_property
+    def ran(self) -> pd.DataFrame:
+        """The rows of `frame` that averages are taken over: accepted, not cancelled. Same index as `frame`."""
+        return self.frame[self.frame["status"].isin(("completed", "killed"))]
+
+    @property
+    def metered(self) -> bool:
+        """Whether energy was accounted."""
+        return self.scheduler["energy"] != "none"
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of job number and start, in log order: the same for the same schedule, whatever led to it."""
+        starts: npt.NDArray[np.float64] = self._records["start"] + 0.0  # a zero has no sign
+        starts[np.isnan(starts)] = np.nan  # there are many; take one
+        numbers = np.ascontiguousarray(self._records["number"], "<i8")
+        return hashlib.sha256(numbers.tobytes() + starts.astype("<f8").tobytes()).hexdigest()
+
+    def measures(self, extra: Iterable[Measure] = ()) -> dict[str, float]:
+        """Every built-in measure, then the `extra` ones: name → value in the measure's unit."""
+        return {measure.name: float(measure.function(self)) for measure in (*MEASURES.values(), *extra)}
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to `path`, as its name ends: `.csv`, `.parquet`, `.swf` or `.swf.gz`."""
+        from harness.results.export import export
+
+        export(self, path)
+
+    @cached_property
+    def _records(self) -> npt.NDArray[Any]:
+        """The engine's records of the jobs, brought from order of submission into log order."""
+        records = np.asarray(self.outcome.jobs)
+        in_log_order = np.empty_like(records)
+        in_log_order[self.outcome.place] = records
+        return in_log_order
+
+    def _statuses(self, codes: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+        jobs = self.workload.jobs
+        leaves = np.isfinite(jobs["cancel"].to_numpy())
+        return np.select(
+            [codes == UNACCEPTED, leaves | (codes == CANCELLED), jobs["killed"].to_numpy(dtype=bool)],
+            ["unaccepted", "cancelled", "killed"],
+            "completed",
+        )

@@ -1,0 +1,132 @@
+"""The main call: a workload, a platform and a scheduler in, a schedule out."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness import bundled
+from harness.errors import HarnessError, did_you_mean
+from harness.plugins import plugins as load_plugins
+from harness.policy import Scheduler
+
+if TYPE_CHECKING:
+    from harness.engine.simulate import Progress
+    from harness.platform.platform import Platform
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Log, Workload
+
+
+def simulate(
+    workload: "Workload | Log | str | Path",
+    platform: "Platform | int | str | None" = None,
+    scheduler: Scheduler | None = None,
+    *,
+    seed: int = 0,
+    plugins: Iterable[str | Path] = (),
+    plain: bool = False,
+    progress: "Progress | None" = None,
+) -> "Schedule":
+    """Replay `workload` on `platform` under `scheduler`.
+
+    A workload that is not prepared yet (a path, a name, a `Log`) is prepared with the default options; without a
+    platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
+    the same schedule, slowly. `progress(done, all)` is called a few times a second.
+    """
+    from harness.engine.simulate import simulate as run
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Workload
+    from harness.workload.prepare import prepare
+
+    paths = tuple(str(path) for path in plugins)
+    if isinstance(workload, str | Path):
+        workload = read_workload(workload, plugins=paths)
+    prepared = workload if isinstance(workload, Workload) else prepare(workload)
+    machine = _machine(platform, prepared, paths)
+    scheduler = _with_energy(scheduler or Scheduler(), machine)
+    chosen = scheduler.choose(load_plugins(*paths).policies)
+    _refuse_unknown_power(chosen["energy"].policy, machine)
+    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress)
+    names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
+    return Schedule(prepared, machine, names, seed, outcome)
+
+
+def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterable[str | Path] = ()) -> "Log":
+    """Read a log by path or short name, or generate one: `KTH-SP2`, `my.swf.gz`, `lublin(jobs=1000)`, …"""
+    hook = load_plugins(*map(str, plugins)).manager.hook
+    log = hook.read_workload(source=str(source), lenient=lenient)
+    if log is None:
+        raise HarnessError(f"{source}: no plugin reads such a workload")
+    return log  # type: ignore[no-any-return]
+
+
+def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> "Platform":
+    """Read a platform by path or bundled name: `peas-table2`, `my-servers.csv`, or a number of processors."""
+    hook = load_plugins(*map(str, plugins)).manager.hook
+    platform = hook.read_platform(source=_spelled_out(str(source)))
+    if platform is None:
+        raise HarnessError(
+            f"{source}: no plugin reads such a platform; {did_you_mean(str(source), bundled_platforms())}"
+        )
+    return platform  # type: ignore[no-any-return]
+
+
+def bundled_platforms() -> dict[str, Path]:
+    """The platforms that come with the harness, by name."""
+    return {path.stem: path for path in sorted(bundled.folder("platforms").iterdir()) if path.suffix == ".csv"}
+
+
+def find_platform(path: str) -> Path:
+    """A platform file by path; clear words if there is none."""
+    if not Path(path).is_file():
+        raise HarnessError(f"{path}: no such platform file; {did_you_mean(Path(path).stem, bundled_platforms())}")
+    return Path(path)
+
+
+def call(function: Callable[..., Any], values: dict[str, Any], source: str, *arguments: Any) -> Any:
+    """Call `function` with parameters that a user wrote in `source`; unknown ones are refused by name."""
+    known = list(inspect.signature(function).parameters)[len(arguments) :]
+    for name in values:
+        if name not in known:
+            raise HarnessError(f"{source}: there is no parameter {name!r}; {did_you_mean(name, known)}")
+    return function(*arguments, **values)
+
+
+def _spelled_out(source: str) -> str:
+    """A bundled platform's name becomes its path; its parameters stay."""
+    name, parenthesis, parameters = source.partition("(")
+    known = bundled_platforms()
+    return f"{known[name]}{parenthesis}{parameters}" if name in known else source
+
+
+def _machine(platform: "Platform | int | str | None", workload: "Workload", paths: tuple[str, ...]) -> "Platform":
+    from harness.platform.platform import plain
+
+    if platform is None:
+        if workload.procs is None:
+            raise HarnessError(f"{workload.name} does not say how many processors its machine had: give --procs N")
+        return plain(workload.procs)
+    if isinstance(platform, int):
+        return plain(platform)
+    if isinstance(platform, str):
+        return read_platform(platform, plugins=paths)
+    return platform
+
+
+def _with_energy(scheduler: Scheduler, machine: "Platform") -> Scheduler:
+    """The richest energy policy that the platform's figures allow, if none is named."""
+    from dataclasses import replace
+
+    if scheduler.energy:
+        return scheduler
+    best = "cores" if machine.knows("idle", "peak") else "peas" if machine.knows("peak") else "none"
+    return replace(scheduler, energy=best)
+
+
+def _refuse_unknown_power(policy: Any, machine: "Platform") -> None:
+    missing = [power for power in policy.needs if not machine.knows(power)]
+    if missing:
+        raise HarnessError(
+            f"the energy policy {policy.name!r} needs the {missing[0]} power of every node, which the platform "
+            f"{machine.name!r} does not give; expected --energy none, or a platform with power figures"
+        )

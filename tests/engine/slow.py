@@ -1,0 +1,281 @@
+"""A slow and obvious simulator, from sections 3 and 5 of the design alone: equal processors, full speed.
+
+It shares nothing with the engine: lists are searched and sorted anew at every instant, future availability is
+counted second by second of interest from the list of what is promised. `simulate` takes the same rows as
+`strategies.workload`, and returns (start, end, service) of each row; None where it never started.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+ORDERS = {
+    "fcfs": lambda j, now: j.submit,
+    "lcfs": lambda j, now: -j.submit,
+    "spf": lambda j, now: j.left(now),
+    "lpf": lambda j, now: -j.left(now),
+    "sjf-width": lambda j, now: j.procs,
+    "ljf-width": lambda j, now: -j.procs,
+    "saf": lambda j, now: j.estimate * j.procs,
+    "laf": lambda j, now: -j.estimate * j.procs,
+    "wfp3": lambda j, now: -(((now - j.submit) / j.estimate) ** 3.0) * j.procs,
+    "unicef": lambda j, now: -(now - j.submit) / (math.log2(max(j.procs, 2)) * j.estimate),
+    "expansion": lambda j, now: -(now - j.submit + j.estimate) / j.estimate,
+    # The papers take the logarithm of the submission; second 0 counts as second 1.
+    "f1": lambda j, now: math.log10(j.estimate) * j.procs + 870 * math.log10(max(j.submit, 1)),
+    "f2": lambda j, now: math.sqrt(j.estimate) * j.procs + 25600 * math.log10(max(j.submit, 1)),
+    "f3": lambda j, now: j.estimate * j.procs + 6860000 * math.log10(max(j.submit, 1)),
+    "f4": lambda j, now: j.estimate * math.sqrt(j.procs) + 530000 * math.log10(max(j.submit, 1)),
+}
+
+
+@dataclass(eq=False)
+class Job:
+    place: int  # in the log
+    submit: int
+    procs: int
+    work: int
+    estimate: int
+    cancel: float = math.inf
+    done: int = 0  # seconds in service before the current stretch
+    since: int | None = None  # when the current stretch began
+    start: int | None = None
+    end: float | None = None
+    reserved: float | None = None
+
+    def served(self, now):
+        return self.done + (now - self.since if self.since is not None else 0)
+
+    def left(self, now):
+        return self.estimate - self.served(now)
+
+    def ends(self):
+        return self.since + self.work - self.done
+
+    def planned(self):
+        return self.since + self.estimate - self.done
+
+
+@dataclass
+class Machine:
+    """Who waits, who runs, and what happens at `now`."""
+
+    procs: int
+    order: str
+    backfill: str
+    now: int = 0
+    waiting: list = field(default_factory=list)
+    running: list = field(default_factory=list)
+    arrived: list = field(default_factory=list)
+    completed: list = field(default_factory=list)
+    cancelled: list = field(default_factory=list)
+
+    @property
+    def free(self):
+        return self.procs - sum(job.procs for job in self.running)
+
+    def sorted(self, jobs, order=None):
+        score = ORDERS[order or self.order]
+        return sorted(jobs, key=lambda job: (score(job, self.now), job.submit, job.place))
+
+    def start(self, job):
+        assert job.procs <= self.free
+        self.waiting.remove(job)
+        self.running.append(job)
+        job.since = self.now
+        if job.start is None:
+            job.start = self.now
+
+    def suspend(self, job):
+        job.done = job.served(self.now)
+        job.since = None
+        self.running.remove(job)
+        self.waiting.append(job)
+
+    def start_in_order(self):
+        """Start until one does not fit; returns it."""
+        for job in self.sorted(self.waiting):
+            if job.procs > self.free:
+                return job
+            self.start(job)
+        return None
+
+    def earliest(self, job, promised):
+        """The first time at which the job fits among the running jobs and (procs, begin, end) `promised`."""
+        busy = [(other.procs, self.now, other.planned()) for other in self.running] + promised
+        length = job.left(self.now)
+        for begin in sorted({self.now, *(end for _, _, end in busy if end > self.now)}):
+            # Use only grows where a promise begins.
+            moments = [begin, *(b for _, b, _ in busy if begin < b < begin + length)]
+            if all(sum(n for n, b, e in busy if b <= t < e) + job.procs <= self.procs for t in moments):
+                return begin
+        raise AssertionError("a job that is wider than the machine")
+
+
+def none(machine):
+    machine.start_in_order()
+
+
+def greedy(machine):
+    for job in machine.sorted(machine.waiting):
+        if job.procs <= machine.free:
+            machine.start(job)
+
+
+def easy(machine):
+    head = machine.start_in_order()
+    if head is None:
+        return
+    ends = sorted({job.planned() for job in machine.running})
+    freed = {t: machine.free + sum(j.procs for j in machine.running if j.planned() <= t) for t in ends}
+    at = next(t for t in ends if freed[t] >= head.procs)
+    spare = freed[at] - head.procs
+    for job in machine.sorted(machine.waiting, machine.backfill):
+        if job is head or job.procs > machine.free:
+            continue
+        if machine.now + job.left(machine.now) <= at:
+            machine.start(job)
+        elif job.procs <= spare:
+            spare -= job.procs
+            machine.start(job)
+
+
+def easy_many(machine, reservations):
+    """The first so many blocked jobs are promised a time; the others may not take it from them."""
+    promised = []
+    blocked = []
+    for job in machine.sorted(machine.waiting):
+        if len(blocked) == reservations:
+            break
+        at = machine.earliest(job, promised)
+        if at == machine.now:
+            machine.start(job)
+        else:
+            blocked.append(job)
+            promised.append((job.procs, at, at + job.left(machine.now)))
+    for job in machine.sorted(machine.waiting, machine.backfill):
+        if job not in blocked and machine.earliest(job, promised) == machine.now:
+            machine.start(job)
+
+
+def conservative(machine):
+    def promises(but=None):
+        return [
+            (j.procs, j.reserved, j.reserved + j.estimate)
+            for j in machine.waiting
+            if j.reserved is not None and j is not but
+        ]
+
+    early = [job for job in machine.completed if machine.now < job.start + job.estimate]
+    early += [job for job in machine.cancelled if job.reserved is not None]
+    queue = machine.sorted(machine.waiting)
+    if early:
+        for job in queue:
+            if job.reserved is not None:
+                again = machine.earliest(job, promises(but=job))
+                assert again <= job.reserved
+                job.reserved = again
+    for job in queue:
+        if job.reserved is None:
+            job.reserved = machine.earliest(job, promises())
+    for job in queue:
+        if job.reserved == machine.now:
+            machine.start(job)
+
+
+def replan(machine):
+    promised = []
+    plan = []
+    for job in machine.sorted(machine.waiting):
+        at = machine.earliest(job, promised)
+        promised.append((job.procs, at, at + job.estimate))
+        plan.append((job, at))
+    for job, at in plan:
+        if at == machine.now:
+            machine.start(job)
+
+
+def serve_prefix(machine):
+    free = machine.procs
+    served = []
+    for job in machine.sorted(machine.waiting + machine.running):
+        if job.procs > free:
+            break
+        free -= job.procs
+        served.append(job)
+    for job in [job for job in machine.running if job not in served]:
+        machine.suspend(job)
+    for job in served:
+        if job in machine.waiting:
+            machine.start(job)
+
+
+def preempt_departure(machine):
+    if machine.completed:
+        serve_prefix(machine)
+    elif len(machine.waiting) == len(machine.arrived):
+        machine.start_in_order()
+
+
+def preempt_arrival(machine):
+    if machine.arrived:
+        serve_prefix(machine)
+    else:
+        machine.start_in_order()
+
+
+#: What the harness calls it → the rule, and the order for backfilling if it is another.
+STARTS = {
+    "none": (none, ""),
+    "greedy": (greedy, ""),
+    "easy": (easy, ""),
+    "easy(backfill_order=spf)": (easy, "spf"),
+    "easy(backfill_order=expansion)": (easy, "expansion"),
+    "easy(reservations=2)": (lambda m: easy_many(m, 2), ""),
+    "easy(reservations=3, backfill_order=lcfs)": (lambda m: easy_many(m, 3), "lcfs"),
+    "conservative": (conservative, ""),
+    "conservative(replan=true)": (replan, ""),
+    "preempt": (serve_prefix, ""),
+    "preempt(at=departure)": (preempt_departure, ""),
+    "preempt(at=arrival)": (preempt_arrival, ""),
+}
+
+
+def simulate(rows, procs, order, start):
+    """(start, end, service) of each row."""
+    jobs = [Job(k, *row[:4], **(row[4] if len(row) > 4 else {})) for k, row in enumerate(rows)]
+    rule, backfill = STARTS[start]
+    machine = Machine(procs, order, backfill or order)
+    future = sorted(jobs, key=lambda job: (job.submit, job.place))
+    while future or machine.waiting or machine.running:
+        moments = [job.submit for job in future[:1]]
+        moments += [job.ends() for job in machine.running]
+        moments += [job.cancel for job in machine.waiting if job.start is None and job.cancel > machine.now]
+        if rule is conservative:  # what would have ended then may have been moved: it is an instant all the same
+            moments += [job.reserved for job in machine.waiting]
+        machine.now = int(min(moments))
+        one_instant(machine, future, rule)
+    return [(job.start, job.end, job.done) for job in jobs]
+
+
+def one_instant(machine, future, rule):
+    """Completions, cancellations, arrivals; then everyone decides once."""
+    now = machine.now
+    machine.completed = [job for job in machine.running if job.ends() == now]
+    for job in machine.completed:
+        machine.running.remove(job)
+        job.end, job.done, job.since = now, job.work, None
+    machine.cancelled = [job for job in machine.waiting if job.start is None and job.cancel <= now]
+    for job in machine.cancelled:
+        machine.waiting.remove(job)
+        job.end = now
+    machine.arrived = []
+    while future and future[0].submit == now:
+        job = future.pop(0)
+        if job.procs > machine.procs:
+            continue
+        if job.cancel <= now:
+            job.end = now
+        else:
+            machine.arrived.append(job)
+    machine.waiting += machine.arrived
+    rule(machine)

@@ -1,0 +1,54 @@
+"""The engine agrees with the slow and obvious simulator, start by start and end by end."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from slow import ORDERS, STARTS
+from slow import simulate as slowly
+from strategies import rows, seeded_rows, workload
+
+from harness.engine.simulate import simulate
+from harness.platform.platform import plain
+from harness.plugins import Plugins
+from harness.policy import Scheduler
+
+POLICIES = Plugins().policies
+CASES = 40
+
+
+def quickly(made, procs, order, start):
+    """What `slowly` returns, by the engine."""
+    chosen = Scheduler(order=order, start=start, energy="none").choose(POLICIES)
+    outcome = simulate(workload(made), plain(procs), chosen)
+    result = [None] * len(made)
+    for row, job in zip(outcome.place, outcome.jobs, strict=True):
+        result[row] = tuple(None if np.isnan(value) else value for value in (job.start, job.end, job.service))
+    return result
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_agrees_with_the_obvious_simulator(order, start):
+    first = 1000 * (list(ORDERS).index(order) + 100 * list(STARTS).index(start))
+    for seed in range(first, first + CASES):
+        made, procs = seeded_rows(seed, cancellations="preempt" not in start)
+        expected = slowly(made, procs, order, start)
+        assert quickly(made, procs, order, start) == expected, f"seed {seed}: {procs} processors, jobs {made}"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), st.integers(1, 5), st.sampled_from(list(ORDERS)), st.sampled_from(list(STARTS)))
+def test_agrees_on_cases_that_shrink(data, procs, order, start):
+    made = data.draw(rows(procs + 1, most=8, cancellations="preempt" not in start))
+    assert quickly(made, procs, order, start) == slowly(made, procs, order, start)
+
+
+def test_a_suspended_job_has_been_started_and_no_longer_gives_up():
+    made = [(0, 1, 5, 5, {"cancel": 3}), (1, 1, 4, 4)]
+    assert quickly(made, 1, "lcfs", "preempt") == [(0, 9, 5), (1, 5, 4)]
+
+
+def test_every_bundled_policy_has_an_obvious_twin():
+    assert set(POLICIES["order_queue"]) - {"multifactor"} == set(ORDERS)
+    assert set(POLICIES["start_jobs"]) == {start.split("(")[0] for start in STARTS}

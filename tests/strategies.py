@@ -1,0 +1,114 @@
+"""Small workloads and platforms: hypothesis strategies, and a seeded twin for tests that need thousands.
+
+Times are whole seconds and often equal, so that ties are the rule, and sums are exact.
+"""
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from harness.platform.platform import NodeType, Platform, plain
+from harness.workload.log import Workload
+
+POWER = {"idle": 50.0, "peak": 150.0}
+NEVER = float("inf")
+
+
+def workload(jobs, name="small"):
+    """A workload from rows of (submit, procs, work, estimate), and further columns by name in a dict at the end."""
+    rows = []
+    for number, (submit, procs, work, estimate, *more) in enumerate(jobs, 1):
+        row = {"job": number, "submit": submit, "procs": procs, "work": work, "estimate": estimate}
+        rows.append(row | {"memory": -1.0, "partition": -1, "user": -1, "cancel": NEVER} | (more[0] if more else {}))
+    frame = pd.DataFrame(rows)
+    frame = frame.astype(dict.fromkeys(("submit", "work", "estimate", "memory", "cancel"), float))
+    frame["group"] = frame["queue"] = -1
+    frame["killed"] = False
+    return Workload(name, frame, None, name)
+
+
+@st.composite
+def rows(draw, procs, *, most=12, memory=False, partitions=1, cancellations=False, shuffled=True):
+    """Rows for `workload`: widths up to `procs`, estimates at least the work, gaps mostly of 0 or 1 second."""
+    gap = st.sampled_from((0, 0, 0, 1, 1, 2, 5, 9))
+    more = {}
+    if memory:
+        more["memory"] = st.sampled_from((-1.0, 1.0, 2.0, 3.0))
+    if partitions > 1:
+        more["partition"] = st.integers(-1, partitions - 1)
+    if cancellations:
+        more["cancel"] = st.one_of(st.just(NEVER), st.integers(0, 12))
+    job = st.tuples(
+        gap, st.integers(1, procs), st.integers(1, 9), st.sampled_from((0, 0, 0, 1, 3, 8)), st.fixed_dictionaries(more)
+    )
+    now, made = 0, []
+    for wait, width, work, slack, extra in draw(st.lists(job, min_size=1, max_size=most)):
+        now += wait
+        if "cancel" in extra:
+            extra["cancel"] += now
+        made.append((now, width, work, work + slack, extra))
+    return draw(st.permutations(made)) if shuffled and draw(st.booleans()) else made
+
+
+@st.composite
+def workloads(draw, procs, **options):
+    """Small workloads; the options are those of `rows`."""
+    return workload(draw(rows(procs, **options)))
+
+
+def homogeneous(most=6):
+    """Platforms of equal processors."""
+    multicore = st.builds(
+        lambda nodes, cores: Platform("multi-core", (NodeType(nodes, cores, **POWER),)),
+        st.integers(1, 3),
+        st.integers(1, 3),
+    )
+    single = st.builds(lambda p: Platform("single", (NodeType(p, 1, **POWER),)), st.integers(1, most))
+    return st.one_of(single, multicore, st.builds(plain, st.integers(1, most)))
+
+
+@st.composite
+def platforms(draw, *, speeds=True, memory=True, partitions=2):
+    """Platforms of up to three node types that may differ in everything. Always of known power."""
+    types = []
+    rates = st.sampled_from((1.0, 2.0, 3.0)) if speeds else st.just(1.0)
+    for _ in range(draw(st.integers(1, 3))):
+        cores = draw(st.integers(1, 3))
+        types.append(
+            NodeType(
+                count=draw(st.integers(1, 2)),
+                cores=cores,
+                ops=cores * draw(rates),
+                memory=draw(st.sampled_from((2.0, 4.0, 7.0))) if memory else NEVER,
+                partition=draw(st.integers(0, partitions - 1)),
+                **POWER,
+            )
+        )
+    return Platform("mixed", tuple(types))
+
+
+@st.composite
+def mixed_cases(draw, **options):
+    """A platform of any kind, and a workload for it that asks for memory and partitions."""
+    platform = draw(platforms(**options))
+    partitions = len({t.partition for t in platform.types})
+    return draw(workloads(platform.cores + 1, memory=True, partitions=partitions, cancellations=True)), platform
+
+
+def seeded_rows(seed, *, most=14, cancellations=True):
+    """Like `rows`, from a seed, and the number of processors: thousands of cases in no time."""
+    dice = np.random.default_rng(seed)
+    procs = int(dice.integers(1, 9))
+    count = int(dice.integers(1, most + 1))
+    longest = int(dice.choice((2, 5, 30)))
+    submit = np.cumsum(dice.choice((0, 0, 1, 1, 2, 7), count) * dice.choice((0, 1, 1, 1), count))
+    width = dice.integers(1, procs + 1, count)
+    work = dice.integers(1, longest + 1, count)
+    estimate = work + dice.choice((0, 0, 1, 4, 20), count) * dice.integers(0, 2)
+    patience = np.where(dice.random(count) < 0.15, dice.integers(0, 15, count), np.inf)
+    order = dice.permutation(count) if dice.random() < 0.3 else np.arange(count)
+    made = []
+    for k in order:
+        extra = {"cancel": float(submit[k] + patience[k])} if cancellations else {}
+        made.append((int(submit[k]), int(width[k]), int(work[k]), int(estimate[k]), extra))
+    return made, procs
