@@ -51,8 +51,21 @@ def kernel(state, own):
     function(state{extra})
 """,
     "account_energy": """
-def kernel(node, clock, own):
-    return float(function(node, clock{extra}))
+def kernel(nodes, slices, clock, piece, own):
+    node = slices[piece].node if piece >= 0 else 0
+    while node < len(nodes):
+        watts = float(function(nodes[node], clock{extra}))
+        nodes[node].watts = watts
+        if not (watts >= 0.0 and watts < np.inf):
+            return node
+        if piece >= 0:
+            piece = slices[piece].next
+            if piece < 0:
+                return -1
+            node = slices[piece].node
+        else:
+            node += 1
+    return -1
 """,
 }
 
@@ -115,7 +128,7 @@ def compiled(policy: Policy) -> Any:
     made_from = (function.__module__, fingerprint(function))
 
     def build(**options: Any) -> Any:
-        names = {"function": njit(function)}
+        names = {"function": njit(function, forceinline=True)}
         signature = SIGNATURES[policy.hook]
         return compile_and_keep(policy.hook, source_of(policy), names, signature, made_from=made_from, **options)
 
@@ -215,10 +228,10 @@ def kernel(state, own):
     return answer
 """,
     "account_energy": """
-def kernel(node, clock, own):
+def kernel(nodes, slices, clock, piece, own):
     number = int(own[0])
-    with objmode(answer="float64"):
-        answer = ask(number, node)
+    with objmode(answer="int64"):
+        answer = power(number, piece)
     return answer
 """,
 }
@@ -231,8 +244,14 @@ def ask(number: int, *arguments: Any) -> Any:
     return function(state, *arguments, own)
 
 
+def power(number: int, piece: int) -> int:
+    """Call the plain Python energy policy that `number` stands for."""
+    function, state, own = _callbacks[number]
+    return int(function(state.nodes, state.slices, state.clock, piece, own))
+
+
 @cache
 def trampoline(hook: str) -> Any:
     """The kernel that calls back into Python for this hook."""
-    names = {"objmode": objmode, "ask": ask}
+    names = {"objmode": objmode, "ask": ask, "power": power}
     return compile_and_keep(f"{hook}_python", _TRAMPOLINES[hook], names, SIGNATURES[hook], module=__name__)

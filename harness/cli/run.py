@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, did_you_mean
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
-    from harness.workload.log import Workload
+    from harness.workload.log import Step, Workload
 
 #: Longer than a warm start ever takes: then it must be compiling.
 COMPILING_AFTER_SECONDS = 2.5
@@ -52,14 +52,16 @@ def run(
         raise HarnessError("--platform and --procs both given: expected one of them")
     with _compiling_said(), _warnings_said():
         from harness.policy import Scheduler
-        from harness.report.tables import check_format
-        from harness.results.schedule import check_target
+        from harness.report.tables import FORMATS
+        from harness.results.export import writer_for
         from harness.run import read_platform, read_workload, simulate
         from harness.workload.prepare import prepare
 
-        check_format(format)
+        # What would fail at the end is refused before the work.
+        if format not in FORMATS:
+            raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
         if schedule is not None:
-            check_target(schedule)
+            writer_for(schedule)
         folders = tuple(plugins or ())
         prepared = prepare(
             read_workload(workload, lenient=lenient, plugins=folders),
@@ -113,7 +115,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
         "preparation:",
-        *(f"  {step.name}: {step.jobs:,} jobs{f' ({step.detail})' if step.detail else ''}" for step in _steps(result)),
+        *map(_step, result.workload.preparation),
         "",
         table,
     ]
@@ -124,8 +126,9 @@ def _workload(workload: "Workload") -> dict[str, Any]:
     return {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
 
 
-def _steps(result: "Schedule") -> tuple[Any, ...]:
-    return result.workload.preparation
+def _step(step: "Step") -> str:
+    detail = f" ({step.detail})" if step.detail else ""
+    return f"  {step.name}: {step.jobs:,} jobs{detail}"
 
 
 def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[str, ...]) -> str:

@@ -51,8 +51,8 @@ def next_instant(state: Any) -> float:
     time = clock.timer
     if clock.next < len(state.jobs):
         time = min(time, state.jobs[clock.next].submit)
-    if clock.running > 0:
-        time = min(time, when(state, state.heap[0].time))
+    clock.due = when(state, state.heap[0].time) if clock.running > 0 else np.inf
+    time = min(time, clock.due)
     if clock.cancels < len(state.cancellations):
         time = min(time, state.truth[state.cancellations[clock.cancels]].cancel)
     return time
@@ -64,7 +64,7 @@ def advance(state: Any, now: float) -> None:
     clock = state.clock
     elapsed = now - clock.now
     virtual = clock.base + (now - clock.since) * clock.rate
-    if clock.running > 0 and when(state, state.heap[0].time) <= now:
+    if clock.due <= now:
         virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
     if elapsed > 0:
         busy = clock.cores - clock.free
@@ -90,8 +90,9 @@ def advance(state: Any, now: float) -> None:
 def complete(state: Any) -> None:
     """Every job that is due at this instant leaves."""
     clock = state.clock
-    while clock.running > 0 and when(state, state.heap[0].time) <= clock.now:
+    while clock.due <= clock.now:
         finish(state, state.heap[0].job)
+        clock.due = when(state, state.heap[0].time) if clock.running > 0 else np.inf
 
 
 @inner
@@ -170,7 +171,7 @@ def set_rate(state: Any, rate: float) -> None:
     clock.rate = rate
     for node in range(len(state.nodes)):
         settle(state, node)
-        draw(state, node)
+    draw(state, -1)
 
 
 @once
@@ -230,8 +231,7 @@ def run(
     state = bundled(v, i, order, order_own, second, second_own, select, select_own, watts, watts_own)
     clock = state.clock
     if clock.instants == 0:
-        for node in range(len(state.nodes)):
-            draw(state, node)
+        draw(state, -1)
     for _ in range(budget):
         now = next_instant(state)
         if now == np.inf:

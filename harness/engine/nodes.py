@@ -52,19 +52,17 @@ def fits(state: Any, job: int) -> bool:
 def next_free(state: Any, after: int) -> int:
     """The first node numbered above `after` that has a free core, or −1."""
     nodes = state.nodes
-    node = after + 1
     count = len(nodes)
+    node = after + 1
     while node < count:
-        if node % BLOCK == 0:
-            block = node // BLOCK
-            while block < len(state.blocks) and state.blocks[block] == 0:
-                block += 1
-            node = block * BLOCK
-            if node >= count:
-                return -1
-        if nodes[node].free > 0:
-            return node
-        node += 1
+        block = node // BLOCK
+        end = min(count, (block + 1) * BLOCK)
+        if state.blocks[block] > 0:
+            while node < end:
+                if nodes[node].free > 0:
+                    return node
+                node += 1
+        node = end
     return -1
 
 
@@ -79,6 +77,7 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     if clock.constrained:
         state.nodes[node].free_memory -= procs * state.jobs[job].memory
     state.blocks[node // BLOCK] -= procs
+    clock.held += procs
     piece = clock.slack
     clock.slack = state.slices[piece].next
     state.slices[piece].node = node
@@ -88,8 +87,8 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
 
 
 @inner
-def give_back(state: Any, job: int) -> None:
-    """Undo every `take` of the job. Changes nodes, slices; the nodes' power must already be settled."""
+def give_all_back(state: Any, job: int) -> None:
+    """Undo every `take` of the job. Changes nodes, slices."""
     clock = state.clock
     piece = state.jobs[job].slices
     while piece >= 0:
@@ -123,29 +122,29 @@ def settle(state: Any, node: int) -> None:
 
 
 @inner
-def draw(state: Any, node: int) -> None:
-    """Ask the energy policy what the node draws from now on."""
-    watts = state.watts(state.nodes[node], state.clock, state.watts_own)
-    if not (watts >= 0 and watts < np.inf):
+def draw(state: Any, piece: int) -> None:
+    """Ask the energy policy what the nodes of these slices, or all nodes, draw from now on. Changes nodes."""
+    node = state.watts(state.nodes, state.slices, state.clock, piece, state.watts_own)
+    if node >= 0:
         state.clock.hook = POWERING
-        note(state.clock, BAD_WATTS, -1, node, watts)
+        note(state.clock, BAD_WATTS, -1, node, state.nodes[node].watts)
         raise PolicyFault
-    state.nodes[node].watts = watts
 
 
 @inner
 def occupy(state: Any, job: int) -> float:
     """The cores the job took become busy; returns the speed of its slowest processor."""
     slowest = np.inf
-    piece = state.jobs[job].slices
+    first = state.jobs[job].slices
+    piece = first
     while piece >= 0:
         node = state.slices[piece].node
         settle(state, node)
         state.nodes[node].busy += state.slices[piece].cores
-        draw(state, node)
         state.slices[piece].share = state.nodes[node].share
         slowest = min(slowest, state.nodes[node].speed)
         piece = state.slices[piece].next
+    draw(state, first)
     return slowest
 
 
@@ -153,13 +152,14 @@ def occupy(state: Any, job: int) -> float:
 def vacate(state: Any, job: int) -> None:
     """The job's cores fall idle and are given back; what they drew is charged to the job."""
     energy = 0.0
-    piece = state.jobs[job].slices
+    first = state.jobs[job].slices
+    piece = first
     while piece >= 0:
         node = state.slices[piece].node
         settle(state, node)
         energy += state.slices[piece].cores * (state.nodes[node].share - state.slices[piece].share)
         state.nodes[node].busy -= state.slices[piece].cores
-        draw(state, node)
         piece = state.slices[piece].next
     state.jobs[job].energy += energy
-    give_back(state, job)
+    draw(state, first)
+    give_all_back(state, job)

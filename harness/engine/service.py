@@ -23,7 +23,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_back, next_free, occupy, room, vacate
+from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
 from harness.engine.queue import add_to_plan, pop_due, push_due, remove_from_plan, score_all, waiting
 from harness.engine.state import (
     COMPLETED,
@@ -46,17 +46,6 @@ QUEUE_ORDER = -1
 
 
 @inner
-def held(state: Any, job: int) -> int:
-    """How many processors the job's slices add up to."""
-    total = 0
-    piece = state.jobs[job].slices
-    while piece >= 0:
-        total += state.slices[piece].cores
-        piece = state.slices[piece].next
-    return total
-
-
-@inner
 def can_have(state: Any, job: int) -> int:
     """How many processors the job could get now, at most; for error messages."""
     found = 0
@@ -73,12 +62,13 @@ def place(state: Any, job: int) -> bool:
     clock = state.clock
     asked = clock.hook
     clock.hook = SELECTING
+    clock.held = 0
     accepted = state.select(seen(state), job, state.select_own)
     if not accepted:
-        give_back(state, job)
+        give_all_back(state, job)
         clock.hook = asked
         return False
-    chosen = held(state, job)
+    chosen = clock.held
     if chosen != state.jobs[job].procs:
         note(clock, TOO_FEW if chosen < state.jobs[job].procs else TOO_MANY, job, -1, chosen)
         raise PolicyFault

@@ -29,19 +29,19 @@ INFINITY = float("inf")
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 #: Marks a function of the engine that only compiled code calls.
-inner = njit(**_NO_WRAPPERS, _nrt=False)
+inner = njit(**_NO_WRAPPERS, _nrt=False, error_model="numpy")
 
 #: The same, for those that are called in one place: they become part of their caller.
-once = njit(**_NO_WRAPPERS, _nrt=False, forceinline=True)
+once = njit(**_NO_WRAPPERS, _nrt=False, error_model="numpy", forceinline=True)
 
 #: Marks a function that policies call: compiled with them, and still plain Python.
-verb = register_jitable(**_NO_WRAPPERS, _nrt=False)
+verb = register_jitable(**_NO_WRAPPERS, _nrt=False, error_model="numpy")
 
 #: The same, for those that return a part of an array, or make one.
-window = register_jitable(**_NO_WRAPPERS, _nrt=True)
+window = register_jitable(**_NO_WRAPPERS, _nrt=True, forceinline=True)
 
 #: The same, for the functions of a plugin's author.
-jit = register_jitable(**_NO_WRAPPERS)
+jit = register_jitable(**_NO_WRAPPERS, forceinline=True)
 
 #: One record per job, in order of submission, then of the log: a job's index is its place in that order.
 JOB = np.dtype(
@@ -74,20 +74,20 @@ JOB = np.dtype(
 #: One record per node.
 NODE = np.dtype(
     [
-        ("cores", "i8"),
         ("free", "i8"),  # cores nobody holds
         ("busy", "i8"),  # cores in service: cores − free, between decisions
-        ("partition", "i8"),
-        ("memory", "f8"),  # [KB], infinite when unknown
-        ("free_memory", "f8"),  # [KB]
-        ("speed", "f8"),  # per core, relative to the reference processor
+        ("cores", "i8"),
         ("idle", "f8"),  # [W] with no busy core
         ("peak", "f8"),  # [W] with all cores busy
         ("watts", "f8"),  # drawn now [W]
         ("settled", "f8"),  # time up to which the sums below stand [s]
+        ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
         ("energy", "f8"),  # drawn so far [J]
         ("idle_energy", "f8"),  # of which with no busy core [J]
-        ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
+        ("speed", "f8"),  # per core, relative to the reference processor
+        ("partition", "i8"),
+        ("memory", "f8"),  # [KB], infinite when unknown
+        ("free_memory", "f8"),  # [KB]
     ],
     align=True,
 )
@@ -117,8 +117,10 @@ CLOCK = np.dtype(
         ("tail", "i8"),
         ("next", "i8"),  # next job to arrive
         ("cancels", "i8"),  # next entry of `cancellations`
+        ("due", "f8"),  # when the next job completes [s], while an instant is being applied
         ("timer", "f8"),  # when a controller wants to be called again [s]
         ("slack", "i8"),  # first unused slice
+        ("held", "i8"),  # processors taken so far by the selection that is being asked
         ("profile_first", "i8"),  # window of the profile that is in use
         ("profile_last", "i8"),
         ("backlog", "f8"),  # work of the waiting jobs [s]
@@ -190,7 +192,9 @@ ORDER = types.void(VIEW, INDICES, FLOATS, FLOATS)  # (state, who, scores to fill
 SELECT = types.boolean(VIEW, types.int64, FLOATS)  # (state, job, own)
 RATE = types.float64(VIEW, FLOATS)
 SLEEP = types.void(VIEW, FLOATS)
-WATTS = types.float64(from_dtype(NODE), from_dtype(CLOCK), FLOATS)
+# Fills in `watts` of the nodes of the slices from `piece` on, or of all nodes if that is −1; returns the node for
+# which the policy gave no possible power, or −1.
+WATTS = types.int64(_records(NODE), _records(SLICE), from_dtype(CLOCK), types.int64, FLOATS)
 
 _KERNELS = {
     "order": FunctionType(ORDER),

@@ -22,13 +22,20 @@ if TYPE_CHECKING:
 _SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5}
 
 
+Writer = Callable[["Schedule", str | os.PathLike[str]], None]
+
+
 def export(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
     """Write `schedule` to `path`: the whole file or, if anything goes wrong, nothing."""
+    writer_for(path)(schedule, path)
+
+
+def writer_for(path: str | os.PathLike[str]) -> Writer:
+    """What writes the format that the name of `path` ends in."""
     name = Path(path).name.lower()
     for suffix, write in _WRITERS.items():
         if name.endswith(suffix):
-            write(schedule, path)
-            return
+            return write
     raise HarnessError(f"{path}: cannot tell the format of a schedule; expected a name ending in {', '.join(_WRITERS)}")
 
 
@@ -56,7 +63,7 @@ def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
     write_swf(simulated_log(schedule), path)
 
 
-_WRITERS: dict[str, Callable[["Schedule", str | os.PathLike[str]], None]] = {
+_WRITERS: dict[str, Writer] = {
     ".csv": write_csv,
     ".parquet": write_parquet,
     ".swf": write_log,
@@ -65,16 +72,22 @@ _WRITERS: dict[str, Callable[["Schedule", str | os.PathLike[str]], None]] = {
 
 
 def simulated_log(schedule: "Schedule") -> Log:
-    """The schedule as a log: wait, run and status of the simulation, the rest from the workload."""
+    """The schedule as a log: wait, run and status of the simulation, the rest from the workload.
+
+    Cancelled jobs keep their patience as their wait, even those that were started and, having no work, ended at
+    once: replaying the log with `prepare(…, unknown="cancel")` gives the same schedule.
+    """
     frame, jobs = schedule.frame, schedule.workload.jobs
-    started = frame["start"].notna()
-    left = frame["start"].where(started, frame["end"])  # the queue: to run, or for good
+    gave_up = (frame["status"] == "cancelled") & ~(frame["run"] > 0)
+    served = frame["start"].notna() & ~gave_up
+    patience = jobs["cancel"].where(np.isfinite(jobs["cancel"]), frame["end"])
+    left = frame["start"].where(~gave_up, patience)  # the queue: to run, or for good
     columns = {
         "job": frame["job"],
         "submit": frame["submit"],
         "wait": (left - frame["submit"]).fillna(-1),
-        "run": frame["run"].fillna(-1),
-        "used_procs": frame["procs"].where(started, -1),
+        "run": frame["run"].where(served, -1),
+        "used_procs": frame["procs"].where(served, -1),
         "procs": frame["procs"],
         "estimate": frame["estimate"],
         "status": frame["status"].map(_SWF_STATUS),
@@ -106,7 +119,9 @@ def numerals(column: "pd.Series[Any]") -> list[str]:
     values: npt.NDArray[Any] = column.to_numpy()
     if values.dtype.kind in "iu":
         return list(map(str, values.tolist()))
-    return list(map(numeral, values.astype(np.float64).tolist()))
+    # As `numeral`, but with the column as one text, because logs are long.
+    lines = "\n".join(map(repr, values.astype(np.float64).tolist())) + "\n"
+    return lines.replace(".0\n", "\n").replace("nan\n", "\n").split("\n")[:-1]
 
 
 def numeral(value: float) -> str:

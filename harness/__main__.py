@@ -1,0 +1,5 @@
+"""`python -m harness` is the same as `harness`."""
+
+from harness.cli import main
+
+main()
