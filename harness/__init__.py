@@ -26,6 +26,7 @@ _HOMES = {
         "Select",
         "Sleep",
         "Start",
+        "parse",
     ),
     "harness.plugins": ("Plugins", "register"),
     "harness.kernels": ("PlainPython",),

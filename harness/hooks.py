@@ -78,7 +78,7 @@ def set_rate() -> "list[Rate]":  # type: ignore[empty-body]
     nodes from now on, 1 at full speed. It is called first at every instant, and again at a time of its own if it
     asks with `harness.call_again(state, time)`.
 
-    A rate that is not above 0 stops the run.
+    A policy with `constant=True` is only asked at the first instant. A rate that is not above 0 stops the run.
     """
 
 

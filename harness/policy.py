@@ -67,7 +67,7 @@ class Policy:
     @property
     def summary(self) -> str:
         """The first line of its function's documentation."""
-        return (inspect.getdoc(self.function) or "").split("\n")[0]
+        return str(inspect.getdoc(self.function) or "").split("\n")[0]
 
     def kind(self, name: str) -> type:
         """The kind of a parameter, from its default: str for a word, bool, int or float."""
@@ -139,6 +139,7 @@ class Select(Policy):
 class Rate(Policy):
     """How fast: `rate(state, …) -> float`, 1 is full speed."""
 
+    constant: bool = field(default=False, kw_only=True)  # its answer never changes: it is asked once
     hook = "set_rate"
     arguments = ("state",)
 
@@ -147,6 +148,7 @@ class Rate(Policy):
 class Sleep(Policy):
     """Which nodes sleep: `sleep(state, …)`."""
 
+    constant: bool = field(default=False, kw_only=True)  # it never does anything: it is called once
     hook = "set_sleep"
     arguments = ("state",)
 
@@ -172,7 +174,7 @@ class Choice:
 
     def __str__(self) -> str:
         given = [f"{k}={v}" for k, v in self.values.items() if v != self.policy.parameters[k]]
-        return self.policy.name + (f"({', '.join(given)})" if given else "")
+        return str(self.policy.name) + (f"({', '.join(given)})" if given else "")
 
 
 @dataclass(frozen=True)

@@ -15,4 +15,4 @@ def fixed(state, rate=1.0):
 
 @harness.hookimpl
 def set_rate():
-    return [harness.Rate("full", full), harness.Rate("fixed", fixed)]
+    return [harness.Rate("full", full, constant=True), harness.Rate("fixed", fixed, constant=True)]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from harness.platform.platform import NodeType, Platform, plain
+from harness.platform.platform import NodeType, Platform
 from harness.workload.log import Workload
 
 POWER = {"idle": 50.0, "peak": 150.0}
@@ -56,6 +56,11 @@ def workloads(draw, procs, **options):
     return workload(draw(rows(procs, **options)))
 
 
+def powered(procs):
+    """Like `plain`, of known power."""
+    return Platform("single", (NodeType(procs, 1, **POWER),))
+
+
 def homogeneous(most=6):
     """Platforms of equal processors."""
     multicore = st.builds(
@@ -63,8 +68,7 @@ def homogeneous(most=6):
         st.integers(1, 3),
         st.integers(1, 3),
     )
-    single = st.builds(lambda p: Platform("single", (NodeType(p, 1, **POWER),)), st.integers(1, most))
-    return st.one_of(single, multicore, st.builds(plain, st.integers(1, most)))
+    return st.one_of(multicore, st.builds(powered, st.integers(1, most)))
 
 
 @st.composite

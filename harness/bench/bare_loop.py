@@ -12,10 +12,10 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def bare(
+def bare(  # noqa: C901 - one function is the point
     submit: Any, work: Any, estimate: Any, procs: Any, nodes: int, cores: int, idle: float, peak: float, easy: bool
 ) -> tuple[Any, Any]:
-    """Start times, and energy by job [J], of jobs sorted by submission, on `nodes` of `cores` drawing `idle` to `peak`."""
+    """Start times, and energy by job [J], of jobs sorted by submission; each node draws `idle` to `peak` watts."""
     count = len(submit)
     total = nodes * cores
     start = np.full(count, np.nan)

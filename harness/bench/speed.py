@@ -1,8 +1,6 @@
 """How fast this machine is, as ratios measured in one run: machines are shared and noisy, ratios less so."""
 
-import resource
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +10,10 @@ import pandas as pd
 from harness.bench.bare_loop import bare
 from harness.platform.platform import NodeType, Platform
 from harness.policy import Scheduler
-from harness.run import simulate
+from harness.run import read_workload, simulate
 from harness.workload.log import Workload
+from harness.workload.prepare import prepare
+from harness.workload.swf import procs_of
 
 #: 240 processors on 120 nodes, with power figures, so that every run places jobs on nodes and accounts energy.
 CLUSTER = Platform("120 nodes of 2", (NodeType(120, 2, idle=100.0, peak=200.0),))
@@ -21,29 +21,32 @@ CLUSTER = Platform("120 nodes of 2", (NodeType(120, 2, idle=100.0, peak=200.0),)
 
 @dataclass(frozen=True)
 class Comparison:
-    """One run of the engine beside the bare loop on the same jobs."""
+    """The engine beside the bare loop, on the same jobs."""
 
-    name: str
+    start: str
     jobs: int
-    seconds: float  # best of the rounds
+    seconds: float  # of the engine, the best of the rounds
     bare_seconds: float
-    same_schedule: bool
-    bytes_per_job: float
+    same: bool  # both found the same schedule and the same energy
+    bytes_per_job: float  # of the engine's arrays
 
     @property
-    def rate(self) -> float:
-        """Jobs per second."""
-        return self.jobs / self.seconds
+    def row(self) -> tuple[Any, ...]:
+        """For the table."""
+        return (
+            self.start,
+            self.jobs,
+            self.jobs / self.seconds,
+            self.jobs / self.bare_seconds,
+            self.bare_seconds / self.seconds,
+            self.bytes_per_job,
+            self.same,
+        )
 
-    @property
-    def bare_rate(self) -> float:
-        """Jobs per second of the bare loop."""
-        return self.jobs / self.bare_seconds
 
-    @property
-    def ratio(self) -> float:
-        """The engine's rate over the bare loop's."""
-        return self.bare_seconds / self.seconds
+#: The columns of `Comparison.row`, and their units.
+HEADERS = ("start", "jobs", "engine", "bare loop", "ratio", "memory", "same schedule")
+UNITS = ("", "", "jobs/s", "jobs/s", "", "bytes/job", "")
 
 
 def stream(jobs: int, load: float = 0.8, procs: int = 240, seed: int = 0, widest: int = 128) -> Workload:
@@ -71,30 +74,23 @@ def compare(start: str, workload: Workload, rounds: int = 3) -> Comparison:
     """Run the engine and the bare loop in turn, and take the best of the rounds of each."""
     frame = workload.jobs
     columns = [frame[name].to_numpy() for name in ("submit", "work", "estimate", "procs")]
-
-    def engine() -> Any:
-        return simulate(workload, CLUSTER, Scheduler(start=start, energy="cores"))
-
-    def bare_loop() -> Any:
-        return bare(*columns, CLUSTER.cores, start == "easy", 50.0, 100.0)
-
-    engine()  # compile, and touch the memory
-    bare_loop()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    node = CLUSTER.types[0]
     seconds, bare_seconds = [], []
+    simulate(stream(100), CLUSTER, Scheduler(start=start, energy="cores"))  # compile
     for _ in range(rounds):
-        schedule = engine()
-        seconds.append(schedule.outcome.seconds)
-        took, (starts, _) = timed(bare_loop)
-        bare_seconds.append(took)
-    view_bytes = schedule.outcome.bytes
-    del before
-    same = bool((schedule.outcome.jobs.start == starts).all())
-    return Comparison(start, len(frame), min(seconds), min(bare_seconds), same, view_bytes / len(frame))
+        outcome = simulate(workload, CLUSTER, Scheduler(start=start, energy="cores")).outcome
+        seconds.append(outcome.seconds)
+        began = time.perf_counter()
+        starts, energy = bare(*columns, node.count, node.cores, node.idle, node.peak, start == "easy")
+        bare_seconds.append(time.perf_counter() - began)
+    same = bool(
+        (outcome.jobs.start == starts).all() and np.isclose(outcome.jobs.energy.sum(), energy.sum(), rtol=1e-12)
+    )
+    # The first round of the bare loop compiles it.
+    return Comparison(start, len(frame), min(seconds), min(bare_seconds[1:]), same, outcome.bytes / len(frame))
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds and result of a call."""
-    began = time.perf_counter()
-    result = call()
-    return time.perf_counter() - began, result
+def whole_log(start: str, trace: str = "HPC2N") -> float:
+    """Seconds of simulation alone of a whole log, used widths, as the other tools were measured."""
+    log = read_workload(trace)
+    return simulate(prepare(log, procs_from="used"), procs_of(log), Scheduler(start=start)).outcome.seconds

@@ -43,18 +43,27 @@ from harness.engine.state import (
 )
 from harness.keep import compile_and_keep
 
+# Whose answers may change from one instant to the next.
+ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
+
 
 @once
 def next_instant(state: Any) -> float:
-    """When something happens next [s]; infinity if nothing will."""
+    """When something happens next [s]; infinity if nothing will. Changes clock."""
     clock = state.clock
-    time = clock.timer
+    time = np.inf
     if clock.next < len(state.jobs):
-        time = min(time, state.jobs[clock.next].submit)
+        time = state.jobs[clock.next].submit
     clock.due = when(state, state.heap[0].time) if clock.running > 0 else np.inf
     time = min(time, clock.due)
-    if clock.cancels < len(state.cancellations):
-        time = min(time, state.truth[state.cancellations[clock.cancels]].cancel)
+    while clock.cancels < len(state.cancellations):
+        job = state.cancellations[clock.cancels]
+        if state.jobs[job].status <= WAITING:
+            time = min(time, state.truth[job].cancel)
+            break
+        clock.cancels += 1  # it has been started, so that its patience is no event
+    if clock.queued > 0 or time < np.inf:  # nobody is asked again once the last job has left
+        time = min(time, clock.timer)
     return time
 
 
@@ -190,15 +199,17 @@ def requeue_suspended(state: Any) -> None:
 
 @once
 def decide(
-    state: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any, varies: bool
+    state: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any, moods: int
 ) -> None:
-    """Everyone decides once: rate, order, starts, sleep."""
+    """Everyone decides once: rate, order, starts, sleep; whose answer is always the same, at the first instant only."""
     clock = state.clock
-    clock.hook = RATING
-    wanted = rate(seen(state), rate_own)
-    if wanted != clock.rate:
-        set_rate(state, wanted)
-    if varies and clock.queued > 1:
+    first = clock.instants == 1
+    if first or moods & RATE_CHANGES:
+        clock.hook = RATING
+        wanted = rate(seen(state), rate_own)
+        if wanted != clock.rate:
+            set_rate(state, wanted)
+    if moods & ORDER_CHANGES and clock.queued > 1:
         rank_queue(state)
     clock.hook = STARTING
     start(state, start_own)
@@ -206,8 +217,9 @@ def decide(
         drop_started(state)
     if clock.suspended > 0:
         requeue_suspended(state)
-    clock.hook = SLEEPING
-    sleep(seen(state), sleep_own)
+    if first or moods & SLEEP_CHANGES:
+        clock.hook = SLEEPING
+        sleep(seen(state), sleep_own)
 
 
 @once
@@ -225,7 +237,7 @@ def close(state: Any) -> None:
 def run(
     v: Any, i: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any,
     watts: Any, watts_own: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any,
-    varies: bool, budget: int,
+    moods: int, budget: int,
 ) -> bool:  # fmt: skip
     """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
     state = bundled(v, i, order, order_own, second, second_own, select, select_own, watts, watts_own)
@@ -245,7 +257,7 @@ def run(
         arrive(state)
         clock.instants += 1
         clock.events += clock.completed
-        decide(state, start, start_own, rate, rate_own, sleep, sleep_own, varies)
+        decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
     return False
 
 
@@ -258,7 +270,7 @@ RUN = types.boolean(
     FLOATS,
     FunctionType(SLEEP),
     FLOATS,
-    types.boolean,
+    types.int64,
     types.int64,
 )
 

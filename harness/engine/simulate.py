@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from harness import kernels
 from harness.engine import faults, loop
@@ -31,6 +30,7 @@ class Outcome:
     clock: Any
     place: np.ndarray[Any, Any]  # place[k]: row of the workload that became job k
     seconds: float  # simulation alone
+    bytes: int  # of the arrays
     plain: dict[str, str]  # hook → policy that ran as plain Python
 
 
@@ -114,13 +114,14 @@ def accepted(jobs: Any, nodes: Any, constrained: bool) -> np.ndarray[Any, Any]:
     if not constrained:
         return np.asarray(jobs["procs"] <= nodes["cores"].sum())
     possible: np.ndarray[Any, Any] = np.zeros(len(jobs), bool)
-    demands = pd.DataFrame({"memory": jobs["memory"], "partition": jobs["partition"]})
-    for (memory, partition), rows in demands.groupby(["memory", "partition"]).indices.items():
+    demands, kind = np.unique(jobs[["memory", "partition"]], return_inverse=True)
+    for k, demand in enumerate(demands):
         room = nodes["cores"].astype(float)
-        if memory > 0:
-            room = np.minimum(room, nodes["memory"] // memory)
-        if partition >= 0:
-            room = np.where(nodes["partition"] == partition, room, 0)
+        if demand["memory"] > 0:
+            room = np.minimum(room, nodes["memory"] // demand["memory"])
+        if demand["partition"] >= 0:
+            room = np.where(nodes["partition"] == demand["partition"], room, 0)
+        rows = kind == k
         possible[rows] = jobs["procs"][rows] <= room.sum()
     return possible
 
@@ -156,11 +157,15 @@ def simulate(
     arguments = [inside, *state_parts.values()]
     for part in ("start", "rate", "sleep"):
         arguments += [functions[part], owns[part]]
-    varies = bool(chosen["order"].policy.varies)
+    moods = (
+        loop.ORDER_CHANGES * chosen["order"].policy.varies
+        + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
+        + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
+    )
     loop.compiled_run()
     began = time.perf_counter()
     try:
-        drive(view, arguments, varies, progress)
+        drive(view, arguments, moods, progress)
     except faults.PolicyFault:
         raise explain(view, chosen) from None
     except Exception as error:
@@ -171,16 +176,17 @@ def simulate(
             kernels.disconnect(number)
     seconds = time.perf_counter() - began
     names = {chosen[part].policy.hook: chosen[part].policy.name for part in python}
-    return Outcome(view.jobs, view.nodes, view.clock, place, seconds, names)
+    size = sum(array.nbytes for array in (*view, *inside))
+    return Outcome(view.jobs, view.nodes, view.clock, place, seconds, size, names)
 
 
-def drive(view: Any, arguments: list[Any], varies: bool, progress: Progress | None) -> None:
+def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None) -> None:
     """Run the loop in slices of about `SLICE_SECONDS`, so that Ctrl-C is heard and progress is seen."""
     run = loop.compiled_run()
     budget = 1_000
     while True:
         began = time.perf_counter()
-        if run(view, *arguments, varies, budget):
+        if run(view, *arguments, moods, budget):
             return
         if progress is not None:
             inside = int(view.clock.queued + view.clock.running)

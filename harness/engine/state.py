@@ -158,6 +158,11 @@ def _records(layout: np.dtype[Any]) -> types.Array:
     return types.Array(from_dtype(layout), 1, "C")
 
 
+def _bundle(name: str, parts: dict[str, Any]) -> Any:
+    """A named tuple type, the kind of bundle that numba knows."""
+    return namedtuple(name, parts, module=__name__)
+
+
 FLOATS = types.Array(types.float64, 1, "C")
 INDICES = types.Array(types.int64, 1, "C")
 
@@ -182,9 +187,9 @@ _INSIDE = {
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
 }
 
-View: Any = namedtuple("View", list(_SEEN))
+View = _bundle("View", _SEEN)
 VIEW = types.NamedTuple(tuple(_SEEN.values()), View)
-Inside: Any = namedtuple("Inside", list(_INSIDE))
+Inside = _bundle("Inside", _INSIDE)
 INSIDE = types.NamedTuple(tuple(_INSIDE.values()), Inside)
 
 # The signatures of the kernels. `own` is a policy's own vector: parameters, memory, random state.
@@ -207,7 +212,7 @@ _KERNELS = {
     "watts_own": FLOATS,
 }
 
-State: Any = namedtuple("State", [*_SEEN, *_INSIDE, *_KERNELS])
+State = _bundle("State", _SEEN | _INSIDE | _KERNELS)
 STATE = types.NamedTuple((*_SEEN.values(), *_INSIDE.values(), *_KERNELS.values()), State)
 START = types.void(STATE, FLOATS)
 

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -35,7 +36,7 @@ def read_small_table(path: str | Path, *, whole_watts: bool = False) -> Platform
     return Platform(Path(path).stem + ("(whole_watts=true)" if whole_watts else ""), tuple(servers))
 
 
-def _server(row: dict[str, object], whole_watts: bool) -> NodeType:
+def _server(row: dict[Any, Any], whole_watts: bool) -> NodeType:
     chips, cores, memory, ops, watts = (float(str(row[column])) for column in COLUMNS[2:])
     if not all(value > 0 for value in (chips, cores, memory, ops, watts)):
         raise ValueError("a number is missing or not above 0")

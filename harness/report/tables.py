@@ -23,7 +23,7 @@ Row = Sequence[Any]
 def render(
     headers: Sequence[str],
     rows: Iterable[Row],
-    format: str,  # noqa: A002 - the word of the command line
+    format: str,
     *,
     units: Sequence[str] | None = None,
     caption: str = "",

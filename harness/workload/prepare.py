@@ -31,6 +31,7 @@ def prepare(
     estimates: str = "requested",
     overrun: str = "raise",
     unknown: str = "drop",
+    memory: str = "requested",
     jobs: int | None = None,
     load: float | None = None,
     start: float | None = None,
@@ -48,11 +49,12 @@ def prepare(
        it). A cancelled job has no runtime: its estimate is what it requested, or else one second.
     5. overrun, where the runtime is longer than the estimate: "raise" the estimate, or "clip" the job, which
        then counts as killed.
-    6. load: the time from the first submit to each other is divided by `load`.
+    6. memory: per processor, as "requested", or "ignored".
+    7. load: the time from the first submit to each other is divided by `load`.
 
     What was done is in `Workload.preparation`, after what reading had to do.
     """
-    options = _Options(procs_from, estimates, overrun, unknown, jobs, load, start, stop)
+    options = _Options(procs_from, estimates, overrun, unknown, memory, jobs, load, start, stop)
     factor = options.checked_factor()
     work = _Workbench(log)
     _slice(work, options)
@@ -60,6 +62,7 @@ def prepare(
     _choose_runtime(work, options)
     _choose_estimate(work, options, factor)
     _settle_overrun(work, options)
+    _choose_memory(work, options)
     _scale_load(work, options)
     return work.finished(options)
 
@@ -70,6 +73,7 @@ class _Options:
     estimates: str
     overrun: str
     unknown: str
+    memory: str
     jobs: int | None
     load: float | None
     start: float | None
@@ -80,6 +84,7 @@ class _Options:
         _check_choice("procs_from", self.procs_from, "requested", "used")
         _check_choice("overrun", self.overrun, "raise", "clip")
         _check_choice("unknown", self.unknown, "drop", "cancel")
+        _check_choice("memory", self.memory, "requested", "ignored")
         if self.jobs is not None and not (isinstance(self.jobs, int) and self.jobs > 0):
             raise HarnessError(f"jobs={self.jobs!r}: expected a whole number above 0")
         if self.load is not None and not 0 < self.load < math.inf:
@@ -245,6 +250,13 @@ def _settle_overrun(work: _Workbench, options: _Options) -> None:
     else:
         work.put(work=np.minimum(run, planned), killed=over)
         work.note("overrun", over.sum(), "runtime above the estimate: killed at the estimate")
+
+
+def _choose_memory(work: _Workbench, options: _Options) -> None:
+    if options.memory == "ignored":
+        asked = np.count_nonzero(work.column("memory") > 0)
+        work.put(memory=np.full(len(work.jobs), -1.0))
+        work.note("memory", asked, "requested memory ignored")
 
 
 def _scale_load(work: _Workbench, options: _Options) -> None:

@@ -6,23 +6,32 @@ Policies are wrapped in plain Python spies, which look at the state while the si
 import functools
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from conftest import PART, bundled, in_log_order
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import POWER, homogeneous, mixed_cases, rows, seeded_rows, workload, workloads
+from strategies import POWER, homogeneous, mixed_cases, powered, rows, seeded_rows, workload, workloads
 
 import harness
 from harness.engine.state import CANCELLED, COMPLETED, UNACCEPTED
-from harness.platform.platform import NodeType, Platform, plain
+from harness.platform.platform import NodeType, Platform
 from harness.policy import Choice, Scheduler
 
 some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 EVERYONE = [(hook, name) for hook, offered in bundled().items() for name in offered]
-every_policy = pytest.mark.parametrize(("hook", "name"), EVERYONE, ids=[f"{h}-{n}" for h, n in EVERYONE])
+
+
+def every_policy_but(*others):
+    """One test for each policy, but for those, or all of those hooks."""
+    pairs = [pair for pair in EVERYONE if not set(pair) & set(others)]
+    return pytest.mark.parametrize(("hook", "name"), pairs, ids=["-".join(pair) for pair in pairs])
+
+
+every_policy = every_policy_but()
 
 
 def every(hook, **traits):
@@ -94,14 +103,8 @@ class Ledger:
         """The integral of the rate."""
         changes = [*self.rates, (np.inf, 1.0)]
         return sum(
-            rate * max(0.0, min(end, until) - max(begin, since))
-            for (since, rate), (until, _) in zip(changes, changes[1:], strict=False)
+            rate * max(0.0, min(end, until) - max(begin, since)) for (since, rate), (until, _) in pairwise(changes)
         )
-
-
-def scheduler_with(hook, name):
-    """A scheduler with the policy, and a start that suspends now and then where that is no contradiction."""
-    return {PART[hook]: name}
 
 
 @every_policy
@@ -110,7 +113,7 @@ def scheduler_with(hook, name):
 def test_nothing_is_overcommitted_and_everyone_gets_the_work_done(run, hook, name, case):
     jobs, platform = case
     ledger = Ledger()
-    parts = {"energy": "cores"} | scheduler_with(hook, name)
+    parts = {"energy": "cores", PART[hook]: name}
     parts["select"] = spied(bundled()["select_resources"][parts.get("select", "first-fit")], after=ledger.selected)
     parts["rate"] = spied(bundled()["set_rate"][parts.get("rate", "full")], after=ledger.rated)
     outcome = run(jobs, platform, **parts)
@@ -140,8 +143,7 @@ def test_nothing_is_overcommitted_and_everyone_gets_the_work_done(run, hook, nam
 @given(data=st.data(), platform=homogeneous())
 def test_processors_in_use_never_exceed_the_machine(run, hook, name, data, platform):
     jobs = data.draw(workloads(platform.cores, cancellations=True))
-    parts = {"energy": "none"} | scheduler_with(hook, name)
-    outcome = run(jobs, platform, **parts)
+    outcome = run(jobs, platform, **{PART[hook]: name})
     if outcome.jobs.preemptions.any():
         return
     done = outcome.jobs[outcome.jobs.status == COMPLETED]
@@ -150,16 +152,12 @@ def test_processors_in_use_never_exceed_the_machine(run, hook, name, data, platf
         assert done.procs[inside].sum() <= platform.cores
 
 
-@every_policy
+@every_policy_but("set_rate")
 def test_work_and_completions_are_exact_in_whole_seconds(run, hook, name):
     """Also with suspensions: at full speed, service is the work, to the second."""
-    if hook == "set_rate" and name != "full":
-        pytest.skip("times are whole only at full speed")
     for seed in range(20):
         made, procs = seeded_rows(seed, cancellations=False)
-        outcome = run(workload(made), plain(procs), **{"order": "lcfs"} | scheduler_with(hook, name), energy="none") if (
-            hook != "account_energy"
-        ) else run(workload(made), Platform("powered", (NodeType(procs, 1, **POWER),)), **scheduler_with(hook, name))
+        outcome = run(workload(made), powered(procs), **{"order": "lcfs", PART[hook]: name})
         assert in_log_order(outcome, "service").tolist() == [row[2] for row in made]
         assert (outcome.jobs.status == COMPLETED).all()
 
@@ -176,7 +174,7 @@ def schedule(outcome):
 @settings(some, max_examples=10)
 @given(case=mixed_cases(), seed=st.integers(0, 9))
 def test_the_same_seed_gives_the_same_schedule_compiled_or_not(run, hook, name, case, seed):
-    parts = {"energy": "cores"} | scheduler_with(hook, name)
+    parts = {"energy": "cores", PART[hook]: name}
     outcome = run(*case, seed=seed, **parts)
     assert schedule(run(*case, seed=seed, **parts)) == schedule(outcome)
     assert schedule(run(*case, seed=seed, plain=True, **parts)) == schedule(outcome)
@@ -189,7 +187,7 @@ STEPS = Platform("steps", tuple(NodeType(1, 2, ops=float(k), **POWER) for k in (
 @every_policy
 def test_only_policies_that_flip_coins_depend_on_the_seed(run, hook, name):
     made = [(k // 2, 1 + k % 3, 5 + k % 7, 12) for k in range(30)]
-    results = {schedule(run(workload(made), STEPS, seed=seed, **scheduler_with(hook, name)))[0] for seed in range(5)}
+    results = {schedule(run(workload(made), STEPS, seed=seed, **{PART[hook]: name}))[0] for seed in range(5)}
     assert (len(results) > 1) == bundled()[hook][name].stochastic
 
 
@@ -212,7 +210,7 @@ def test_a_start_suspends_exactly_if_it_says_so(run, policy):
     suspensions = 0
     for seed in range(30):
         made, procs = seeded_rows(seed, cancellations=False)
-        suspensions += run(workload(made), plain(procs), order="lcfs", start=policy.name).jobs.preemptions.sum()
+        suspensions += run(workload(made), powered(procs), order="lcfs", start=policy.name).jobs.preemptions.sum()
     assert bool(suspensions) == policy.preemptive
 
 
@@ -307,19 +305,77 @@ def test_no_reservation_ever_moves_later(run, policy, order, data, platform):
         assert outcome.jobs[job].start <= at or outcome.jobs[job].status == CANCELLED
 
 
+# ---------------------------------------------------------------- switching the rate, and being asked more often
+
+
+def switching(state, memory, low=0.75, high=1.3):
+    """Another rate whenever it is asked."""
+    memory[0] += 1
+    return (low, 1.0, high)[int(memory[0]) % 3]
+
+
+SWITCHING = harness.Rate("switching", switching, memory=1)
+
+
+@every("start_jobs")
+@pytest.mark.parametrize("order", ["fcfs", "lcfs", "wfp3"])
+@some
+@given(data=st.data(), platform=homogeneous())
+def test_switching_the_rate_loses_no_work(run, policy, order, data, platform):
+    jobs = data.draw(workloads(platform.cores))
+    ledger = Ledger()
+    rate = spied(SWITCHING, after=ledger.rated)
+    outcome = run(jobs, platform, start=policy.name, order=order, rate=rate)
+    assert (outcome.jobs.status == COMPLETED).all()
+    for job, work in zip(outcome.jobs, jobs.jobs.work.to_numpy()[outcome.place], strict=True):
+        if not job.preemptions:
+            assert ledger.virtual(job.start, job.end) == pytest.approx(work)
+    assert schedule(run(jobs, platform, start=policy.name, order=order, rate=SWITCHING)) == schedule(outcome)
+
+
+@every("start_jobs")
+@some
+@given(data=st.data(), platform=homogeneous())
+def test_rates_that_are_powers_of_two_only_stretch_the_schedule(run, policy, data, platform):
+    made = data.draw(rows(platform.cores))
+    slower = [(4 * row[0], *row[1:]) for row in made]
+    outcome = run(workload(made), platform, start=policy.name)
+    stretched = run(workload(slower), platform, start=policy.name, rate="fixed(rate=0.25)")
+    assert (4 * outcome.jobs.start).tolist() == stretched.jobs.start.tolist()
+
+
+def impatient(state):
+    """Is asked again all the time, and does nothing."""
+    if state.clock.queued + state.clock.running > 0:
+        harness.call_again(state, state.clock.now + 0.25)
+
+
+IMPATIENT = harness.Sleep("impatient", impatient)
+
+
+@every("start_jobs", preemptive=False)  # who suspends may share the time
+@orders
+@settings(some, max_examples=10)
+@given(data=st.data(), platform=homogeneous())
+def test_being_asked_more_often_changes_nothing(run, policy, order, data, platform):
+    """At an instant at which nothing happened there is nothing to decide, if scores do not vary."""
+    jobs = data.draw(workloads(platform.cores, cancellations=True))
+    parts = {"start": policy.name, "order": order}
+    calm, busy = run(jobs, platform, **parts), run(jobs, platform, sleep=IMPATIENT, **parts)
+    assert busy.clock.instants >= calm.clock.instants
+    assert calm.jobs.start.tolist().__repr__() == busy.jobs.start.tolist().__repr__()
+
+
 # ---------------------------------------------------------------- moving the clock, renaming the jobs
 
 
-@every_policy
+@every_policy_but("f1", "f2", "f3", "f4")  # these take the logarithm of the calendar
 @some
 @given(data=st.data(), procs=st.integers(1, 5), later=st.integers(1, 10**9))
 def test_a_later_calendar_changes_nothing(run, hook, name, data, procs, later):
-    if name in ("f1", "f2", "f3", "f4"):
-        pytest.skip("these take the logarithm of the calendar")
     made = data.draw(rows(procs))
-    platform = Platform("powered", (NodeType(procs, 1, **POWER),))
     shifted = [(row[0] + later, *row[1:]) for row in made]
-    one, other = (run(workload(case), platform, **scheduler_with(hook, name)) for case in (made, shifted))
+    one, other = (run(workload(case), powered(procs), **{PART[hook]: name}) for case in (made, shifted))
     assert (one.jobs.start + later).tolist() == other.jobs.start.tolist()
 
 
