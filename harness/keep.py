@@ -40,12 +40,15 @@ def compile_and_keep(
     parts = [source, repr(signature), repr(options), *made_from, engine_version(), numba.__version__, np.__version__]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     path = kernel_folder() / f"{name}_{digest}.py"
+    # Compiled functions are linked by name: two kernels of one name, compiled by different processes, would be one.
+    own_name = f"kernel_{digest}"
+    source = source.replace("def kernel(", f"def {own_name}(")
     kept = _write(path, source)
     # The module named here must be importable when the kernel is loaded again; what the kernel calls are globals,
     # not closures, because numba never finds closures over compiled functions again.
     namespace = {**names, "np": np, "__name__": module}
     exec(compile(source, str(path) if kept else "<kernel>", "exec"), namespace)
-    return njit(signature, cache=kept, **options)(namespace["kernel"])
+    return njit(signature, cache=kept, **options)(namespace[own_name])
 
 
 def _write(path: Path, source: str) -> bool:

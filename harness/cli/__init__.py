@@ -45,7 +45,7 @@ def main() -> None:
     except HarnessError as error:
         if debug:
             traceback.print_exc()
-        print(f"harness: {error}", file=sys.stderr)
+        print(f"harness: {_in_one_line(error)}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:
         if isinstance(error, _USAGE_ERROR):
@@ -53,7 +53,7 @@ def main() -> None:
         notes = getattr(error, "__notes__", [])
         if debug or not notes:  # without a note it is our mistake, not a policy's: show all of it
             raise
-        print(f"harness: {type(error).__name__}: {error}, raised {notes[0]}", file=sys.stderr)
+        print(f"harness: {type(error).__name__}: {_in_one_line(error)}, raised {notes[0]}", file=sys.stderr)
         sys.exit(2)
 
 
@@ -61,5 +61,10 @@ def _refuse(error: Any) -> NoReturn:
     """Say in one line what is wrong with the call itself: an unknown option, a value of the wrong kind."""
     if type(error).__name__ != "NoArgsIsHelpError":  # that one has shown the help already
         command = f"; see {error.ctx.command_path} --help" if error.ctx else ""
-        print(f"harness: {' '.join(error.format_message().split()).rstrip('.')}{command}", file=sys.stderr)
+        print(f"harness: {_in_one_line(error.format_message()).rstrip('.')}{command}", file=sys.stderr)
     sys.exit(2)
+
+
+def _in_one_line(message: object) -> str:
+    """The message without its line breaks: what a plugin raises may have several lines."""
+    return " ".join(str(message).split())

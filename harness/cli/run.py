@@ -42,7 +42,7 @@ def run(
     from_: Annotated[float | None, typer.Option("--from", help="jobs submitted from then on [s]")] = None,
     to: Annotated[float | None, typer.Option(help="jobs submitted before then [s]")] = None,
     lenient: Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them")] = False,
-    seed: Annotated[int, typer.Option(help="of the policies that flip coins")] = 0,
+    seed: Annotated[int, typer.Option(help="of the policies that flip coins", min=0)] = 0,
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
     schedule: Annotated[Path | None, typer.Option(help="write the schedule to FILE.csv, .parquet or .swf")] = None,
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import in_log_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import in_log_order
 from strategies import workload, workloads
 
 from harness.platform.platform import NodeType, Platform, plain

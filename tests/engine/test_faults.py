@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import bundled, in_log_order
 from numba.core import config
+from running import bundled, in_log_order
 from strategies import POWER, workload
 
 import harness

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import PART, bundled, in_log_order
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from running import PART, bundled, in_log_order
 from strategies import POWER, homogeneous, mixed_cases, powered, rows, seeded_rows, workload, workloads
 
 import harness

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import bundled
+from running import bundled
 from strategies import POWER, seeded_rows, workload
 
 import harness

@@ -1,0 +1,40 @@
+"""Calling the command line as a user does, and looking at all that comes back."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from calling import HEADER, Answer, Call, swf_line
+
+import harness.cli
+import harness.cli.run
+
+
+@pytest.fixture
+def harness_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Call `harness` with some arguments in this process; everything but the process is as in a shell."""
+    # On a machine that compiles for the first time, one more line would be printed while it does.
+    monkeypatch.setattr(harness.cli.run, "COMPILING_AFTER_SECONDS", 3600.0)
+
+    def call(*arguments: str | Path) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        status = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")  # a user's process does not turn them into errors
+            try:
+                harness.cli.main()
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(bool(end.code))
+        seen = capsys.readouterr()
+        return Answer(status, seen.out, seen.err)
+
+    return call
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Twelve small jobs on four processors."""
+    path = tmp_path / "small.swf"
+    path.write_text(HEADER + "".join(swf_line(job, 1 + job % 4) for job in range(1, 13)))
+    return path

@@ -1,0 +1,278 @@
+"""Whatever a user gets wrong is one clear sentence on stderr and exit status 2, and no file is left half written."""
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from calling import HEADER, Answer, Call, swf_line
+
+from harness import files
+
+GENERATED = "lublin(jobs=20, procs=32, seed=3)"
+
+
+def refused(answer: Answer, *words: str) -> None:
+    """One sentence that contains `words`, and nothing else."""
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    lines = answer.err.splitlines()
+    assert len(lines) == 1, answer.err
+    assert lines[0].startswith("harness: ")
+    assert [word for word in words if word not in lines[0]] == [], lines[0]
+
+
+# ---------------------------------------------------------------- the call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "KTH-SP3"], ["KTH-SP3", "did you mean 'KTH-SP2'"]),
+        (["run", GENERATED, "--order", "fcsf"], ["fcsf", "did you mean 'fcfs'"]),
+        (["run", GENERATED, "--start", "eazy"], ["eazy", "did you mean 'easy'"]),
+        (["run", GENERATED, "--select", "firstfit"], ["firstfit", "did you mean 'first-fit'"]),
+        (["run", GENERATED, "--energy", "pease"], ["pease", "did you mean 'peas'"]),
+        (["run", GENERATED, "--start", "easy(reservation=2)"], ["reservation", "did you mean 'reservations'"]),
+        (["run", GENERATED, "--start", "easy(reservations=two)"], ["reservations", "expected a number"]),
+        (["run", GENERATED, "--start", "easy(reservations=1.5)"], ["reservations", "whole number"]),
+        (["run", GENERATED, "--start", "conservative(replan=3)"], ["replan", "true or false"]),
+        (["run", GENERATED, "--start", "preempt(at=noon)"], ["at", "any"]),
+        (["run", GENERATED, "--start", "easy(backfill_order=spff)"], ["spff", "did you mean 'spf'"]),
+        (["run", GENERATED, "--start", "easy("], ["easy(", "expected something like"]),
+        (["run", GENERATED, "--order", ""], ["expected"]),
+        (["run", "lublin(job=20)"], ["job", "did you mean 'jobs'"]),
+        (["run", "lublin(jobs=-5)"], ["jobs"]),
+        (["run", "lublin(jobs=many)"], ["jobs"]),
+        (["run", "lublin(jobs=20"], ["lublin(jobs=20"]),
+        (["run", GENERATED, "--format", "jsno"], ["jsno", "did you mean 'json'"]),
+        (["run", GENERATED, "--schedule", "out.xls"], ["out.xls", ".csv"]),
+        (["run", GENERATED, "--procs", "8", "--platform", "peas-table2"], ["--procs", "--platform"]),
+        (["run", GENERATED, "--platform", "peas-table3"], ["peas-table3", "did you mean 'peas-table2'"]),
+        (["run", GENERATED, "--platform", "nowhere.csv"], ["nowhere.csv"]),
+        (["run", GENERATED, "--energy", "peas"], ["peas", "power"]),
+        (["run", GENERATED, "--rate", "fixed(rate=0)"], ["rate", "above 0"]),
+        (["run", GENERATED, "--procs", "0"], ["--procs"]),
+        (["run", GENERATED, "--procs", "many"], ["--procs"]),
+        (["run", GENERATED, "--jobs", "0"], ["--jobs"]),
+        (["run", GENERATED, "--load", "0"], ["load"]),
+        (["run", GENERATED, "--load", "nan"], ["load"]),
+        (["run", GENERATED, "--estimates", "guessed"], ["guessed"]),
+        (["run", GENERATED, "--estimates", "factor(0)"], ["factor"]),
+        (["run", GENERATED, "--overrun", "rise"], ["rise"]),
+        (["run", GENERATED, "--procs-from", "usde"], ["usde"]),
+        (["run", GENERATED, "--seed", "-1"], ["seed"]),
+        (["run", GENERATED, "--fairness", "-1"], ["--fairness"]),
+        (["run", GENERATED, "--ordre", "fcfs"], ["--ordre", "--order"]),
+        (["run", GENERATED, "extra"], ["extra"]),
+        (["run", GENERATED, "--order"], ["--order"]),
+        (["run", GENERATED, "--plugins", "nowhere.py"], ["nowhere.py"]),
+        (["list", "order"], ["order", "did you mean 'orders'"]),
+        (["list", "orders", "--format", "jsno"], ["jsno", "did you mean 'json'"]),
+        (["rum"], ["rum"]),
+        (["theory", "nonsense"], ["nonsense"]),
+    ],
+    ids=lambda value: " ".join(value) if value and value[0] in ("run", "list", "rum", "theory") else "",
+)
+def test_a_wrong_call(
+    harness_says: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(harness_says(*arguments), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- the log
+
+
+def test_a_missing_file(harness_says: Call, tmp_path: Path) -> None:
+    refused(harness_says("run", tmp_path / "missing.swf"), "missing.swf")
+
+
+def test_a_folder(harness_says: Call, tmp_path: Path) -> None:
+    refused(harness_says("run", tmp_path), str(tmp_path))
+
+
+def test_a_truncated_gzip(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "cut.swf.gz"
+    whole = gzip.compress((HEADER + "".join(map(swf_line, range(1, 2000)))).encode())
+    log.write_bytes(whole[: len(whole) // 2])
+    refused(harness_says("run", log), "cut.swf.gz")
+
+
+def test_something_else_that_calls_itself_gzip(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "text.swf.gz"
+    log.write_text(HEADER + swf_line(1))
+    answer = harness_says("run", log)
+    assert answer.status == 0 or len(answer.err.splitlines()) == 1
+
+
+def test_a_line_with_17_columns(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "short.swf"
+    log.write_text(HEADER + swf_line(1) + swf_line(2).rsplit(" ", 1)[0] + "\n" + swf_line(3))
+    refused(harness_says("run", log), "short.swf", "3", "17", "18")
+    lenient = harness_says("run", log, "--lenient", "--format", "json")
+    assert lenient.status == 0
+    assert '"jobs": 2.0' in lenient.out
+
+
+def test_a_word_where_a_number_belongs(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "word.swf"
+    log.write_text(HEADER + swf_line(1).replace(" 10 ", " ten ", 1))
+    refused(harness_says("run", log), "word.swf", "2", "ten")
+
+
+@pytest.mark.parametrize("text", ["", HEADER, "\n\n"])
+def test_zero_jobs(harness_says: Call, tmp_path: Path, text: str) -> None:
+    log = tmp_path / "empty.swf"
+    log.write_text(text)
+    refused(harness_says("run", log, "--procs", "4", "--schedule", tmp_path / "out.csv"), "no jobs")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_zero_jobs_after_preparation(harness_says: Call, log: Path) -> None:
+    refused(harness_says("run", log, "--from", "1000000"), "no jobs")
+
+
+def test_a_log_that_does_not_say_how_big_its_machine_was(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "headless.swf"
+    log.write_text(swf_line(1))
+    refused(harness_says("run", log), "headless", "--procs")
+
+
+def test_a_binary_file(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "binary.swf"
+    log.write_bytes(bytes(range(256)) * 40)
+    refused(harness_says("run", log), "binary.swf")
+
+
+# ---------------------------------------------------------------- plugins
+
+
+def plugin(tmp_path: Path, body: str, name: str = "mine", offer: str = "harness.Order('mine', mine)") -> Path:
+    """A plugin file that offers one order."""
+    path = tmp_path / f"{name}.py"
+    path.write_text(
+        f"import harness\n\n{body}\n\n@harness.hookimpl\ndef order_queue():\n    return [{offer}]\n", encoding="utf-8"
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import harness\nimport no_such_module\n", ["no_such_module", "line 2"]),
+        ("import harness\ndef broken(:\n", ["SyntaxError"]),
+        ("raise RuntimeError('two\\nlines')\n", ["RuntimeError"]),
+        ("import harness\nharness.Ordre\n", ["Ordre"]),
+        ("import harness\n@harness.hookimpl\ndef order_que():\n    return []\n", ["order_que", "order_queue"]),
+        ("import harness\n@harness.hookimpl\ndef order_queue():\n    return 1 / 0\n", ["ZeroDivisionError"]),
+        ("import harness\n@harness.hookimpl\ndef order_queue():\n    return None\n", ["order_queue"]),
+        ("import harness\n@harness.hookimpl\ndef order_queue():\n    return ['mine']\n", ["harness.Order"]),
+        ("import harness\nharness.Order('mine', lambda job: 0.0)\n", ["mine", "clock"]),
+        ("import harness\n@harness.hookimpl\ndef order_queue(queue):\n    return []\n", ["queue"]),
+    ],
+)
+def test_a_plugin_that_cannot_be_loaded(harness_says: Call, tmp_path: Path, text: str, words: list[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    refused(harness_says("run", GENERATED, "--plugins", path, "--order", "mine"), "mine.py", *words)
+    refused(harness_says("list", "orders", "--plugins", path), "mine.py", *words)
+
+
+def test_a_name_that_is_already_taken(harness_says: Call, tmp_path: Path) -> None:
+    path = plugin(tmp_path, "def mine(job, clock):\n    return 0.0", offer="harness.Order('fcfs', mine)")
+    refused(harness_says("run", GENERATED, "--plugins", path), "fcfs", "already taken", "mine.py", "order_queue.py")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def mine(job, clock):\n    if job.procs > 0:\n        raise ValueError('not today')\n    return 0.0",
+        "def mine(job, clock):\n    str(job)\n    if job.procs:\n        raise ValueError('not today')\n    return 0.0",
+        "import json\ndef mine(job, clock):\n    json.loads('1')\n    raise ValueError('not today')",
+    ],
+    ids=["compiled", "maybe compiled", "plain Python"],
+)
+def test_a_policy_that_raises(harness_says: Call, tmp_path: Path, body: str) -> None:
+    path = plugin(tmp_path, body)
+    out = tmp_path / "out.csv"
+    answer = harness_says("run", GENERATED, "--plugins", path, "--order", "mine", "--schedule", out)
+    # Plain Python is announced on a line of its own before.
+    *notices, last = answer.err.splitlines()
+    assert [line for line in notices if "plain Python" not in line] == []
+    refused(Answer(answer.status, answer.out, last), "ValueError", "not today", "mine", "job")
+    assert not out.exists()
+
+
+def test_a_score_that_is_not_a_number(harness_says: Call, tmp_path: Path) -> None:
+    path = plugin(tmp_path, "def mine(job, clock):\n    return float('nan')")
+    answer = harness_says("run", GENERATED, "--plugins", path, "--order", "mine")
+    refused(answer, "mine", "nan", "number was expected")
+
+
+def test_a_parameter_of_a_plugin_misspelt(harness_says: Call, tmp_path: Path) -> None:
+    path = plugin(tmp_path, "def mine(job, clock, power=1.0):\n    return power")
+    refused(harness_says("run", GENERATED, "--plugins", path, "--order", "mine(pwoer=2)"), "pwoer", "'power'")
+
+
+# ---------------------------------------------------------------- writing
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".swf"])
+def test_a_full_disk(harness_says: Call, log: Path, tmp_path: Path, suffix: str) -> None:
+    full = tmp_path / f"full{suffix}"
+    full.symlink_to("/dev/full")
+    refused(harness_says("run", log, "--schedule", full), "full", "cannot be written")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([full.name, "small.swf"])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".swf", ".swf.gz"])
+def test_a_disk_that_fills_up_at_the_last_moment(
+    harness_says: Call, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = tmp_path / f"out{suffix}"
+    before.write_text("as it was")
+    monkeypatch.setattr(files.os, "replace", full)
+    refused(harness_says("run", log, "--schedule", before), "No space left on device")
+    assert before.read_text() == "as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([before.name, "small.swf"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o555)
+    refused(harness_says("run", log, "--schedule", folder / "out.csv"), "closed", "cannot be written")
+
+
+@pytest.mark.parametrize("place", ["missing/out.csv", "small.swf/out.csv"])
+def test_a_folder_that_is_none(harness_says: Call, log: Path, tmp_path: Path, place: str) -> None:
+    refused(harness_says("run", log, "--schedule", tmp_path / place), "cannot be written")
+
+
+def test_a_folder_where_a_file_belongs(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").mkdir()
+    refused(harness_says("run", log, "--schedule", tmp_path / "out.csv"), "folder")
+
+
+# ---------------------------------------------------------------- in a process of its own
+
+
+def test_the_shell_sees_the_exit_status(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "harness", "run", "KTH-SP3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    refused(Answer(done.returncode, done.stdout, done.stderr), "did you mean 'KTH-SP2'")
+
+
+def test_debug_shows_where(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "harness", "--debug", "run", "KTH-SP3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr

@@ -1,0 +1,178 @@
+"""`harness run` and `harness list`: what they print, where, and in which shape."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from calling import HEADER, Call, swf_line
+
+import harness
+from harness.report.tables import FORMATS
+from harness.results.metrics import MEASURES
+
+GENERATED = "lublin(jobs=50, procs=32, seed=3)"
+KINDS = ("orders", "starts", "selections", "rates", "sleeps", "energies", "workloads", "platforms", "measures")
+
+
+def test_the_table_says_what_was_replayed_and_how_it_was_prepared(harness_says: Call, log: Path) -> None:
+    answer = harness_says("run", log)
+    assert answer.status == 0
+    assert answer.err == ""
+    assert "12 jobs on 4 processors" in answer.out
+    assert "order fcfs, start easy" in answer.out
+    assert "preparation:" in answer.out
+    assert "mean_wait" in answer.out
+
+
+def test_without_a_workload_it_runs_on_generated_jobs(harness_says: Call) -> None:
+    answer = harness_says("run", "--jobs", "100")
+    assert answer.status == 0
+    assert answer.out.startswith("lublin(")
+
+
+@pytest.mark.parametrize("options", [(), ("--order", "wfp3(power=2)", "--start", "easy(reservations=2)")])
+def test_json_is_one_object_and_nothing_else(harness_says: Call, options: tuple[str, ...]) -> None:
+    answer = harness_says("run", GENERATED, "--format", "json", *options)
+    assert answer.status == 0
+    summary = json.loads(answer.out)
+    assert set(summary) == {"workload", "platform", "scheduler", "preparation", "measures", "seconds"}
+    assert summary["measures"].keys() >= MEASURES.keys()
+    assert summary["measures"]["accepted"] == 50
+    assert summary["seconds"] >= 0
+    if options:
+        assert summary["scheduler"]["order"] == "wfp3(power=2)"
+        assert summary["scheduler"]["start"] == "easy(reservations=2)"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_shows_every_measure(harness_says: Call, format: str) -> None:
+    answer = harness_says("run", GENERATED, "--format", format)
+    assert answer.status == 0
+    assert [
+        name for name in MEASURES if name.replace("_", "") not in answer.out.replace("_", "").replace("\\", "")
+    ] == []
+
+
+def test_the_schedule_as_csv_has_the_columns_that_were_promised(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    answer = harness_says("run", log, "--schedule", tmp_path / "out.csv")
+    assert answer.status == 0
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0].split(",")[:9] == ["job", "submit", "start", "end", "procs", "wait", "run", "energy", "status"]
+    assert lines[1].split(",")[:7] == ["1", "1", "1", "11", "2", "0", "10"]
+    assert len(lines) == 13
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".swf", ".swf.gz"])
+def test_every_kind_of_schedule_file_holds_every_job(
+    harness_says: Call, log: Path, tmp_path: Path, suffix: str
+) -> None:
+    out = tmp_path / f"out{suffix}"
+    assert harness_says("run", log, "--schedule", out).status == 0
+    if suffix == ".csv":
+        jobs = len(pd.read_csv(out))
+    elif suffix == ".parquet":
+        jobs = len(pd.read_parquet(out))
+    else:
+        jobs = len(harness.read_swf(out).jobs)
+    assert jobs == 12
+
+
+def test_a_job_wider_than_the_machine_is_counted_and_listed(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "wide.swf"
+    log.write_text(HEADER + swf_line(1) + swf_line(2, procs=5) + swf_line(3))
+    answer = harness_says("run", log, "--format", "json", "--schedule", tmp_path / "out.csv")
+    assert answer.status == 0
+    measures = json.loads(answer.out)["measures"]
+    assert (measures["accepted"], measures["unaccepted"]) == (2, 1)
+    rows = pd.read_csv(tmp_path / "out.csv")
+    assert rows.loc[rows["status"] == "unaccepted", "job"].tolist() == [2]
+
+
+def test_jobs_that_are_all_too_wide_leave_no_averages(harness_says: Call, tmp_path: Path) -> None:
+    log = tmp_path / "wide.swf"
+    log.write_text(HEADER + swf_line(1, procs=5) + swf_line(2, procs=6))
+    answer = harness_says("run", log, "--format", "json")
+    assert answer.status == 0
+    assert answer.err == ""
+    measures = json.loads(answer.out)["measures"]
+    assert (measures["accepted"], measures["unaccepted"]) == (0, 2)
+    assert measures["mean_wait"] is None
+    assert harness_says("run", log).status == 0
+
+
+def test_the_platform_decides_over_the_log(harness_says: Call, log: Path) -> None:
+    by_count = json.loads(harness_says("run", log, "--procs", "8", "--format", "json").out)
+    assert by_count["platform"]["procs"] == 8
+    by_name = json.loads(harness_says("run", log, "--platform", "peas-table2", "--format", "json").out)
+    assert by_name["platform"]["procs"] == 68
+    assert by_name["measures"]["energy"] > 0
+
+
+def test_a_plugin_file_is_used_at_once(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    plugin = tmp_path / "youngest.py"
+    plugin.write_text(
+        "import harness\n\ndef youngest(job, clock, factor=1.0):\n    return -factor * job.submit\n\n"
+        "@harness.hookimpl\ndef order_queue():\n    return [harness.Order('youngest', youngest)]\n"
+    )
+    answer = harness_says("run", log, "--plugins", plugin, "--order", "youngest(factor=2)", "--format", "json")
+    assert answer.status == 0, answer.err
+    as_lcfs = json.loads(harness_says("run", log, "--order", "lcfs", "--format", "json").out)
+    assert json.loads(answer.out)["measures"] == as_lcfs["measures"]
+    assert "youngest" in harness_says("list", "orders", "--plugins", plugin).out
+
+
+def test_a_plugin_that_needs_python_still_runs_and_says_so_once(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    plugin = tmp_path / "wordy.py"
+    plugin.write_text(
+        "import harness\n\ndef wordy(job, clock):\n    return float(f'{job.submit:.3f}')\n\n"
+        "@harness.hookimpl\ndef order_queue():\n    return [harness.Order('wordy', wordy)]\n"
+    )
+    answer = harness_says("run", log, "--plugins", plugin, "--order", "wordy")
+    assert answer.status == 0
+    [line] = answer.err.splitlines()
+    assert line.startswith("harness: ")
+    assert "'wordy'" in line
+    assert "plain Python" in line
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_listed(harness_says: Call, kind: str) -> None:
+    answer = harness_says("list", kind)
+    assert answer.status == 0
+    assert answer.err == ""
+    assert len(answer.out.splitlines()) > 2
+
+
+def test_the_whole_list_holds_every_kind(harness_says: Call) -> None:
+    out = harness_says("list").out.splitlines()
+    assert [kind for kind in KINDS if kind not in out] == []
+
+
+def test_every_policy_that_is_listed_says_what_it_does(harness_says: Call) -> None:
+    for kind in KINDS[:6]:
+        for line in harness_says("list", kind, "--format", "csv").out.splitlines()[1:]:
+            assert len(line.split(",", 2)[2]) > 10, line
+
+
+def test_the_command_itself(log: Path) -> None:
+    """In a process of its own, by both of its names."""
+    commands = [[sys.executable, "-m", "harness"], [str(Path(sys.executable).with_name("harness"))]]
+    for command in commands:
+        if not Path(command[0]).exists():
+            continue
+        done = subprocess.run([*command, "run", log, "--format", "json"], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["measures"]["accepted"] == 12
+
+
+def test_a_reader_that_goes_away_is_no_error(log: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {sys.executable} -m harness list | head -1 >/dev/null; exit 0"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr
