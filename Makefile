@@ -15,6 +15,7 @@ endif
 
 PIP := .venv/bin/python -m pip --disable-pip-version-check --quiet
 RUN := .venv/bin/harness run 'lublin(jobs=5000, procs=256, seed=1)'
+SHOWN := --format markdown | grep -E 'measure|---|_wait|mean_bounded|utilisation'
 
 help:
 	@echo 'make demo    replay a generated workload under four schedulers'
@@ -26,13 +27,13 @@ help:
 # The same jobs four times. What to look at is how much less the jobs wait as the scheduler may do more.
 demo: .venv/installed
 	@echo '— First come, first served; whoever does not fit holds up everybody behind:'
-	@$(RUN) --order fcfs --start none --format markdown | grep -E 'measure|---|_wait|mean_bounded|utilisation'
+	@$(RUN) --order fcfs --start none $(SHOWN)
 	@echo '— The same with EASY backfilling, where short jobs slip into the gaps:'
-	@$(RUN) --order fcfs --start easy --format markdown | grep -E 'measure|---|_wait|mean_bounded|utilisation'
+	@$(RUN) --order fcfs --start easy $(SHOWN)
 	@echo '— Conservative backfilling, where nobody is ever delayed by a later job:'
-	@$(RUN) --order fcfs --start conservative --format markdown | grep -E 'measure|---|_wait|mean_bounded|utilisation'
+	@$(RUN) --order fcfs --start conservative $(SHOWN)
 	@echo '— EASY with the shortest job first, better on average and worse for some:'
-	@$(RUN) --order spf --start easy --format markdown | grep -E 'measure|---|_wait|mean_bounded|utilisation'
+	@$(RUN) --order spf --start easy $(SHOWN)
 	@echo
 	@echo 'Now try your own: .venv/bin/harness run --help, .venv/bin/harness list, and README.md'
 
