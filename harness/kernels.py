@@ -32,6 +32,7 @@ _KERNEL_SOURCE = {
     "order_queue": """
 def kernel(state, who, scores, own):
     for k in range(len(who)):
+        state.clock.culprit = who[k]
         scores[k] = function(state.jobs[who[k]], state.clock{extra})
 """,
     "start_jobs": """

@@ -72,7 +72,10 @@ class Plugins:
             found[hook] = {}
             for implementation in getattr(self.manager.hook, hook).get_hookimpls():
                 origin = self.origins[id(implementation.plugin)]
-                for policy in implementation.function():
+                offered = implementation.function()
+                if not isinstance(offered, list | tuple):
+                    raise HarnessError(f"{origin}: {hook} returned {offered!r}, expected a list of policies")
+                for policy in offered:
                     if not isinstance(policy, kind):
                         raise HarnessError(f"{origin}: {hook} returned {policy!r}, expected harness.{kind.__name__}")
                     if policy.name in found[hook]:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -27,6 +28,8 @@ class Policy:
     function: Callable[..., Any]
     memory: int = field(default=0, kw_only=True)  # how many floats it may keep from one call to the next
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
+    least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
+    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of `idle`, `peak` the platform must give
     compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
     hook: ClassVar[str]
     arguments: ClassVar[tuple[str, ...]]
@@ -94,6 +97,8 @@ class Policy:
             raise HarnessError(f"{where}: expected true or false")
         if kind is int and value != int(value):
             raise HarnessError(f"{where}: expected a whole number")
+        if not value >= self.least.get(name, -math.inf):
+            raise HarnessError(f"{where}: expected at least {self.least[name]:g}")
         return float(value)
 
 
@@ -157,7 +162,6 @@ class Sleep(Policy):
 class Energy(Policy):
     """How many watts a node draws: `watts(node, clock, …) -> float`."""
 
-    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of `idle`, `peak` the platform must give
     hook = "account_energy"
     arguments = ("node", "clock")
 
@@ -198,7 +202,8 @@ class Scheduler:
         chosen = {}
         for part in fields(self):
             hook = self.HOOKS[part.name]
-            chosen[part.name] = choose(getattr(self, part.name), hook, policies[hook])
+            spec = getattr(self, part.name) or ("none" if part.name == "energy" else "")
+            chosen[part.name] = choose(spec, hook, policies[hook])
         start = chosen["start"]
         named = start.values.get(start.policy.order)
         orders = policies["order_queue"]

@@ -45,7 +45,8 @@ def simulate(
     machine = _machine(platform, prepared, paths)
     scheduler = _with_energy(scheduler or Scheduler(), machine)
     chosen = scheduler.choose(load_plugins(*paths).policies)
-    _refuse_unknown_power(chosen["energy"].policy, machine)
+    for choice in chosen.values():
+        _refuse_unknown_power(choice.policy, machine)
     outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress)
     names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
     return Schedule(prepared, machine, names, seed, outcome)
@@ -127,6 +128,6 @@ def _refuse_unknown_power(policy: Any, machine: "Platform") -> None:
     missing = [power for power in policy.needs if not machine.knows(power)]
     if missing:
         raise HarnessError(
-            f"the energy policy {policy.name!r} needs the {missing[0]} power of every node, which the platform "
-            f"{machine.name!r} does not give; expected --energy none, or a platform with power figures"
+            f"the policy {policy.name!r} ({policy.hook}) needs the {missing[0]} power of every node, which the "
+            f"platform {machine.name!r} does not give: expected another policy, or a platform with power figures"
         )

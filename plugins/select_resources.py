@@ -127,6 +127,6 @@ def select_resources():
         harness.Select("best-fit", best_fit),
         harness.Select("worst-fit", worst_fit),
         harness.Select("fastest", fastest),
-        harness.Select("efficient", efficient),
+        harness.Select("efficient", efficient, needs=("peak",)),
         harness.Select("random", random),
     ]

@@ -116,7 +116,7 @@ def conservative(state, replan=False):
         for job in harness.waiting(state):
             if state.jobs[job].reserved < 0:
                 promise(state, job)
-    while start_due(state):  # a job placed on slower processors than planned upsets the later plans
+    while start_due(state, not replan):  # a job placed on slower processors than planned upsets the later plans
         plan_anew(state)
 
 
@@ -170,7 +170,7 @@ def compress(state):
 
 
 @harness.jit
-def start_due(state):
+def start_due(state, wake):
     """Start every job whose time has come; returns whether one got other processors than it was promised.
 
     Asks to be called when the next one is due: what ended then in the plan may have been moved since.
@@ -192,7 +192,7 @@ def start_due(state):
         else:  # memory, a partition or the selection stands in its way: let it reserve anew
             harness.release(state, record.procs, record.reserved, end)
             record.reserved = -1.0
-    if soonest < harness.INFINITY:
+    if wake and soonest < harness.INFINITY:
         harness.call_again(state, harness.when(state, soonest))
     return upset
 
@@ -235,7 +235,9 @@ def start_jobs():
     return [
         harness.Start("none", none, guarantees=("nobody overtakes",)),
         harness.Start("greedy", greedy),
-        harness.Start("easy", easy, order="backfill_order", guarantees=("first reservation",)),
+        harness.Start(
+            "easy", easy, order="backfill_order", least={"reservations": 1}, guarantees=("first reservation",)
+        ),
         harness.Start("conservative", conservative, guarantees=("every reservation",)),
         harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")}),
     ]

@@ -41,8 +41,8 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def files_below(folder: Path) -> set[str]:
     """The files that belong to the project, by their path from the root."""
-    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return {path.relative_to(ROOT).as_posix() for path in found}
+    names = (path.relative_to(ROOT) for path in folder.rglob("*") if path.is_file())
+    return {name.as_posix() for name in names if not any(part.startswith((".", "__pycache__")) for part in name.parts)}
 
 
 def test_the_wheel_installs_no_name_but_harness(wheel: list[str]) -> None:

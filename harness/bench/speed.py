@@ -94,3 +94,28 @@ def whole_log(start: str, trace: str = "HPC2N") -> float:
     """Seconds of simulation alone of a whole log, used widths, as the other tools were measured."""
     log = read_workload(trace)
     return simulate(prepare(log, procs_from="used"), procs_of(log), Scheduler(start=start)).outcome.seconds
+
+
+def theory() -> list[tuple[str, float]]:
+    """What is computed, and the seconds it took, of the exact results that are costly."""
+    from harness.theory import delays, stability_constant
+
+    def of_constant(servers: int) -> float:
+        widths = np.full(servers, 1 / servers)
+        began = time.perf_counter()
+        stability_constant(widths)
+        return time.perf_counter() - began
+
+    def of_delays(servers: int) -> float:
+        draw = np.random.default_rng(1)
+        width = draw.integers(1, servers + 1, 1_000_000)
+        gaps, service = draw.exponential(1.0, 1_000_000), draw.exponential(1.2, 1_000_000)
+        began = time.perf_counter()
+        delays(gaps, service, width, servers)
+        return time.perf_counter() - began
+
+    of_constant(10)  # load what is compiled
+    return [
+        *((f"stability constant of {servers:,} servers", of_constant(servers)) for servers in (5_000, 100_000)),
+        *((f"delays of 10⁶ customers on {servers:,} servers", of_delays(servers)) for servers in (80, 1_000)),
+    ]

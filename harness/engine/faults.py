@@ -23,15 +23,15 @@ from harness.errors import HarnessError
     STUCK,
 ) = range(1, 12)
 
-# The hooks, as the clock names the one that is being asked.
-ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING = range(6)
-HOOKS = ("order_queue", "start_jobs", "select_resources", "set_rate", "set_sleep", "account_energy")
+# Who is being asked, as the clock names it; `PARTS` are the parts of a scheduler in the same order.
+ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, BACKFILLING = range(7)
+PARTS = ("order", "start", "select", "rate", "sleep", "energy", "second")
 
 _SENTENCES = {
     NAN_SCORE: "gave job {job} the score {value}, where a number was expected",
     NOT_WAITING: "started job {job}, which is not waiting",
     NOT_RUNNING: "suspended job {job}, which is not running",
-    NO_ROOM: "started job {job}, which needs {procs} processors where only {free} can be had: "
+    NO_ROOM: "started job {job}, which needs {procs} processors where only {value:.0f} can be had: "
     "it would overcommit the nodes (ask harness.fits first)",
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "
     "processors: it would overcommit the node (ask harness.room first)",

@@ -72,7 +72,7 @@ def advance(state: Any, now: float) -> None:
     """Move both clocks to `now` and add what went by to the sums over the run. Changes clock."""
     clock = state.clock
     elapsed = now - clock.now
-    virtual = clock.base + (now - clock.since) * clock.rate
+    virtual = clock.origin + (now - clock.since) * clock.rate
     if clock.due <= now:
         virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
     if elapsed > 0:
@@ -123,7 +123,7 @@ def cancel(state: Any) -> None:
         if state.truth[job].cancel > clock.now:
             return
         clock.cancels += 1
-        if state.jobs[job].status == WAITING:
+        if state.jobs[job].status == WAITING and np.isnan(state.jobs[job].start):
             position = clock.head
             while state.queue[position] != job:
                 position += 1
@@ -176,7 +176,7 @@ def set_rate(state: Any, rate: float) -> None:
         note(clock, BAD_RATE, -1, -1, rate)
         raise PolicyFault
     clock.since = clock.now
-    clock.base = clock.virtual
+    clock.origin = clock.virtual
     clock.rate = rate
     for node in range(len(state.nodes)):
         settle(state, node)

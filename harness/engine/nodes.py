@@ -124,11 +124,13 @@ def settle(state: Any, node: int) -> None:
 @inner
 def draw(state: Any, piece: int) -> None:
     """Ask the energy policy what the nodes of these slices, or all nodes, draw from now on. Changes nodes."""
+    asked = state.clock.hook
+    state.clock.hook = POWERING
     node = state.watts(state.nodes, state.slices, state.clock, piece, state.watts_own)
     if node >= 0:
-        state.clock.hook = POWERING
         note(state.clock, BAD_WATTS, -1, node, state.nodes[node].watts)
         raise PolicyFault
+    state.clock.hook = asked
 
 
 @inner

@@ -199,7 +199,7 @@ def _room_over_time(state: Any, job: int) -> tuple[float, int]:
             if wanted < 0 or wanted == state.nodes[node].partition:
                 before = free[node]
                 after = before + cores
-                if memory > 0:
+                if memory > 0 and state.nodes[node].memory < np.inf:
                     before = min(before, int(free_memory[node] // memory))
                     after = min(after, int((free_memory[node] + cores * state.jobs[other].memory) // memory))
                 total += after - before

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.faults import NAN_SCORE, ORDERING, PolicyFault, note
+from harness.engine.faults import BACKFILLING, NAN_SCORE, ORDERING, PolicyFault, note
 from harness.engine.state import WAITING, inner, seen, window
 
 
@@ -35,7 +35,6 @@ def check_scores(state: Any, count: int) -> None:
     """Refuse scores that are not numbers: they would put the queue in no order at all."""
     for k in range(count):
         if np.isnan(state.scores[k]):
-            state.clock.hook = ORDERING
             note(state.clock, NAN_SCORE, state.ranking[k], -1, state.scores[k])
             raise PolicyFault
 
@@ -102,7 +101,7 @@ def score_all(state: Any, kernel: Any, own: Any, with_running: bool) -> int:
             state.ranking[count] = job
             count += 1
     asked = clock.hook
-    clock.hook = ORDERING
+    clock.hook = ORDERING if with_running else BACKFILLING
     kernel(seen(state), state.ranking[:count], state.scores[:count], own)
     check_scores(state, count)
     clock.hook = asked

@@ -62,6 +62,7 @@ def place(state: Any, job: int) -> bool:
     clock = state.clock
     asked = clock.hook
     clock.hook = SELECTING
+    clock.culprit = job
     clock.held = 0
     accepted = state.select(seen(state), job, state.select_own)
     if not accepted:
@@ -234,7 +235,7 @@ def when(state: Any, virtual: float) -> float:
     At full speed from the start, that is `virtual` itself, exactly.
     """
     clock = state.clock
-    return max(clock.now, clock.since + (virtual - clock.base) / clock.rate)
+    return max(clock.now, clock.since + (virtual - clock.origin) / clock.rate)
 
 
 @verb

@@ -11,6 +11,7 @@ from harness import kernels
 from harness.engine import faults, loop
 from harness.engine import state as layouts
 from harness.engine.nodes import BLOCK
+from harness.errors import HarnessError
 from harness.platform.platform import Platform
 from harness.policy import Choice
 from harness.workload.log import Workload
@@ -39,6 +40,8 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     frame = workload.jobs
     place = np.argsort(frame["submit"].to_numpy(), kind="stable")
     count = len(frame)
+    if count == 0:
+        raise HarnessError(f"the workload {workload.name!r} has no jobs: expected at least one")
     jobs = np.zeros(count, layouts.JOB)
     for field, column in (
         ("number", "job"),
@@ -118,7 +121,7 @@ def accepted(jobs: Any, nodes: Any, constrained: bool) -> np.ndarray[Any, Any]:
     for k, demand in enumerate(demands):
         room = nodes["cores"].astype(float)
         if demand["memory"] > 0:
-            room = np.minimum(room, nodes["memory"] // demand["memory"])
+            room = np.minimum(room, np.floor(nodes["memory"] / demand["memory"]))  # infinite memory stays infinite
         if demand["partition"] >= 0:
             room = np.where(nodes["partition"] == demand["partition"], room, 0)
         rows = kind == k
@@ -197,13 +200,16 @@ def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None
 
 def _part(view: Any, chosen: dict[str, Choice]) -> tuple[str, Choice]:
     """Which policy was being asked."""
-    hook = faults.HOOKS[int(view.clock.hook)]
-    return hook, next(choice for choice in chosen.values() if choice.policy.hook == hook)
+    choice = chosen[faults.PARTS[int(view.clock.hook)]]
+    return choice.policy.hook, choice
 
 
 def where(view: Any, chosen: dict[str, Choice]) -> str:
     """The policy that was being asked, and when, for errors that it raised itself."""
     hook, choice = _part(view, chosen)
+    if hook in ("order_queue", "select_resources"):
+        job = view.jobs[view.clock.culprit].number
+        return f"in the policy {str(choice)!r} ({hook}), for job {job}, at {number(view.clock.now)} s"
     waiting = view.queue[view.clock.head : view.clock.tail]
     first = f", first waiting job {view.jobs[waiting[0]].number}" if len(waiting) else ""
     return f"in the policy {str(choice)!r} ({hook}) at {number(view.clock.now)} s{first}"
@@ -213,7 +219,7 @@ def explain(view: Any, chosen: dict[str, Choice]) -> faults.PolicyError:
     """The loop's notes as a sentence."""
     clock = view.clock
     hook, choice = _part(view, chosen)
-    facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.place), "free": int(clock.value)}
+    facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.place)}
     if clock.culprit >= 0:
         job = view.jobs[clock.culprit]
         facts |= {"job": int(job.number), "procs": int(job.procs)}

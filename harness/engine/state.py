@@ -102,7 +102,7 @@ CLOCK = np.dtype(
         ("virtual", "f8"),  # ∫ rate dt
         ("rate", "f8"),  # 1 = full speed
         ("since", "f8"),  # real time of the last rate switch …
-        ("base", "f8"),  # … and the virtual time then
+        ("origin", "f8"),  # … and the virtual time then
         ("free", "i8"),  # processors nobody holds
         ("cores", "i8"),  # all processors
         ("queued", "i8"),  # jobs waiting
