@@ -58,9 +58,10 @@ class Policy:
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """The parameters and their defaults."""
+        """The parameters and their defaults, words where there are `choices`."""
         parameters = inspect.signature(self.function).parameters
-        return {name: parameters[name].default for name in self._names(required=False)}
+        defaults = {name: parameters[name].default for name in self._names(required=False)}
+        return defaults | {name: words[defaults[name]] for name, words in self.choices.items()}
 
     @property
     def stochastic(self) -> bool:

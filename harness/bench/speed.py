@@ -70,7 +70,7 @@ def stream(jobs: int, load: float = 0.8, procs: int = 240, seed: int = 0, widest
     return Workload(f"stream({jobs})", pd.DataFrame(columns), procs, "")
 
 
-def compare(start: str, workload: Workload, rounds: int = 3) -> Comparison:
+def compare(start: str, workload: Workload, rounds: int = 5) -> Comparison:
     """Run the engine and the bare loop in turn, and take the best of the rounds of each."""
     frame = workload.jobs
     columns = [frame[name].to_numpy() for name in ("submit", "work", "estimate", "procs")]

@@ -118,6 +118,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
         "",
         "preparation:",
         *map(_step, result.workload.preparation),
+        *_unaccepted(result),
         "",
         table,
     ]
@@ -131,6 +132,16 @@ def _workload(workload: "Workload") -> dict[str, Any]:
 def _step(step: "Step") -> str:
     detail = f" ({step.detail})" if step.detail else ""
     return f"  {step.name}: {step.jobs:,} jobs{detail}"
+
+
+def _unaccepted(result: "Schedule") -> list[str]:
+    """Name the jobs that the platform could never run; the first few of many."""
+    frame = result.frame
+    numbers = frame["job"][frame["status"] == "unaccepted"]
+    if numbers.empty:
+        return []
+    names = ", ".join(map(str, numbers.head(10))) + (", …" if len(numbers) > 10 else "")
+    return [f"  unaccepted: {len(numbers):,} jobs (more than the platform has: jobs {names})"]
 
 
 def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[str, ...]) -> str:

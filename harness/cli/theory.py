@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, did_you_mean
 
 if TYPE_CHECKING:
     from harness.theory import Customers, InfiniteServer, Parameters
@@ -203,6 +203,22 @@ def infinite_server(
     if picture is not None:
         _draw_completion(model, picture)
     _show(rows, form)
+
+
+@app.command()
+def compare(
+    form: Annotated[str, typer.Option("--format", help="table, json, csv, markdown, latex or html")] = "table",
+) -> None:
+    """Does the simulator agree with the closed forms? Takes about half a minute; exit status 1 if it does not."""
+    from harness.report.tables import FORMATS
+    from harness.theory import compare_all, comparison_table
+
+    if form not in FORMATS:
+        raise HarnessError(f"there is no table format {form!r}; {did_you_mean(form, FORMATS)}")
+    compared = compare_all()
+    typer.echo(comparison_table(compared, form))
+    if not all(comparison.agrees for comparison in compared):
+        raise typer.Exit(1)
 
 
 # Input

@@ -32,6 +32,13 @@ class Fairness:
     mean_delay: float  # of those treated unfairly [s], 0 if there are none
     max_delay: float  # of those treated unfairly [s], 0 if there are none
 
+    def __str__(self) -> str:
+        later = f", by {self.mean_delay:,.0f} s on average and {self.max_delay:,.0f} s at most" if self.unfair else ""
+        return (
+            f"fairness: {self.unfair} of {self.examined} jobs examined started later than they would have "
+            f"had nobody arrived after them{later}"
+        )
+
 
 def fairness(
     schedule: "Schedule",

@@ -20,10 +20,14 @@ Unlimited servers and a dispatcher's time limit (`harness.theory.infinite_server
 Textbook queues (`harness.theory.classical`):
     `erlang_b`, `erlang_c`, `mmc_mean_wait`, `mg1_mean_wait`, `little`, `mean_number`
 
+The simulator held to account with all of these (`harness.theory.comparison`):
+    `compare_all`, `Comparison`      seeded runs against closed forms; `comparison_table` prints them
+
 Logs for all of them: `read_customers`, `Customers`.
 """
 
 from harness.theory.classical import erlang_b, erlang_c, little, mean_number, mg1_mean_wait, mmc_mean_wait
+from harness.theory.comparison import Comparison, compare_all, comparison_table
 from harness.theory.customers import Customers, read_customers
 from harness.theory.enumeration import (
     Sampled,
@@ -49,12 +53,15 @@ from harness.theory.stability import (
 )
 
 __all__ = [
+    "Comparison",
     "Customers",
     "Estimate",
     "InfiniteServer",
     "Parameters",
     "Sampled",
     "Stability",
+    "compare_all",
+    "comparison_table",
     "completion_curve",
     "completion_curves",
     "constant_by_enumeration",

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -169,8 +169,9 @@ def work_conserved(name: str, subject: Subject) -> Comparison:
     from harness.workload.prepare import prepare
 
     workload = prepare(_hpc(subject.jobs(), _seed(name)))
-    brought = float(workload.jobs["work"] @ workload.jobs["procs"])
-    return _exact(name, "busy servers × time [s]", brought, float(subject.run(workload, 256).outcome.clock.sum_busy))
+    work, procs = (workload.jobs[column].to_numpy(np.float64) for column in ("work", "procs"))
+    busy = subject.run(workload, 256).outcome.clock.sum_busy
+    return _exact(name, "busy servers × time [s]", float(work @ procs), float(busy))
 
 
 def no_server_idles(name: str, subject: Subject) -> Comparison:
@@ -380,10 +381,13 @@ def _hpc(jobs: int, seed: int) -> "Log":
     return lublin(jobs, 256, seed, load=0.8)
 
 
-def _poisson(procs: int, load: float, **options: int) -> "Callable[[int, int], Log]":
-    from harness.workload.synthetic import poisson
+def _poisson(procs: int, load: float, **options: Any) -> "Callable[[int, int], Log]":
+    def make(jobs: int, seed: int) -> "Log":
+        from harness.workload.synthetic import poisson
 
-    return lambda jobs, seed: poisson(jobs, procs, load, seed=seed, **options)
+        return poisson(jobs, procs, load, seed=seed, **options)
+
+    return make
 
 
 #: Servers, and how to make so many jobs from a seed.
