@@ -28,7 +28,7 @@ _HOMES = {
         "Start",
         "parse",
     ),
-    "harness.plugins": ("Plugins", "register"),
+    "harness.plugins": ("Plugins", "register", "unregister"),
     "harness.kernels": ("PlainPython",),
     "harness.engine.faults": ("PolicyError",),
     "harness.engine.nodes": ("fits", "next_free", "room", "take"),

@@ -113,7 +113,11 @@ def read_workload(source: str, lenient: bool) -> "Log | None":
 
 @hookspec(firstresult=True)
 def read_platform(source: str) -> "Platform | None":
-    """Read a platform, or return None to leave it to others. `source` is what the user wrote."""
+    """Read a platform, or return None to leave it to others.
+
+    `source` is what the user wrote after `--platform`; the name of a bundled platform has become its path. Build a
+    `harness.Platform` of `harness.NodeType`s. Called from Python, once.
+    """
 
 
 @hookspec

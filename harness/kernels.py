@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numba import njit, objmode
 from numba.core import config
-from numba.core.errors import NumbaError
 
 from harness.engine import nodes, profile, queue, service  # noqa: F401 - what policies may call must be known to numba
 from harness.engine import state as layouts
@@ -124,7 +123,7 @@ def source_of(policy: Policy) -> str:
 
 @cache
 def compiled(policy: Policy) -> Any:
-    """Compile the policy's kernel, or load it from disk. Raises numba's error when numba refuses."""
+    """Compile the policy's kernel, or load it from disk. Raises whatever numba raises when it refuses."""
     function = getattr(policy.function, "py_func", policy.function)
     made_from = (function.__module__, fingerprint(function))
 
@@ -135,8 +134,8 @@ def compiled(policy: Policy) -> Any:
 
     try:
         return build(_nrt=False)  # as the engine: no references counted, a third of the time
-    except NumbaError:
-        return build()  # it makes arrays of its own
+    except Exception:  # it makes arrays of its own, or numba refuses it: the next attempt tells
+        return build()
 
 
 def kernel_of(choice: Choice, seed: int, *, plain: bool = False) -> Kernel:
@@ -147,7 +146,7 @@ def kernel_of(choice: Choice, seed: int, *, plain: bool = False) -> Kernel:
     if not plain and choice.policy.compiled:
         try:
             return Kernel(compiled(choice.policy), own, None)
-        except NumbaError as refusal:
+        except Exception as refusal:  # numba refuses in many ways, not all of them errors of its own
             _tell_once(choice.policy, refusal)
     return Kernel(trampoline(choice.policy.hook), own, _interpreted(choice.policy))
 
@@ -163,14 +162,14 @@ def _interpreted(policy: Policy) -> Callable[..., Any]:
 _told: set[tuple[str, str]] = set()
 
 
-def _tell_once(policy: Policy, refusal: NumbaError) -> None:
+def _tell_once(policy: Policy, refusal: Exception) -> None:
     import warnings
 
     if (policy.hook, policy.name) in _told:
         return
     _told.add((policy.hook, policy.name))
     lines = [line.strip() for line in str(refusal).splitlines() if line.strip()]
-    reason = next((line for line in lines if not line.startswith("Failed in")), "no reason given")
+    reason = next((line for line in lines if not line.startswith("Failed in")), type(refusal).__name__)
     warnings.warn(
         f"the policy {policy.name!r} ({policy.hook}) runs as plain Python, because numba refuses it: {reason}",
         PlainPython,

@@ -38,6 +38,8 @@ class Plugins:
             found = Path(given)
             if not found.exists():
                 raise HarnessError(f"--plugins {given}: no such file or folder")
+            if found.is_file() and found.suffix != ".py":
+                raise HarnessError(f"--plugins {given}: expected a Python file or a folder of them")
             for path in _files(found) if found.is_dir() else [found]:
                 self._add_file(path)
         for plugin in extra:
@@ -53,7 +55,10 @@ class Plugins:
             return
         self._refuse_unknown_hooks(plugin, origin)
         self.origins[id(plugin)] = origin
-        self.manager.register(plugin, name=origin)
+        try:
+            self.manager.register(plugin, name=origin)
+        except pluggy.PluginValidationError as error:  # its last line says which argument is unknown
+            raise HarnessError(f"{origin}: {str(error).splitlines()[-1]}") from error
 
     def _refuse_unknown_hooks(self, plugin: Any, origin: str) -> None:
         known = [name for name in dir(hooks) if hasattr(getattr(hooks, name), "harness_spec")]
@@ -72,7 +77,7 @@ class Plugins:
             found[hook] = {}
             for implementation in getattr(self.manager.hook, hook).get_hookimpls():
                 origin = self.origins[id(implementation.plugin)]
-                offered = implementation.function()
+                offered = _import(implementation.function, f"{origin}: {hook}")
                 if not isinstance(offered, list | tuple):
                     raise HarnessError(f"{origin}: {hook} returned {offered!r}, expected a list of policies")
                 for policy in offered:
@@ -106,6 +111,12 @@ def register(plugin: Any) -> Any:
     _registered.append(plugin)
     plugins.cache_clear()
     return plugin
+
+
+def unregister(plugin: Any) -> None:
+    """Take back what `register` was given."""
+    _registered.remove(plugin)
+    plugins.cache_clear()
 
 
 @lru_cache(maxsize=8)
@@ -143,5 +154,5 @@ def _import(load: Any, origin: str) -> Any:
     except Exception as error:
         line = traceback.extract_tb(error.__traceback__)[-1]
         raise HarnessError(
-            f"{origin} cannot be imported: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"
+            f"{origin} fails: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"
         ) from error

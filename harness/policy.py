@@ -223,11 +223,13 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
         match tree:
             case ast.Name(id=name):
                 return name.replace(_HYPHEN, "-"), {}
-            case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords) if all(k.arg for k in keywords):
-                return name.replace(_HYPHEN, "-"), {str(k.arg): _value(k.value) for k in keywords}
+            case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
+                values = {str(k.arg): _value(k.value) for k in keywords if k.arg}
+                if len(values) == len(keywords):  # none is nameless, none given twice
+                    return name.replace(_HYPHEN, "-"), values
     except (SyntaxError, ValueError) as error:
-        raise HarnessError(f"{spec!r}: expected something like easy or easy(reservations=2)") from error
-    raise HarnessError(f"{spec!r}: expected something like easy or easy(reservations=2)")
+        raise HarnessError(f"{spec!r}: expected a name, or a name and parameters like easy(reservations=2)") from error
+    raise HarnessError(f"{spec!r}: expected a name, or a name and parameters like easy(reservations=2)")
 
 
 def _value(node: ast.expr) -> Any:

@@ -38,6 +38,8 @@ def simulate(
     from harness.workload.log import Workload
     from harness.workload.prepare import prepare
 
+    if seed < 0:
+        raise HarnessError(f"seed {seed}: expected a whole number of at least 0")
     paths = tuple(str(path) for path in plugins)
     if isinstance(workload, str | Path):
         workload = read_workload(workload, plugins=paths)

@@ -2,7 +2,7 @@
 
 import sys
 import traceback
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -42,29 +42,33 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
         sys.exit(1)
-    except HarnessError as error:
+    except Exception as error:
+        sentence = _sentence(error)
         if debug:
             traceback.print_exc()
-        print(f"harness: {_in_one_line(error)}", file=sys.stderr)
-        sys.exit(2)
-    except Exception as error:
-        if isinstance(error, _USAGE_ERROR):
-            _refuse(error)
-        notes = getattr(error, "__notes__", [])
-        if debug or not notes:  # without a note it is our mistake, not a policy's: show all of it
+        elif sentence is None:  # our mistake, not a user's or a policy's: show all of it
             raise
-        print(f"harness: {type(error).__name__}: {_in_one_line(error)}, raised {notes[0]}", file=sys.stderr)
-        sys.exit(2)
+        if sentence:
+            print(f"harness: {' '.join(sentence.split())}", file=sys.stderr)
+        sys.exit(1 if sentence is None else 2)
 
 
-def _refuse(error: Any) -> NoReturn:
-    """Say in one line what is wrong with the call itself: an unknown option, a value of the wrong kind."""
-    if type(error).__name__ != "NoArgsIsHelpError":  # that one has shown the help already
-        command = f"; see {error.ctx.command_path} --help" if error.ctx else ""
-        print(f"harness: {_in_one_line(error.format_message()).rstrip('.')}{command}", file=sys.stderr)
-    sys.exit(2)
+def _sentence(error: Exception) -> str | None:
+    """What to tell the user about `error`: empty if all is said already, None if it is not the user's to mend."""
+    if isinstance(error, HarnessError):
+        return str(error)
+    if isinstance(error, _USAGE_ERROR):
+        return _about_the_call(error)
+    if notes := getattr(error, "__notes__", []):  # a policy raised it
+        return f"{type(error).__name__}: {error}, raised {notes[0]}"
+    if isinstance(error, MemoryError):  # --procs 99999999999, say
+        return f"not enough memory: {error or 'the workload or the platform is too large'}"
+    return None
 
 
-def _in_one_line(message: object) -> str:
-    """The message without its line breaks: what a plugin raises may have several lines."""
-    return " ".join(str(message).split())
+def _about_the_call(error: Any) -> str:
+    """What is wrong with the call itself: an unknown option, a value of the wrong kind."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # it has shown the help
+        return ""
+    command = f"; see {error.ctx.command_path} --help" if error.ctx else ""
+    return f"{error.format_message().rstrip('.')}{command}"

@@ -40,8 +40,11 @@ verb = register_jitable(**_NO_WRAPPERS, _nrt=False, error_model="numpy")
 #: The same, for those that return a part of an array, or make one.
 window = register_jitable(**_NO_WRAPPERS, _nrt=True, forceinline=True)
 
-#: The same, for the functions of a plugin's author.
-jit = register_jitable(**_NO_WRAPPERS, forceinline=True)
+
+def jit(function: Any) -> Any:
+    """Mark a function of a plugin that its policies call: compiled with them, and still plain Python."""
+    return register_jitable(**_NO_WRAPPERS, forceinline=True)(function)
+
 
 #: One record per job, in order of submission, then of the log: a job's index is its place in that order.
 JOB = np.dtype(

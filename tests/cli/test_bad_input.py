@@ -56,6 +56,7 @@ def refused(answer: Answer, *words: str) -> None:
         (["run", GENERATED, "--rate", "fixed(rate=0)"], ["rate", "above 0"]),
         (["run", GENERATED, "--procs", "0"], ["--procs"]),
         (["run", GENERATED, "--procs", "many"], ["--procs"]),
+        (["run", GENERATED, "--procs", str(10**15)], ["memory"]),
         (["run", GENERATED, "--jobs", "0"], ["--jobs"]),
         (["run", GENERATED, "--load", "0"], ["load"]),
         (["run", GENERATED, "--load", "nan"], ["load"]),
