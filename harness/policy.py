@@ -61,7 +61,8 @@ class Policy:
         """The parameters and their defaults, words where there are `choices`."""
         parameters = inspect.signature(self.function).parameters
         defaults = {name: parameters[name].default for name in self._names(required=False)}
-        return defaults | {name: words[defaults[name]] for name, words in self.choices.items()}
+        places = {name: words for name, words in self.choices.items() if isinstance(defaults[name], int)}
+        return defaults | {name: words[defaults[name]] for name, words in places.items()}
 
     @property
     def stochastic(self) -> bool:

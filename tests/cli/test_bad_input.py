@@ -41,7 +41,7 @@ def refused(answer: Answer, *words: str) -> None:
         (["run", GENERATED, "--start", "conservative(replan=3)"], ["replan", "true or false"]),
         (["run", GENERATED, "--start", "preempt(at=noon)"], ["at", "any"]),
         (["run", GENERATED, "--start", "easy(backfill_order=spff)"], ["spff", "did you mean 'spf'"]),
-        (["run", GENERATED, "--start", "easy("], ["easy(", "expected something like"]),
+        (["run", GENERATED, "--start", "easy("], ["easy(", "expected a name"]),
         (["run", GENERATED, "--order", ""], ["expected"]),
         (["run", "lublin(job=20)"], ["job", "did you mean 'jobs'"]),
         (["run", "lublin(jobs=-5)"], ["jobs"]),
