@@ -56,6 +56,7 @@ _HOMES = {
     "harness.engine.state": ("CANCELLED", "COMPLETED", "INFINITY", "RUNNING", "SUSPENDED", "WAITING", "jit"),
     "harness.platform.platform": ("NodeType", "Platform", "plain"),
     "harness.workload.log": ("Log", "Step", "Workload"),
+    "harness.workload.frame": ("log_from_frame",),
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),

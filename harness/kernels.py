@@ -98,7 +98,7 @@ def own_vector(choice: Choice, seed: int) -> np.ndarray[Any, Any]:
     parameters = [policy.number(name, value) for name, value in choice.values.items()]
     own = np.zeros(len(parameters) + policy.memory + 1)
     own[: len(parameters)] = parameters
-    name = int.from_bytes(hashlib.sha256(policy.name.encode()).digest()[:8], "little")
+    name = int.from_bytes(hashlib.sha256(f"{policy.hook} {policy.name}".encode()).digest()[:8], "little")
     dice = np.random.SeedSequence([seed, name]).generate_state(1, np.uint64)
     own[-1:].view(np.uint64)[0] = dice[0] | np.uint64(1)  # xorshift has no way out of zero
     return own

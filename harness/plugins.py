@@ -56,7 +56,7 @@ class Plugins:
         self._refuse_unknown_hooks(plugin, origin)
         self.origins[id(plugin)] = origin
         try:
-            self.manager.register(plugin, name=origin)
+            self.manager.register(plugin, name=f"{origin} #{len(self.origins)}")
         except pluggy.PluginValidationError as error:  # its last line says which argument is unknown
             raise HarnessError(f"{origin}: {str(error).splitlines()[-1]}") from error
 
@@ -67,6 +67,8 @@ class Plugins:
             hook = (options.get("specname") or name) if options else None
             if hook and hook not in known:
                 raise HarnessError(f"{origin}: there is no hook {hook!r}; {did_you_mean(hook, known)}")
+            if name in known and not options:
+                raise HarnessError(f"{origin}: its {name!r} is not marked: expected @harness.hookimpl above it")
 
     @cached_property
     def policies(self) -> Mapping[str, Mapping[str, Policy]]:
@@ -109,20 +111,29 @@ class _Single:
 def register(plugin: Any) -> Any:
     """Add a plugin (a module, an object with hook implementations, or one policy) for this process."""
     _registered.append(plugin)
-    plugins.cache_clear()
+    _plugins.cache_clear()
     return plugin
 
 
 def unregister(plugin: Any) -> None:
     """Take back what `register` was given."""
     _registered.remove(plugin)
-    plugins.cache_clear()
+    _plugins.cache_clear()
+
+
+def plugins(*paths: str) -> Plugins:
+    """The plugins of this process, with those that `paths` name; read again when their files have changed."""
+    files = [file for path in paths for file in (_files(Path(path)) if Path(path).is_dir() else [Path(path)])]
+    return _plugins(tuple(dict.fromkeys(paths)), tuple((file, _stamp(file)) for file in files))
 
 
 @lru_cache(maxsize=8)
-def plugins(*paths: str) -> Plugins:
-    """The plugins of this process, with those that `paths` name."""
+def _plugins(paths: tuple[str, ...], stamps: tuple[Any, ...]) -> Plugins:
     return Plugins(paths, _registered)
+
+
+def _stamp(file: Path) -> Any:
+    return file.stat().st_mtime_ns if file.exists() else None
 
 
 def _files(folder: Path) -> list[Path]:

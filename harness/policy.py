@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import keyword
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -35,8 +36,10 @@ class Policy:
     arguments: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*", self.name):
-            raise HarnessError(f"policy name {self.name!r}: expected letters, digits and single hyphens")
+        if not re.fullmatch(r"[A-Za-z]\w*(-[A-Za-z]\w*)*", self.name) or keyword.iskeyword(self.name):
+            raise HarnessError(
+                f"policy name {self.name!r}: expected letters, digits and single hyphens, each before a letter"
+            )
         names = self._names(required=True)
         wanted = list(self.arguments)
         if names[: len(wanted)] != wanted or set(names[len(wanted) :]) - set(EXTRAS):
@@ -46,6 +49,24 @@ class Policy:
                 f"should be written {self.function.__name__}({expected}); only {' and '.join(EXTRAS)} may stand "
                 "between, and every parameter needs a default"
             )
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """Refuse defaults of no known kind, and declarations about parameters that do not exist."""
+        for name in (*self.choices, *self.least):
+            if name not in self.parameters:
+                known = did_you_mean(name, self.parameters)
+                raise HarnessError(
+                    f"policy {self.name!r} declares a parameter {name!r} that its function lacks; {known}"
+                )
+        for name in self.parameters:
+            try:
+                self.kind(name)
+            except StopIteration:
+                raise HarnessError(
+                    f"policy {self.name!r}: the default of {name!r} is {self.parameters[name]!r}; expected a number, "
+                    "yes or no, or a word out of `choices`"
+                ) from None
 
     def _names(self, *, required: bool) -> list[str]:
         parameters = inspect.signature(self.function).parameters.values()
@@ -97,7 +118,7 @@ class Policy:
             raise HarnessError(f"{where}: expected a number")
         if kind is bool and value not in (0, 1):
             raise HarnessError(f"{where}: expected true or false")
-        if kind is int and value != int(value):
+        if kind is int and not float(value).is_integer():
             raise HarnessError(f"{where}: expected a whole number")
         if not value >= self.least.get(name, -math.inf):
             raise HarnessError(f"{where}: expected at least {self.least[name]:g}")
@@ -130,7 +151,9 @@ class Start(Policy):
     def number(self, name: str, value: Any) -> float:
         """An order is passed as a handle: 0 for the one that was named, −1 for the queue's."""
         if name == self.order:
-            return -1.0 if value in (None, "", -1) else 0.0
+            if value is not None and not isinstance(value, str):
+                raise HarnessError(f"{self.name}({name}={value!r}): expected the name of an order policy")
+            return 0.0 if value else -1.0
         return super().number(name, value)
 
 

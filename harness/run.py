@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Log, Workload
 
+    Machine = Platform | int | str | Path
+
 
 def simulate(
     workload: "Workload | Log | str | Path",
-    platform: "Platform | int | str | None" = None,
+    platform: "Machine | None" = None,
     scheduler: Scheduler | None = None,
     *,
     seed: int = 0,
@@ -57,7 +59,12 @@ def simulate(
 def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterable[str | Path] = ()) -> "Log":
     """Read a log by path or short name, or generate one: `KTH-SP2`, `my.swf.gz`, `lublin(jobs=1000)`, …"""
     hook = load_plugins(*map(str, plugins)).manager.hook
-    log = hook.read_workload(source=str(source), lenient=lenient)
+    try:
+        log = hook.read_workload(source=str(source), lenient=lenient)
+    except Exception as error:
+        if not isinstance(error, HarnessError):
+            error.add_note(f"while a plugin read the workload {source}")
+        raise
     if log is None:
         raise HarnessError(f"{source}: no plugin reads such a workload")
     return log  # type: ignore[no-any-return]
@@ -102,7 +109,9 @@ def _spelled_out(source: str) -> str:
     return f"{known[name]}{parenthesis}{parameters}" if name in known else source
 
 
-def _machine(platform: "Platform | int | str | None", workload: "Workload", paths: tuple[str, ...]) -> "Platform":
+def _machine(
+    platform: "Platform | int | str | Path | None", workload: "Workload", paths: tuple[str, ...]
+) -> "Platform":
     from harness.platform.platform import plain
 
     if platform is None:
@@ -111,7 +120,7 @@ def _machine(platform: "Platform | int | str | None", workload: "Workload", path
         return plain(workload.procs)
     if isinstance(platform, int):
         return plain(platform)
-    if isinstance(platform, str):
+    if isinstance(platform, str | Path):
         return read_platform(platform, plugins=paths)
     return platform
 

@@ -1,13 +1,15 @@
 """What a result was made with: the versions of the engine and of each policy's source."""
 
 import hashlib
-import inspect
+import os
 import sysconfig
 import types
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 
 @cache
@@ -20,43 +22,61 @@ def engine_version() -> str:
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """A short digest of what a function does: its source, and that of everything of the author's it refers to."""
-    digest = hashlib.sha256()
-    seen: set[int] = set()
+    """A short digest of what a function does: its code, and that of everything of the author's it refers to."""
+    walk = _Walk()
+    walk.add(function)
+    return walk.digest.hexdigest()[:12]
 
-    def add(thing: Any) -> None:
+
+class _Walk:
+    """A digest of a function and, from there, of all that its compiled code will contain."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.seen: set[int] = set()
+
+    def add(self, thing: Any) -> None:
+        """Add one thing that code refers to."""
         thing = getattr(thing, "py_func", thing)  # a compiled function is its source
         if isinstance(thing, types.FunctionType):
-            digest.update(thing.__qualname__.encode())
-            if id(thing) in seen or thing.__module__.split(".")[0] in ("harness", "numpy", "numba"):
-                return
-            seen.add(id(thing))
-            digest.update(_source(thing))
-            digest.update(repr((thing.__defaults__, thing.__kwdefaults__)).encode())
-            for name in _names_in(thing.__code__):
-                if name in thing.__globals__:
-                    digest.update(name.encode())
-                    add(thing.__globals__[name])
-            for cell in thing.__closure__ or ():
-                add(cell.cell_contents)
+            self.add_function(thing)
         elif isinstance(thing, types.ModuleType):
-            digest.update(_module(thing))
-        elif isinstance(thing, int | float | complex | str | bytes | bool | tuple | frozenset | type(None)):
-            digest.update(repr(thing).encode())
-        else:
-            digest.update(repr(type(thing)).encode())
+            self.digest.update(_module(thing))
+        elif isinstance(thing, np.ndarray | np.generic):  # numba freezes their values into the kernel
+            self.digest.update(repr((thing.dtype, thing.shape)).encode() + thing.tobytes())
+        elif isinstance(thing, tuple | list):
+            for item in thing:
+                self.add(item)
+        elif isinstance(thing, int | float | complex | str | bytes | bool | type(None)):
+            self.digest.update(repr(thing).encode())
+        elif isinstance(thing, type | types.BuiltinFunctionType | np.ufunc):
+            self.digest.update(f"{getattr(thing, '__module__', '')}.{thing.__name__}".encode())
+        else:  # what it will do cannot be told from here: never found again
+            self.digest.update(os.urandom(16))
 
-    add(function)
-    return digest.hexdigest()[:12]
+    def add_function(self, function: types.FunctionType) -> None:
+        """Add a function, its defaults, and the globals and closures it refers to."""
+        self.digest.update(function.__qualname__.encode())
+        if id(function) in self.seen or function.__module__.split(".")[0] in ("harness", "numpy", "numba"):
+            return
+        self.seen.add(id(function))
+        self.add_code(function.__code__)
+        self.add(function.__defaults__)
+        for name in _names_in(function.__code__):
+            if name in function.__globals__:
+                self.digest.update(name.encode())
+                self.add(function.__globals__[name])
+        for cell in function.__closure__ or ():
+            self.add(cell.cell_contents)
 
-
-def _source(function: types.FunctionType) -> bytes:
-    """The text of a function; its byte code where there is no text to be had."""
-    try:
-        return inspect.getsource(function).encode()
-    except (OSError, TypeError):
-        code = function.__code__
-        return code.co_code + repr((code.co_consts, code.co_names)).encode()
+    def add_code(self, code: types.CodeType) -> None:
+        """Add the code that was imported, not the text of its file, which may have been edited since."""
+        self.digest.update(code.co_code + repr((code.co_names, code.co_varnames)).encode())
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self.add_code(constant)
+            else:
+                self.digest.update(repr(constant).encode())
 
 
 def _module(module: types.ModuleType) -> bytes:

@@ -35,13 +35,13 @@ def easy(state, reservations=1, backfill_order=None):
     A later one starts if it fits now and either ends by then, or uses only processors that are spare then; spare
     are those free when *every* job expected to end at that instant has ended.
 
-    `reservations`: how many blocked jobs are protected. `backfill_order`: the order in which later jobs are tried,
-    if not the queue's (`spf` gives EASY-SJBF).
+    `reservations`: how many blocked jobs are protected; only the first where memory or partitions bind.
+    `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
     """
     head = start_in_order(state)
     if head < 0 or state.clock.free == 0:
         return
-    if reservations == 1:
+    if reservations == 1 or state.clock.constrained:
         backfill_behind_one(state, head, backfill_order)
     else:
         backfill_behind_many(state, reservations, backfill_order)
@@ -102,13 +102,14 @@ def conservative(state, replan=False):
 
     If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
     is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
-    2001). The guarantee holds where processors are alike and only their number matters; where nodes differ in
-    speed, or memory or partitions bind, a job that cannot start when it is due reserves anew.
+    2001). The guarantee holds where processors are alike and only their number matters. Plans count processors:
+    where memory or partitions bind, everybody is planned anew at every instant, and the first job that is due but
+    has no room is protected as in `easy`.
 
     `replan`: plan everybody from scratch at every instant instead, without the guarantee.
     """
     harness.forget_past(state)
-    if replan:
+    if replan or state.clock.constrained:
         plan_anew(state)
     else:
         if give_back_unused(state):
@@ -178,6 +179,7 @@ def start_due(state, wake):
     now = state.clock.now
     upset = False
     soonest = harness.INFINITY
+    held, at, spare = -1, 0.0, 0
     for job in harness.waiting(state):
         record = state.jobs[job]
         if record.status != harness.WAITING or record.reserved < 0:
@@ -186,12 +188,20 @@ def start_due(state, wake):
             soonest = min(soonest, record.reserved)
             continue
         end = record.reserved + record.left
-        if harness.fits(state, job) and harness.start(state, job):
+        in_time = held < 0 or state.clock.virtual + record.left <= at
+        burden = 0 if in_time else harness.burden(state, job, held)
+        if burden <= spare and harness.fits(state, job) and harness.start(state, job):
+            spare -= burden
             if record.planned != end:
                 upset = True
-        else:  # memory, a partition or the selection stands in its way: let it reserve anew
-            harness.release(state, record.procs, record.reserved, end)
-            record.reserved = -1.0
+            continue
+        # Memory, a partition or the selection stands in its way: it reserves anew, and the first such job is
+        # protected from those behind it as in `easy`.
+        harness.release(state, record.procs, record.reserved, end)
+        record.reserved = -1.0
+        if held < 0:
+            held = job
+            at, spare = harness.reservation(state, job)
     if wake and soonest < harness.INFINITY:
         harness.call_again(state, harness.when(state, soonest))
     return upset

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 PLUGIN = """
@@ -78,6 +79,21 @@ def test_an_edited_plugin_is_compiled_anew(run, tmp_path):
     kernels = len(list((tmp_path / "cache" / "kernels").glob("order_queue_*.py")))
     assert run("mine", path) != first
     assert len(list((tmp_path / "cache" / "kernels").glob("order_queue_*.py"))) == kernels
+
+
+def test_a_fingerprint_changes_with_what_numba_would_freeze():
+    from harness.version import fingerprint
+
+    def make(weights, factor):
+        def score(job, clock):
+            return weights[0] * factor
+
+        return score
+
+    first = fingerprint(make(np.array([1.0, 0.0]), np.int64(1)))
+    assert first == fingerprint(make(np.array([1.0, 0.0]), np.int64(1)))
+    assert first != fingerprint(make(np.array([0.0, 1.0]), np.int64(1)))
+    assert first != fingerprint(make(np.array([1.0, 0.0]), np.int64(-1)))
 
 
 def test_nowhere_to_keep_kernels_is_no_obstacle(monkeypatch, tmp_path):

@@ -103,7 +103,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
             "platform": {"name": result.platform.name, "nodes": result.platform.nodes, "procs": result.platform.cores},
             "scheduler": {**result.scheduler, "seed": result.seed},
             "preparation": [vars(step) for step in result.workload.preparation],
-            "measures": {name: None if math.isnan(value) else value for name, value in measures.items()},
+            "measures": {name: value if math.isfinite(value) else None for name, value in measures.items()},
             "seconds": result.outcome.seconds,
         }
         return json.dumps(summary, indent=2, default=str)

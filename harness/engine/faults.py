@@ -21,7 +21,8 @@ from harness.errors import HarnessError
     BAD_WATTS,
     BAD_TIMER,
     STUCK,
-) = range(1, 12)
+    NOT_PREEMPTIVE,
+) = range(1, 13)
 
 # Who is being asked, as the clock names it; `PARTS` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, BACKFILLING = range(7)
@@ -31,6 +32,7 @@ _SENTENCES = {
     NAN_SCORE: "gave job {job} the score {value}, where a number was expected",
     NOT_WAITING: "started job {job}, which is not waiting",
     NOT_RUNNING: "suspended job {job}, which is not running",
+    NOT_PREEMPTIVE: "suspended job {job}, which only policies declared preemptive=True may do",
     NO_ROOM: "started job {job}, which needs {procs} processors where only {value:.0f} can be had: "
     "it would overcommit the nodes (ask harness.fits first)",
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "

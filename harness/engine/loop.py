@@ -58,12 +58,12 @@ def next_instant(state: Any) -> float:
     time = min(time, clock.due)
     while clock.cancels < len(state.cancellations):
         job = state.cancellations[clock.cancels]
-        if state.jobs[job].status <= WAITING:
+        if state.jobs[job].status <= WAITING and np.isnan(state.jobs[job].start):
             time = min(time, state.truth[job].cancel)
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
     if clock.queued > 0 or time < np.inf:  # nobody is asked again once the last job has left
-        time = min(time, clock.timer)
+        time = min(time, clock.start_timer, clock.rate_timer, clock.sleep_timer)
     return time
 
 
@@ -91,8 +91,13 @@ def advance(state: Any, now: float) -> None:
             clock.sum_potential += elapsed * clock.rate * busy
     clock.now = now
     clock.virtual = virtual
-    if clock.timer <= now:
-        clock.timer = np.inf
+    # Who asked to be called is called now, as everyone is, and may ask again.
+    if clock.start_timer <= now:
+        clock.start_timer = np.inf
+    if clock.rate_timer <= now:
+        clock.rate_timer = np.inf
+    if clock.sleep_timer <= now:
+        clock.sleep_timer = np.inf
 
 
 @once
@@ -153,7 +158,6 @@ def arrive(state: Any) -> None:
         clock.next += 1
         if state.jobs[job].status != PENDING:  # not accepted
             continue
-        clock.events += 1
         if state.truth[job].cancel <= clock.now:
             leave_queue(state, job)
             continue
@@ -256,7 +260,6 @@ def run(
         cancel(state)
         arrive(state)
         clock.instants += 1
-        clock.events += clock.completed
         decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
     return False
 

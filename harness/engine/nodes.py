@@ -18,6 +18,8 @@ BLOCK = 64
 @verb
 def room(state: Any, job: int, node: int) -> int:
     """How many processors of `node` the job could have now: free cores, memory and partition respected."""
+    if not 0 <= node < len(state.nodes):
+        return 0
     free = state.nodes[node].free
     if state.clock.constrained == 0 or free == 0:
         return free
@@ -68,9 +70,9 @@ def next_free(state: Any, after: int) -> int:
 
 @verb
 def take(state: Any, job: int, node: int, procs: int) -> None:
-    """Hold `procs` processors of `node` for the job. Changes the node's free cores and memory."""
+    """Hold `procs` processors of `node` for the job that is being placed. Changes the node's free cores and memory."""
     clock = state.clock
-    if procs < 1 or procs > room(state, job, node):
+    if job != clock.culprit or procs < 1 or procs > room(state, job, node):
         note(clock, OVERCOMMIT, job, node, procs)
         raise PolicyFault
     state.nodes[node].free -= procs
@@ -137,6 +139,7 @@ def draw(state: Any, piece: int) -> None:
 def occupy(state: Any, job: int) -> float:
     """The cores the job took become busy; returns the speed of its slowest processor."""
     slowest = np.inf
+    count = 0
     first = state.jobs[job].slices
     piece = first
     while piece >= 0:
@@ -145,7 +148,9 @@ def occupy(state: Any, job: int) -> float:
         state.nodes[node].busy += state.slices[piece].cores
         state.slices[piece].share = state.nodes[node].share
         slowest = min(slowest, state.nodes[node].speed)
+        count += 1
         piece = state.slices[piece].next
+    state.jobs[job].nodes = count
     draw(state, first)
     return slowest
 

@@ -15,9 +15,12 @@ from numba.extending import overload
 from harness.engine.faults import (
     BAD_TIMER,
     NO_ROOM,
+    NOT_PREEMPTIVE,
     NOT_RUNNING,
     NOT_WAITING,
+    RATING,
     SELECTING,
+    SLEEPING,
     TOO_FEW,
     TOO_MANY,
     PolicyFault,
@@ -81,9 +84,7 @@ def place(state: Any, job: int) -> bool:
 def begin(state: Any, job: int) -> bool:
     """Start a waiting job now; see `start`. Changes jobs, truth, nodes, slices, heap, plan, clock."""
     clock = state.clock
-    record = state.jobs[job]
-    truth = state.truth[job]
-    if record.status != WAITING:
+    if not 0 <= job < len(state.jobs) or state.jobs[job].status != WAITING:
         note(clock, NOT_WAITING, job, -1, 0.0)
         raise PolicyFault
     if not fits(state, job):
@@ -91,6 +92,8 @@ def begin(state: Any, job: int) -> bool:
         raise PolicyFault
     if not place(state, job):
         return False
+    record = state.jobs[job]
+    truth = state.truth[job]
     clock.free -= record.procs
     speed = occupy(state, job)
     record.speed = speed
@@ -147,11 +150,14 @@ def finish(state: Any, job: int) -> None:
 def interrupt(state: Any, job: int) -> None:
     """Suspend a running job; see `suspend`."""
     clock = state.clock
-    record = state.jobs[job]
-    truth = state.truth[job]
-    if record.status != RUNNING:
+    if clock.preemptive == 0:
+        note(clock, NOT_PREEMPTIVE, job, -1, 0.0)
+        raise PolicyFault
+    if not 0 <= job < len(state.jobs) or state.jobs[job].status != RUNNING:
         note(clock, NOT_RUNNING, job, -1, 0.0)
         raise PolicyFault
+    record = state.jobs[job]
+    truth = state.truth[job]
     entry = 0
     while state.heap[entry].job != job:
         entry += 1
@@ -240,11 +246,20 @@ def when(state: Any, virtual: float) -> float:
 
 @verb
 def call_again(state: Any, time: float) -> None:
-    """Ask that everyone is asked again at `time` [s], even if nothing else happens then."""
-    if not time > state.clock.now:
-        note(state.clock, BAD_TIMER, -1, -1, time)
+    """Ask to be called again at `time` [s], even if nothing else happens then.
+
+    Of several requests of one policy the earliest counts; ask again when you are called.
+    """
+    clock = state.clock
+    if not time > clock.now:
+        note(clock, BAD_TIMER, -1, -1, time)
         raise PolicyFault
-    state.clock.timer = min(state.clock.timer, time)
+    if clock.hook == RATING:
+        clock.rate_timer = min(clock.rate_timer, time)
+    elif clock.hook == SLEEPING:
+        clock.sleep_timer = min(clock.sleep_timer, time)
+    else:
+        clock.start_timer = min(clock.start_timer, time)
 
 
 @verb

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness import kernels
-from harness.engine import faults, loop
+from harness.engine import faults, loop, nodes
 from harness.engine import state as layouts
-from harness.engine.nodes import BLOCK
 from harness.errors import HarnessError
 from harness.platform.platform import Platform
 from harness.policy import Choice
@@ -38,10 +37,9 @@ class Outcome:
 def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray[Any, Any]]:
     """The state before the first instant, and which row of the workload each job is."""
     frame = workload.jobs
+    check(workload)
     place = np.argsort(frame["submit"].to_numpy(), kind="stable")
     count = len(frame)
-    if count == 0:
-        raise HarnessError(f"the workload {workload.name!r} has no jobs: expected at least one")
     jobs = np.zeros(count, layouts.JOB)
     for field, column in (
         ("number", "job"),
@@ -58,11 +56,13 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     for field in ("start", "end"):
         jobs[field] = np.nan
     jobs["reserved"] = jobs["slices"] = -1
-    nodes = platform.build(layouts.NODE)
+    machine = platform.build(layouts.NODE)
     if len({t.partition for t in platform.types}) > 1:
         jobs["partition"] = frame["partition"].to_numpy()[place]
-    constrained = bool((jobs["partition"] >= 0).any() or (np.isfinite(nodes["memory"]).any() and jobs["memory"].any()))
-    jobs["status"] = np.where(accepted(jobs, nodes, constrained), layouts.PENDING, layouts.UNACCEPTED)
+    constrained = bool(
+        (jobs["partition"] >= 0).any() or (np.isfinite(machine["memory"]).any() and jobs["memory"].any())
+    )
+    jobs["status"] = np.where(accepted(jobs, machine, constrained), layouts.PENDING, layouts.UNACCEPTED)
 
     truth = np.zeros(count, layouts.TRUTH)
     truth["work"] = frame["work"].to_numpy()[place]
@@ -80,13 +80,13 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     clock["rate"] = 1.0
     clock["free"] = clock["cores"] = cores
     clock["constrained"] = constrained
-    clock["timer"] = np.inf
-    nodes["settled"] = clock["now"]
-    blocks = np.add.reduceat(nodes["free"], np.arange(0, len(nodes), BLOCK)).astype(np.int64)
+    clock["start_timer"] = clock["rate_timer"] = clock["sleep_timer"] = np.inf
+    machine["settled"] = clock["now"]
+    blocks = np.add.reduceat(machine["free"], np.arange(0, len(machine), nodes.BLOCK)).astype(np.int64)
 
     view = layouts.View(
         jobs=records(jobs),
-        nodes=records(nodes),
+        nodes=records(machine),
         slices=records(slices),
         clock=records(clock)[0],
         queue=np.empty(2 * count + 2, np.int64),
@@ -95,7 +95,7 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
         blocks=blocks,
     )
     inside = layouts.Inside(
-        paused=np.empty(slots, np.int64),
+        paused=np.empty(count + 1, np.int64),
         ranking=np.empty(count + 1, np.int64),
         scores=np.empty(count + 1),
         profile_time=np.empty(4 * count + 8),
@@ -107,23 +107,40 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     return view, inside, place
 
 
+def check(workload: Workload) -> None:
+    """Refuse jobs that cannot be: a workload need not come from `prepare`."""
+    frame = workload.jobs
+    if len(frame) == 0:
+        raise HarnessError(f"the workload {workload.name!r} has no jobs: expected at least one")
+    rules = {
+        "a finite submit time": np.isfinite(frame["submit"]),
+        "at least one processor": frame["procs"] >= 1,
+        "a finite amount of work, at least 0": (frame["work"] >= 0) & np.isfinite(frame["work"]),
+        "a finite estimate, at least its work": (frame["estimate"] >= frame["work"]) & np.isfinite(frame["estimate"]),
+    }
+    for rule, kept in rules.items():
+        if not kept.all():
+            number = frame["job"].to_numpy()[np.argmin(kept.to_numpy())]
+            raise HarnessError(f"the workload {workload.name!r}, job {number}: expected {rule}")
+
+
 def records(array: np.ndarray[Any, Any]) -> Any:
     """The same memory, whose fields are attributes in plain Python too."""
     return array.view(np.recarray)
 
 
-def accepted(jobs: Any, nodes: Any, constrained: bool) -> np.ndarray[Any, Any]:
+def accepted(jobs: Any, machine: Any, constrained: bool) -> np.ndarray[Any, Any]:
     """Which jobs the empty machine could run."""
     if not constrained:
-        return np.asarray(jobs["procs"] <= nodes["cores"].sum())
+        return np.asarray(jobs["procs"] <= machine["cores"].sum())
     possible: np.ndarray[Any, Any] = np.zeros(len(jobs), bool)
     demands, kind = np.unique(jobs[["memory", "partition"]], return_inverse=True)
     for k, demand in enumerate(demands):
-        room = nodes["cores"].astype(float)
+        room = machine["cores"].astype(float)
         if demand["memory"] > 0:
-            room = np.minimum(room, np.floor(nodes["memory"] / demand["memory"]))  # infinite memory stays infinite
+            room = np.minimum(room, np.floor(machine["memory"] / demand["memory"]))  # infinite memory stays infinite
         if demand["partition"] >= 0:
-            room = np.where(nodes["partition"] == demand["partition"], room, 0)
+            room = np.where(machine["partition"] == demand["partition"], room, 0)
         rows = kind == k
         possible[rows] = jobs["procs"][rows] <= room.sum()
     return possible
@@ -166,6 +183,7 @@ def simulate(
         + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
     )
     loop.compiled_run()
+    view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     began = time.perf_counter()
     try:
         drive(view, arguments, moods, progress)
@@ -220,13 +238,11 @@ def explain(view: Any, chosen: dict[str, Choice]) -> faults.PolicyError:
     clock = view.clock
     hook, choice = _part(view, chosen)
     facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.place)}
-    if clock.culprit >= 0:
+    facts |= {"job": f"with index {clock.culprit}", "procs": 0, "room": 0}
+    if 0 <= clock.culprit < len(view.jobs):
         job = view.jobs[clock.culprit]
-        facts |= {"job": int(job.number), "procs": int(job.procs)}
-        if clock.place >= 0:
-            from harness.engine.nodes import room
-
-            facts["room"] = int(room(view, int(clock.culprit), int(clock.place)))
+        room = nodes.room(view, int(clock.culprit), int(clock.place))
+        facts |= {"job": int(job.number), "procs": int(job.procs), "room": int(room)}
     what = faults.sentence(int(clock.fault), **facts)
     return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(clock.now)} s, {what}")
 

@@ -50,7 +50,7 @@ def jit(function: Any) -> Any:
 JOB = np.dtype(
     [
         ("procs", "i8"),  # processors it needs, all at once
-        ("left", "f8"),  # estimated work left [s at reference speed]; of a running job, when it last began
+        ("left", "f8"),  # estimated work left [s at reference speed]; of a running job, when last looked at
         ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
         ("status", "i4"),  # PENDING … CANCELLED
         ("partition", "i4"),  # where it must run, −1 anywhere
@@ -70,6 +70,7 @@ JOB = np.dtype(
         ("group", "i4"),
         ("queue", "i4"),
         ("preemptions", "i4"),  # times it was suspended
+        ("nodes", "i4"),  # it last ran on
     ],
     align=True,
 )
@@ -115,13 +116,16 @@ CLOCK = np.dtype(
         ("departed", "i8"),  # jobs that finished or were cancelled at this instant
         ("suspended", "i8"),  # jobs suspended by this decision
         ("started", "i8"),  # jobs started by this decision
+        ("preemptive", "i8"),  # 1 when the start policy may suspend jobs
         ("constrained", "i8"),  # 1 when memory or partitions may forbid free processors
         ("head", "i8"),  # window of `queue` that is in use
         ("tail", "i8"),
         ("next", "i8"),  # next job to arrive
         ("cancels", "i8"),  # next entry of `cancellations`
         ("due", "f8"),  # when the next job completes [s], while an instant is being applied
-        ("timer", "f8"),  # when a controller wants to be called again [s]
+        ("start_timer", "f8"),  # when the start, rate and sleep policies want to be called again [s]
+        ("rate_timer", "f8"),
+        ("sleep_timer", "f8"),
         ("slack", "i8"),  # first unused slice
         ("held", "i8"),  # processors taken so far by the selection that is being asked
         ("profile_first", "i8"),  # window of the profile that is in use
@@ -131,7 +135,6 @@ CLOCK = np.dtype(
         ("speed", "f8"),  # … Σ speed: together they give the work in service
         ("began", "f8"),  # first instant of the run [s]
         ("instants", "i8"),
-        ("events", "i8"),
         # integrals over the run, see `harness.results.metrics`
         ("sum_jobs", "f8"),
         ("sum_queued", "f8"),

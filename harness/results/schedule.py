@@ -67,6 +67,7 @@ class Schedule:
                 "estimate": records["estimate"],
                 "user": records["user"],
                 "preemptions": records["preemptions"],
+                "nodes": records["nodes"],
                 # A workload made in memory may never have been logged.
                 **{name: jobs[name].to_numpy() if name in jobs else np.nan for name in ("logged_wait", "logged_run")},
             }

@@ -58,6 +58,33 @@ def suspend_who_waits(state):
         harness.suspend(state, job)
 
 
+def start_nonsense(state):
+    harness.start(state, 10**7)
+
+
+def suspend_undeclared(state):
+    for job in harness.waiting(state):
+        if harness.fits(state, job):
+            harness.start(state, job)
+    for job in harness.running(state):
+        harness.suspend(state, job)
+
+
+def no_such_node(state, job):
+    harness.take(state, job, len(state.nodes), 1)
+    return True
+
+
+def node_before_the_first(state, job):
+    harness.take(state, job, -1, 1)
+    return True
+
+
+def for_somebody_else(state, job):
+    harness.take(state, job + 1, 0, 1)
+    return True
+
+
 def too_few(state, job):
     harness.take(state, job, 0, 1)
     return True
@@ -130,7 +157,12 @@ BROKEN = [
     ("start", start_twice, ["10 s", "job 1", "not waiting"]),
     ("start", start_the_future, ["10 s", "job 4", "not waiting"]),
     ("start", start_nobody, ["30 s", "4 jobs waiting", "job 1", "idle"]),
-    ("start", suspend_who_waits, ["10 s", "job 1", "not running"]),
+    ("start", suspend_who_waits, ["10 s", "job 1", "preemptive=True"]),
+    ("start", suspend_undeclared, ["10 s", "preemptive=True"]),
+    ("start", start_nonsense, ["10 s", "10000000", "not waiting"]),
+    ("select", no_such_node, ["10 s", "node 2", "job 1", "room for 0"]),
+    ("select", node_before_the_first, ["10 s", "node -1", "job 1", "room for 0"]),
+    ("select", for_somebody_else, ["10 s", "job 2"]),
     ("select", too_few, ["10 s", "chose 1 processors", "job 1", "needs 2"]),
     ("select", too_many, ["10 s", "chose 3 processors", "job 1", "only 2"]),
     ("select", too_much_of_a_node, ["10 s", "3 processors of node 1", "job 1", "room for 2", "harness.room"]),
@@ -152,6 +184,13 @@ BROKEN = [
 def policy_of(part, function, name="", **traits):
     kind = KINDS[Scheduler.HOOKS[part]]
     return kind(name or "broken-" + function.__name__.replace("_", "-"), function, **traits)
+
+
+@both_ways
+def test_suspending_who_does_not_run_is_refused(run, plain):
+    policy = policy_of("start", suspend_who_waits, preemptive=True)
+    with pytest.raises(PolicyError, match="suspended job 1, which is not running"):
+        run(workload(JOBS), PAIR, plain=plain, start=policy)
 
 
 @both_ways

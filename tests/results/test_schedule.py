@@ -26,7 +26,17 @@ Make = Callable[..., Workload]
 def test_columns(some: Schedule) -> None:
     assert list(some.frame) == [
         *("job", "submit", "start", "end", "procs", "wait", "run", "energy", "status"),
-        *("response", "slowdown", "bounded_slowdown", "estimate", "user", "preemptions", "logged_wait", "logged_run"),
+        *(
+            "response",
+            "slowdown",
+            "bounded_slowdown",
+            "estimate",
+            "user",
+            "preemptions",
+            "nodes",
+            "logged_wait",
+            "logged_run",
+        ),
     ]
 
 
