@@ -80,6 +80,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "hooks":  # what a plugin author reads: help(harness.hooks)
+        return import_module("harness.hooks")
     if name not in _HOME:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -6,7 +6,18 @@ a policy is written in the part of Python that numba compiles: numbers, arrays, 
 still works, called back in Python a few microseconds a time.
 
 The records that policies read (`job`, `node`, `clock`, and the arrays of `state`) are laid out in
-`harness/engine/state.py`, one line a field.
+`harness/engine/state.py`, one line a field. They are for reading: what a policy changes in them, but for
+`job.reserved`, which is a start policy's own, stops the run at its end. The functions that a policy may call are
+documented where `help(harness.start)` and the like show it; jobs and nodes are given to them by index.
+
+A policy's function takes the hook's arguments, then, if it names them, `memory` (so many floats of its own for the
+run, `harness.Order(…, memory=4)`) and `dice` (its own random generator, for `harness.uniform(dice)`), then parameters
+with defaults, which users set as in `wfp3(power=2)`. `choices={"at": ("any", "departure")}` makes a parameter a word
+(the function gets its place), `least={"reservations": 1}` bounds one, `order="backfill_order"` lets a start policy
+take another order (for `harness.ranked`), `needs=("peak",)` says which power figures a platform must give.
+
+A helper function of a plugin is marked `@harness.jit`, or the policies that call it run as plain Python.
+`compiled=False` says that a policy is meant to.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -48,8 +59,9 @@ def start_jobs() -> "list[Start]":  # type: ignore[empty-body]
     returns False if the selection declines. The queue does not move while it is being looked at: started jobs stay
     in it, with another `status`, until the function returns.
 
-    For planning there are `harness.running`, `harness.reservation`, and the profile (`harness.earliest_fit`,
-    `harness.reserve`, `harness.release`, …). Plans are in virtual time, `state.clock.virtual`. With
+    For planning there are `harness.running` (which changes as jobs start or are suspended), `harness.reservation`, and
+    the profile (`harness.earliest_fit`, `harness.reserve`, `harness.release`, …), which begins with
+    `harness.plan_from_running` or `harness.forget_past`. Plans are in virtual time, `state.clock.virtual`. With
     `preemptive=True` it may also `harness.suspend(state, job)`.
 
     Starting a job that does not fit, or does not wait, stops the run.

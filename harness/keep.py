@@ -7,6 +7,7 @@ and numba keeps its result beside that file. The next process loads it in a few 
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ import platformdirs
 from numba import njit
 
 from harness.version import engine_version
+
+#: Called with the name of what is about to be compiled because it was not found on disk.
+on_compiling: list[Callable[[str], None]] = []
 
 
 def kernel_folder() -> Path:
@@ -44,6 +48,9 @@ def compile_and_keep(
     own_name = f"kernel_{digest}"
     source = source.replace("def kernel(", f"def {own_name}(")
     kept = _write(path, source)
+    if not any((path.parent / "__pycache__").glob(f"{path.stem}.*.nbi")):
+        for tell in on_compiling:
+            tell(name)
     # The module named here must be importable when the kernel is loaded again; what the kernel calls are globals,
     # not closures, because numba never finds closures over compiled functions again.
     namespace = {**names, "np": np, "__name__": module}

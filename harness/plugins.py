@@ -162,7 +162,11 @@ def _import(load: Any, origin: str) -> Any:
         return load()
     except HarnessError as error:
         raise HarnessError(f"{origin}: {error}") from error
-    except Exception as error:
+    except SyntaxError as error:
+        raise HarnessError(
+            f"{origin} fails: SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
+        ) from error
+    except (Exception, SystemExit) as error:
         line = traceback.extract_tb(error.__traceback__)[-1]
         raise HarnessError(
             f"{origin} fails: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"

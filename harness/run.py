@@ -42,7 +42,11 @@ def simulate(
 
     if seed < 0:
         raise HarnessError(f"seed {seed}: expected a whole number of at least 0")
+    if isinstance(plugins, str | Path):
+        plugins = (plugins,)
     paths = tuple(str(path) for path in plugins)
+    if not isinstance(scheduler, Scheduler | None):
+        raise HarnessError(f"the scheduler {scheduler!r}: expected a harness.Scheduler, as in Scheduler(start='easy')")
     if isinstance(workload, str | Path):
         workload = read_workload(workload, plugins=paths)
     prepared = workload if isinstance(workload, Workload) else prepare(workload)
@@ -112,7 +116,7 @@ def _spelled_out(source: str) -> str:
 def _machine(
     platform: "Platform | int | str | Path | None", workload: "Workload", paths: tuple[str, ...]
 ) -> "Platform":
-    from harness.platform.platform import plain
+    from harness.platform.platform import Platform, plain
 
     if platform is None:
         if workload.procs is None:
@@ -122,6 +126,10 @@ def _machine(
         return plain(platform)
     if isinstance(platform, str | Path):
         return read_platform(platform, plugins=paths)
+    if not isinstance(platform, Platform):
+        raise HarnessError(
+            f"the platform {platform!r}: expected a harness.Platform, its name, or a number of processors"
+        )
     return platform
 
 

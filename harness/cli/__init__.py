@@ -2,10 +2,11 @@
 
 import sys
 import traceback
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from harness import __version__
 from harness.cli import bench, listing, run, theory
 from harness.errors import HarnessError
 
@@ -13,9 +14,21 @@ app = typer.Typer(
     name="harness",
     help="Benchmark batch-scheduling policies of supercomputers: every decision a plugin, at compiled speed.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback(epilog="--debug, anywhere, shows where an error was raised.")
+def _about(
+    version: Annotated[bool, typer.Option("--version", help="say which version this is")] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
 app.command("run")(run.run)
 app.command("list")(listing.list_names)
 app.command("bench")(bench.bench)
@@ -41,7 +54,7 @@ def main() -> None:
             sys.exit(status)
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
-        sys.exit(1)
+        sys.exit(0)
     except Exception as error:
         sentence = _sentence(error)
         if debug:
@@ -62,7 +75,9 @@ def _sentence(error: Exception) -> str | None:
     if notes := getattr(error, "__notes__", []):  # a policy raised it
         return f"{type(error).__name__}: {error}, raised {notes[0]}"
     if isinstance(error, MemoryError):  # --procs 99999999999, say
-        return f"not enough memory: {error or 'the workload or the platform is too large'}"
+        return "not enough memory: the workload or the platform is too large"
+    if isinstance(error, OSError):  # the disk that stdout goes to is full, say
+        return str(error)
     return None
 
 

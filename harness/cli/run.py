@@ -1,7 +1,6 @@
 """`harness run`: replay one workload under one scheduler."""
 
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,35 +15,39 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Step, Workload
 
-#: Longer than a warm start ever takes: then it must be compiling.
-COMPILING_AFTER_SECONDS = 2.5
+#: What takes seconds to compile, as kept kernels are named.
+SLOW_TO_COMPILE = {"run": "the event loop", "start_jobs": "the start policy"}
 
-Policy = Annotated[str, typer.Option(metavar="POLICY", help="see `harness list`")]
+
+def _policy(question: str, kind: str) -> Any:
+    return typer.Option(metavar="POLICY", help=f"{question} see `harness list {kind}`")
 
 
 def run(
     workload: Annotated[str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)")] = "lublin",
     platform: Annotated[str | None, typer.Option(help="a platform by name or path")] = None,
     procs: Annotated[int | None, typer.Option(help="a plain cluster of so many processors", min=1)] = None,
-    order: Policy = "fcfs",
-    start: Policy = "easy",
-    select: Policy = "first-fit",
-    rate: Policy = "full",
-    sleep: Policy = "never",
-    energy: Policy = "",
+    order: Annotated[str, _policy("who is next?", "orders")] = "fcfs",
+    start: Annotated[str, _policy("who starts now?", "starts")] = "easy",
+    select: Annotated[str, _policy("on which nodes?", "selections")] = "first-fit",
+    rate: Annotated[str, _policy("how fast?", "rates")] = "full",
+    sleep: Annotated[str, _policy("which nodes sleep?", "sleeps")] = "never",
+    energy: Annotated[str, _policy("how many watts? (the richest the platform allows)", "energies")] = "",
     procs_from: Annotated[str, typer.Option(help="width of a job: requested or used processors")] = "requested",
     estimates: Annotated[str, typer.Option(help="requested, actual, or factor(f)")] = "requested",
     overrun: Annotated[str, typer.Option(help="jobs over their estimate: raise it, or clip them")] = "raise",
     unknown: Annotated[str, typer.Option(help="jobs without a runtime: drop, or replay as cancel")] = "drop",
     memory: Annotated[str, typer.Option(help="memory per processor: requested, or ignored")] = "requested",
-    jobs: Annotated[int | None, typer.Option(help="only the first so many jobs", min=1)] = None,
+    jobs: Annotated[int | None, typer.Option(help="the first so many jobs, before any is dropped", min=1)] = None,
     load: Annotated[float | None, typer.Option(help="multiply the load: interarrival times are divided by it")] = None,
-    from_: Annotated[float | None, typer.Option("--from", help="jobs submitted from then on [s]")] = None,
-    to: Annotated[float | None, typer.Option(help="jobs submitted before then [s]")] = None,
+    from_: Annotated[
+        float | None, typer.Option("--from", help="jobs submitted from then on [s after the first]")
+    ] = None,
+    to: Annotated[float | None, typer.Option(help="jobs submitted before then [s after the first]")] = None,
     lenient: Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them")] = False,
     seed: Annotated[int, typer.Option(help="of the policies that flip coins", min=0)] = 0,
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
-    schedule: Annotated[Path | None, typer.Option(help="write the schedule to FILE.csv, .parquet or .swf")] = None,
+    schedule: Annotated[Path | None, typer.Option(help="write it to FILE.csv, .parquet, .swf or .swf.gz")] = None,
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
@@ -63,6 +66,8 @@ def run(
             raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
         if schedule is not None:
             writer_for(schedule)
+            if schedule.exists() and Path(workload).exists() and schedule.samefile(workload):
+                raise HarnessError(f"--schedule {schedule}: is the workload itself; expected another file")
         folders = tuple(plugins or ())
         prepared = prepare(
             read_workload(workload, lenient=lenient, plugins=folders),
@@ -156,18 +161,22 @@ def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[st
 
 @contextmanager
 def _compiling_said() -> Iterator[None]:
-    """Say so when starting takes long enough to mean that the event loop is being compiled."""
+    """Say so when something is compiled that takes seconds: the event loop, or a start policy."""
+    from harness.keep import on_compiling
 
-    def say() -> None:
-        print("compiling for this machine, once (about 15 s) …", file=sys.stderr, flush=True)
+    def say(name: str) -> None:
+        if name in SLOW_TO_COMPILE:
+            print(
+                f"compiling {SLOW_TO_COMPILE[name]} for this machine, kept for later runs …",
+                file=sys.stderr,
+                flush=True,
+            )
 
-    timer = threading.Timer(COMPILING_AFTER_SECONDS, say)
-    timer.daemon = True
-    timer.start()
+    on_compiling.append(say)
     try:
         yield
     finally:
-        timer.cancel()
+        on_compiling.remove(say)
 
 
 @contextmanager

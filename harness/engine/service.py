@@ -70,6 +70,7 @@ def place(state: Any, job: int) -> bool:
     accepted = state.select(seen(state), job, state.select_own)
     if not accepted:
         give_all_back(state, job)
+        clock.declined += 1
         clock.hook = asked
         return False
     chosen = clock.held

@@ -196,9 +196,24 @@ def simulate(
         for number in numbers:
             kernels.disconnect(number)
     seconds = time.perf_counter() - began
+    refuse_tampering(view, workload, place)
     names = {chosen[part].policy.hook: chosen[part].policy.name for part in python}
     size = sum(array.nbytes for array in (*view, *inside))
     return Outcome(view.jobs, view.nodes, view.clock, place, seconds, size, names)
+
+
+def refuse_tampering(view: Any, workload: Workload, place: np.ndarray[Any, Any]) -> None:
+    """Records that policies may only read must be as they were, and everything that was taken given back."""
+    for field in ("submit", "procs", "estimate"):
+        changed = view.jobs[field] != workload.jobs[field].to_numpy()[place]
+        if changed.any():
+            number = int(view.jobs["number"][np.argmax(changed)])
+            raise faults.PolicyError(f"a policy changed {field!r} of job {number}: expected it to be only read")
+    if view.clock.free != view.clock.cores or (view.nodes["free"] != view.nodes["cores"]).any():
+        raise faults.PolicyError(
+            f"a policy changed the count of free processors: {view.clock.free} of {view.clock.cores} are free after "
+            "the last job: expected it to be only read"
+        )
 
 
 def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None) -> None:
@@ -244,6 +259,8 @@ def explain(view: Any, chosen: dict[str, Choice]) -> faults.PolicyError:
         room = nodes.room(view, int(clock.culprit), int(clock.place))
         facts |= {"job": int(job.number), "procs": int(job.procs), "room": int(room)}
     what = faults.sentence(int(clock.fault), **facts)
+    if clock.fault == faults.STUCK and clock.declined:
+        what += f"; the selection {str(chosen['select'])!r} declined {clock.declined} times"
     return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(clock.now)} s, {what}")
 
 

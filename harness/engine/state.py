@@ -127,6 +127,7 @@ CLOCK = np.dtype(
         ("rate_timer", "f8"),
         ("sleep_timer", "f8"),
         ("slack", "i8"),  # first unused slice
+        ("declined", "i8"),  # times the selection declined
         ("held", "i8"),  # processors taken so far by the selection that is being asked
         ("profile_first", "i8"),  # window of the profile that is in use
         ("profile_last", "i8"),

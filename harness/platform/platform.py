@@ -9,6 +9,9 @@ import numpy as np
 
 from harness.errors import HarnessError
 
+#: More nodes than any machine has, fewer than would fill the memory of the one we run on.
+MOST_NODES = 10_000_000
+
 
 @dataclass(frozen=True)
 class NodeType:
@@ -40,6 +43,8 @@ class Platform:
     types: tuple[NodeType, ...]
 
     def __post_init__(self) -> None:
+        if self.nodes > MOST_NODES:
+            raise HarnessError(f"platform {self.name!r}: {self.nodes:,} nodes; expected at most {MOST_NODES:,}")
         if not self.types:
             raise HarnessError(f"platform {self.name!r}: expected at least one node")
         if len({t.ops > 0 for t in self.types}) > 1:

@@ -56,7 +56,7 @@ def refused(answer: Answer, *words: str) -> None:
         (["run", GENERATED, "--rate", "fixed(rate=0)"], ["rate", "above 0"]),
         (["run", GENERATED, "--procs", "0"], ["--procs"]),
         (["run", GENERATED, "--procs", "many"], ["--procs"]),
-        (["run", GENERATED, "--procs", str(10**15)], ["memory"]),
+        (["run", GENERATED, "--procs", str(10**15)], ["at most"]),
         (["run", GENERATED, "--jobs", "0"], ["--jobs"]),
         (["run", GENERATED, "--load", "0"], ["load"]),
         (["run", GENERATED, "--load", "nan"], ["load"]),
@@ -277,3 +277,11 @@ def test_debug_shows_where(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" in done.stderr
+
+
+def test_the_workload_itself_is_never_overwritten(harness_says, log):
+    before = log.read_bytes()
+    answer = harness_says("run", log, "--schedule", log)
+    assert answer.status == 2
+    assert "is the workload itself" in answer.err
+    assert log.read_bytes() == before

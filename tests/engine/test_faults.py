@@ -478,3 +478,32 @@ def test_memory_is_no_obstacle_where_the_platform_says_nothing_of_it(run):
     platform = Platform("half known", (NodeType(1, 2, memory=8.0), NodeType(1, 2, partition=1)))
     outcome = run(workload([(0, 4, 1, 1, {"memory": 2.0}), (0, 1, 1, 1, {"memory": 9.0, "partition": 1})]), platform)
     assert in_log_order(outcome, "start").tolist() == [0, 1]
+
+
+def narrows_jobs(job, clock):
+    job.procs = 1
+    return job.submit
+
+
+def counts_more(state):
+    state.clock.free = 1000
+    for job in harness.waiting(state):
+        harness.start(state, job)
+
+
+@both_ways
+@pytest.mark.parametrize(("part", "function", "field"), [("order", narrows_jobs, "procs"), ("start", counts_more, "")])
+def test_records_are_only_read(run, part, function, field, plain):
+    """A policy that writes into the records would win by mistake, or by fraud."""
+    with pytest.raises(PolicyError, match=f"changed .*{field}|overcommit"):
+        run(workload(JOBS), PAIR, plain=plain, **{part: policy_of(part, function)})
+
+
+def declines(state, job):
+    return False
+
+
+@both_ways
+def test_a_selection_that_always_declines_is_named(run, plain):
+    with pytest.raises(PolicyError, match="the selection 'broken-declines' declined"):
+        run(workload(JOBS), PAIR, plain=plain, select=policy_of("select", declines))
