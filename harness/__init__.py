@@ -62,7 +62,7 @@ _HOMES = {
     "harness.workload.prepare": ("prepare",),
     "harness.platform.small_table": ("read_small_table",),
     "harness.workload.catalogue": ("find_trace",),
-    "harness.run": ("call", "find_platform", "read_platform", "read_workload", "simulate"),
+    "harness.run": ("call", "extra_measures", "find_platform", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
 }

@@ -13,6 +13,7 @@ from harness.policy import Scheduler
 if TYPE_CHECKING:
     from harness.engine.simulate import Progress
     from harness.platform.platform import Platform
+    from harness.results.metrics import Measure
     from harness.results.schedule import Schedule
     from harness.workload.log import Log, Workload
 
@@ -83,6 +84,21 @@ def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> 
             f"{source}: no plugin reads such a platform; {did_you_mean(str(source), bundled_platforms())}"
         )
     return platform  # type: ignore[no-any-return]
+
+
+def extra_measures(plugins: Iterable[str | Path] = ()) -> "list[Measure]":
+    """The measures that plugins offer; a name that is already taken is refused."""
+    from harness.results.metrics import MEASURES
+
+    offered = [m for found in load_plugins(*map(str, plugins)).manager.hook.score_schedule() for m in found]
+    taken = set(MEASURES)
+    for measure in offered:
+        if measure.name in taken:
+            raise HarnessError(
+                f"a plugin offers the measure {measure.name!r}, which is already taken: expected another name"
+            )
+        taken.add(measure.name)
+    return offered
 
 
 def bundled_platforms() -> dict[str, Path]:

@@ -79,3 +79,41 @@ def test_a_folder_of_plugins_is_found_file_by_file(tmp_path):
     (tmp_path / "_three.py").write_text("raise RuntimeError('not a plugin: its name begins with an underscore')")
     found = plugins(str(tmp_path)).policies["order_queue"]
     assert {"oldest", "eldest", "fcfs"} <= set(found)
+
+
+MEASURES = """
+import harness
+
+def {name}(schedule):
+    '''The longest job.'''
+    return {value}
+
+@harness.hookimpl
+def score_schedule():
+    return [harness.Measure("{name}", "s", "less", "max run", {name})]
+"""
+
+
+def measured(tmp_path, name, value):
+    path = tmp_path / "measures.py"
+    path.write_text(MEASURES.format(name=name, value=value))
+    return command(tmp_path, "run", "lublin(jobs=50)", "--plugins", str(path), "--format", "csv")
+
+
+def test_measures_of_plugins_are_shown_with_the_others(tmp_path):
+    done = measured(tmp_path, "longest", 'schedule.frame["run"].max()')
+    assert done.returncode == 0, done.stderr
+    assert "\nlongest," in done.stdout
+    listed = command(tmp_path, "list", "measures", "--plugins", str(tmp_path / "measures.py"), "--format", "csv")
+    assert "longest,s,less,The longest job." in listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"), [("mean_wait", "0.0", "taken"), ("broken", "1 / 0", "in the measure")]
+)
+def test_measures_that_cannot_be_are_refused(tmp_path, name, value, word):
+    done = measured(tmp_path, name, value)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert word in done.stderr
+    assert done.stderr.count("\n") == 1

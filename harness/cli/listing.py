@@ -45,7 +45,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     }
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (("name", "nodes", "procs"), lambda: _platforms(plugins))
-    kinds["measures"] = (("name", "unit", "better", "meaning"), _measures)
+    kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
     return kinds
 
 
@@ -76,7 +76,8 @@ def _platforms(paths: tuple[str, ...]) -> Rows:
     return [(name, str(p.nodes), str(p.cores)) for name, p in read.items()]
 
 
-def _measures() -> Rows:
+def _measures(paths: tuple[str, ...]) -> Rows:
     from harness.results.metrics import MEASURES
+    from harness.run import extra_measures
 
-    return [(m.name, m.unit, m.better, m.meaning) for m in MEASURES.values()]
+    return [(m.name, m.unit, m.better, m.meaning) for m in (*MEASURES.values(), *extra_measures(paths))]

@@ -97,10 +97,10 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     import json
     import math
 
-    from harness.plugins import plugins as load_plugins
     from harness.report.tables import measures_table, render
+    from harness.run import extra_measures
 
-    extra = [measure for offered in load_plugins(*plugins).manager.hook.score_schedule() for measure in offered]
+    extra = extra_measures(plugins)
     measures = result.measures(extra)
     if format == "json":
         summary = {

@@ -93,7 +93,14 @@ class Schedule:
 
     def measures(self, extra: Iterable[Measure] = ()) -> dict[str, float]:
         """Every built-in measure, then the `extra` ones: name → value in the measure's unit."""
-        return {measure.name: float(measure.function(self)) for measure in (*MEASURES.values(), *extra)}
+        values = {}
+        for measure in (*MEASURES.values(), *extra):
+            try:
+                values[measure.name] = float(measure.function(self))
+            except Exception as error:
+                error.add_note(f"in the measure {measure.name!r}")
+                raise
+        return values
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the table to `path`, as its name ends: `.csv`, `.parquet`, `.swf` or `.swf.gz`."""
