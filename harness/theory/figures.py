@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.files import replacing
 from harness.theory.infinite_server import completion_curve
 from harness.theory.inputs import positive
 
@@ -33,7 +34,7 @@ def draw(curves: pd.DataFrame, path: Path, title: str = "Probability that a requ
     try:
         graph_objects = import_module("plotly.graph_objects")
     except ImportError:
-        raise HarnessError(f"cannot draw {path}: plotly is not installed; pip install plotly") from None
+        raise HarnessError(f"cannot draw {path}: it needs plotly: pip install 'sched-harness[report]'") from None
     lines = [graph_objects.Scatter(x=curves.index, y=curves[name], name=name, mode="lines") for name in curves]
     figure = graph_objects.Figure(lines)
     figure.update_layout(
@@ -44,7 +45,5 @@ def draw(curves: pd.DataFrame, path: Path, title: str = "Probability that a requ
         showlegend=True,
         template="simple_white",
     )
-    try:
-        figure.write_html(path, include_plotlyjs=True)
-    except OSError as error:
-        raise HarnessError(f"cannot write {path}: {error.strerror}") from error
+    with replacing(path) as temporary:
+        figure.write_html(temporary, include_plotlyjs=True)
