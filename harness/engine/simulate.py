@@ -157,26 +157,7 @@ def simulate(
 ) -> Outcome:
     """Run the loop from the first arrival to the last departure."""
     view, inside, place = arrays(workload, platform)
-    bound = {part: kernels.kernel_of(choice, seed, plain=plain) for part, choice in chosen.items()}
-    numbers = []
-    functions, owns = {}, {}
-    state_parts: dict[str, Any] = {}
-    for part, kernel in bound.items():
-        functions[part], owns[part] = kernel.function, kernel.own
-    python = {part: kernel for part, kernel in bound.items() if kernel.python}
-    # A plain Python policy is found by a number, which takes the place of its own vector in the loop.
-    tickets = {part: kernels.ticket() for part in python}
-    for part, number in tickets.items():
-        owns[part] = np.array([float(number)])
-    for part, name in (("order", "order"), ("second", "second"), ("select", "select"), ("watts", "energy")):
-        state_parts[part], state_parts[f"{part}_own"] = functions[name], owns[name]
-    state = layouts.State(*view, *inside, **state_parts)
-    for part, kernel in python.items():
-        kernels.connect(tickets[part], kernel, state if part == "start" else view)
-        numbers.append(tickets[part])
-    arguments = [inside, *state_parts.values()]
-    for part in ("start", "rate", "sleep"):
-        arguments += [functions[part], owns[part]]
+    arguments, tickets = bind(chosen, seed, plain, view, inside)
     moods = (
         loop.ORDER_CHANGES * chosen["order"].policy.varies
         + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
@@ -193,13 +174,29 @@ def simulate(
         error.add_note(where(view, chosen))
         raise
     finally:
-        for number in numbers:
-            kernels.disconnect(number)
+        for ticket in tickets.values():
+            kernels.disconnect(ticket)
     seconds = time.perf_counter() - began
     refuse_tampering(view, workload, place)
-    names = {chosen[part].policy.hook: chosen[part].policy.name for part in python}
+    names = {chosen[part].policy.hook: chosen[part].policy.name for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
     return Outcome(view.jobs, view.nodes, view.clock, place, seconds, size, names)
+
+
+def bind(chosen: dict[str, Choice], seed: int, plain: bool, view: Any, inside: Any) -> tuple[list[Any], dict[str, int]]:
+    """What `run` is called with after the view, and the tickets by which plain Python policies are found."""
+    bound = {part: kernels.kernel_of(choice, seed, plain=plain) for part, choice in chosen.items()}
+    tickets = {part: kernels.ticket() for part, kernel in bound.items() if kernel.python}
+    # A ticket takes the place of the policy's own vector in the loop.
+    pairs = {
+        part: (kernel.function, np.array([float(tickets[part])]) if part in tickets else kernel.own)
+        for part, kernel in bound.items()
+    }
+    in_state = [thing for part in ("order", "second", "select", "energy") for thing in pairs[part]]
+    state = layouts.State(*view, *inside, *in_state)
+    for part, ticket in tickets.items():
+        kernels.connect(ticket, bound[part], state if part == "start" else view)
+    return [inside, *in_state, *(thing for part in ("start", "rate", "sleep") for thing in pairs[part])], tickets
 
 
 def refuse_tampering(view: Any, workload: Workload, place: np.ndarray[Any, Any]) -> None:
