@@ -14,6 +14,27 @@ MOST_NODES = 10_000_000
 
 
 @dataclass(frozen=True)
+class PerformanceState:
+    """What a node draws when all nodes run at `rate`. Between two states it is interpolated linearly."""
+
+    rate: float  # 1 = full speed
+    idle: float  # [W]
+    peak: float  # [W]
+
+
+@dataclass(frozen=True)
+class SleepState:
+    """One way for a node to sleep; deeper ones come later in a node type's list."""
+
+    name: str
+    watts: float  # while asleep [W]
+    down: float = 0.0  # how long falling asleep takes [s] …
+    up: float = 0.0  # … and waking [s]
+    down_energy: float = 0.0  # what falling asleep takes in all [J] …
+    up_energy: float = 0.0  # … and waking [J]
+
+
+@dataclass(frozen=True)
 class NodeType:
     """So many equal nodes."""
 
@@ -24,6 +45,10 @@ class NodeType:
     idle: float = math.nan  # [W]; not a number: unknown
     peak: float = math.nan  # [W]
     partition: int = 0
+    name: str = ""
+    curve: tuple[float, ...] = ()  # [W] at 0, 10, …, 100 % of the load; then idle and peak are its ends
+    performance: tuple[PerformanceState, ...] = ()  # by rising rate; the state at rate 1 is idle and peak
+    sleep: tuple[SleepState, ...] = ()  # from the lightest to the deepest
 
     def __post_init__(self) -> None:
         for what, value in (("count", self.count), ("cores", self.cores)):
