@@ -15,9 +15,20 @@ if TYPE_CHECKING:
     from harness.platform.platform import Platform
     from harness.results.metrics import Measure
     from harness.results.schedule import Schedule
+    from harness.workload.events import Events
     from harness.workload.log import Log, Workload
 
     Machine = Platform | int | str | Path
+
+
+#: What policies may need to know about the nodes, in words.
+NEEDED = {
+    "idle": "the idle power",
+    "peak": "the peak power",
+    "curve": "the load curve",
+    "performance": "the performance states",
+    "sleep": "the sleep states",
+}
 
 
 def simulate(
@@ -29,14 +40,21 @@ def simulate(
     plugins: Iterable[str | Path] = (),
     plain: bool = False,
     progress: "Progress | None" = None,
+    events: "Events | None" = None,
+    timeline: bool = False,
+    placements: bool = False,
 ) -> "Schedule":
     """Replay `workload` on `platform` under `scheduler`.
 
     A workload that is not prepared yet (a path, a name, a `Log`) is prepared with the default options; without a
     platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
-    the same schedule, slowly. `progress(done, all)` is called a few times a second.
+    the same schedule, slowly. `progress(done, all)` is called a few times a second. `events` are failures of nodes
+    and interventions that are replayed. `timeline` and `placements` keep the system at every instant, and which node
+    served whom when, for `Schedule.timeline` and `Schedule.placements`.
     """
+    from harness.engine.simulate import Extras
     from harness.engine.simulate import simulate as run
+    from harness.results.recording import Placements, Timeline
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
     from harness.workload.prepare import prepare
@@ -56,9 +74,12 @@ def simulate(
     chosen = scheduler.choose(load_plugins(*paths).policies)
     for choice in chosen.values():
         _refuse_unknown_power(choice.policy, machine)
-    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress)
+    samples = Timeline() if timeline else None
+    places = Placements() if placements else None
+    extras = Extras(events, samples.add if samples else None, places.add if places else None)
+    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
     names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
-    return Schedule(prepared, machine, names, seed, outcome)
+    return Schedule(prepared, machine, names, seed, outcome, events, samples, places)
 
 
 def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterable[str | Path] = ()) -> "Log":
@@ -155,7 +176,8 @@ def _with_energy(scheduler: Scheduler, machine: "Platform") -> Scheduler:
 
     if scheduler.energy:
         return scheduler
-    best = "cores" if machine.knows("idle", "peak") else "peas" if machine.knows("peak") else "none"
+    needs = {"spec": ("curve",), "cores": ("idle", "peak"), "peas": ("peak",), "none": ()}
+    best = next(energy for energy, figures in needs.items() if machine.knows(*figures))
     return replace(scheduler, energy=best)
 
 
@@ -163,6 +185,6 @@ def _refuse_unknown_power(policy: Any, machine: "Platform") -> None:
     missing = [power for power in policy.needs if not machine.knows(power)]
     if missing:
         raise HarnessError(
-            f"the policy {policy.name!r} ({policy.hook}) needs the {missing[0]} power of every node, which the "
-            f"platform {machine.name!r} does not give: expected another policy, or a platform with power figures"
+            f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]} of every node, which the "
+            f"platform {machine.name!r} does not give: expected another policy, or a platform that does"
         )

@@ -3,9 +3,6 @@
 import hashlib
 import math
 from dataclasses import astuple, dataclass
-from typing import Any
-
-import numpy as np
 
 from harness.errors import HarnessError
 
@@ -91,8 +88,8 @@ class Platform:
         return hashlib.sha256(repr([astuple(t) for t in self.types]).encode()).hexdigest()
 
     def knows(self, *powers: str) -> bool:
-        """Whether `idle`, `peak` are given for every node."""
-        return not any(math.isnan(getattr(t, power)) for t in self.types for power in powers)
+        """Whether `idle`, `peak`, `curve`, `performance`, `sleep` are given for every node."""
+        return not any(_missing(getattr(t, power)) for t in self.types for power in powers)
 
     def speed(self, node: NodeType) -> float:
         """Of one core, relative to the reference processor: the mean over all cores (PEAS eq. 1)."""
@@ -102,19 +99,9 @@ class Platform:
         mean = sum(t.count * t.ops for t in self.types) / self.cores
         return (node.ops / node.cores) / mean
 
-    def build(self, layout: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """The engine's records, all nodes idle."""
-        nodes = np.zeros(self.nodes, layout)
-        first = 0
-        for t in self.types:
-            part = nodes[first : first + t.count]
-            for field in ("cores", "memory", "idle", "peak", "partition"):
-                part[field] = getattr(t, field)
-            part["speed"] = self.speed(t)
-            first += t.count
-        nodes["free"] = nodes["cores"]
-        nodes["free_memory"] = nodes["memory"]
-        return nodes
+
+def _missing(figure: float | tuple[object, ...]) -> bool:
+    return not figure if isinstance(figure, tuple) else math.isnan(figure)
 
 
 def plain(procs: int) -> Platform:
