@@ -13,19 +13,10 @@ if TYPE_CHECKING:
 
 Rows = list[tuple[str, ...]]
 
-PLATFORMS = ("name", "nodes", "procs", "memory", "idle–peak [W]", "sleep states", "about")
-SERVERS = (
-    "row",
-    "vendor",
-    "system",
-    "processor",
-    "result",
-    "nodes",
-    "procs",
-    "memory",
-    "idle–peak [W]",
-    "refused because",
-)
+FIGURES = ("procs", "memory", "idle–peak [W]")
+PLATFORMS = ("name", "nodes", *FIGURES, "sleep states", "about")
+#: Of a table of servers; where several nodes were measured together, the figures are one node's share.
+SERVERS = ("row", "vendor", "system", "processor", "result", "nodes", *FIGURES, "refused because")
 
 
 def list_names(

@@ -1,5 +1,6 @@
 """Where platform files are: those of the harness by name, others by path or in the folders of `HARNESS_DATA`."""
 
+import glob
 import os
 from pathlib import Path
 
@@ -9,9 +10,8 @@ from harness.errors import HarnessError, did_you_mean
 
 def bundled_platforms() -> dict[str, Path]:
     """The platforms that come with the harness, by name."""
-    return {
-        path.stem: path for path in sorted(bundled.folder("platforms").iterdir()) if path.suffix in (".csv", ".toml")
-    }
+    files = {path.stem: path for path in bundled.folder("platforms").iterdir() if path.suffix in (".csv", ".toml")}
+    return dict(sorted(files.items()))
 
 
 def find_platform(name: str | Path, beside: Path = Path()) -> Path:
@@ -22,11 +22,11 @@ def find_platform(name: str | Path, beside: Path = Path()) -> Path:
     path = beside / name
     if path.is_dir():
         raise HarnessError(f"{path}: it is a folder; expected a platform file")
-    if path.exists():
+    if os.path.exists(path):  # pathlib's raises for names that are too long
         return path
     if not Path(name).is_absolute():
         for folder in filter(None, os.environ.get("HARNESS_DATA", "").split(os.pathsep)):
-            if found := sorted(path for path in Path(folder).rglob(Path(name).name) if path.match(str(name))):
+            if found := sorted(Path(folder).rglob(glob.escape(str(name)))):
                 return found[0]
     raise HarnessError(
         f"{path}: no such platform file, nor is one below HARNESS_DATA; {did_you_mean(Path(name).stem, known)}"

@@ -12,6 +12,8 @@ from harness.platform.spec import is_spec, spec_servers
 
 def read_servers(path: str | Path, *, whole_watts: bool = False) -> Servers:
     """Read a table of either kind; `whole_watts` is for the small one."""
+    if Path(path).suffix == ".toml":
+        raise HarnessError(f"{path}: a description in TOML; expected a table of servers, .csv or .csv.gz")
     table = read_rows(path)
     if not is_spec(table):
         return small_table_servers(table, whole_watts=whole_watts)
