@@ -1,6 +1,7 @@
 """Platforms described in TOML: rows picked from a table of servers, or nodes given one by one."""
 
 import math
+import reprlib
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -113,19 +114,19 @@ def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:
 
 
 def _sentence(error: ValidationError) -> str:
-    """The first thing that is wrong: where, what, and what was expected."""
-    first = error.errors()[0]
+    """One thing that is wrong, a misspelt key before the missing one: where, what, and what was expected."""
+    first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
     *tables, last = first["loc"]
     # ("nodes", 1, "sleep", 0, "watts") is said as "nodes 2, sleep 1, watts".
     where = "".join(f" {part + 1}" if isinstance(part, int) else f", {part}" for part in first["loc"]).removeprefix(
         ", "
     )
     above = where.removesuffix(f", {last}") if tables else "the file"
-    known = _KEYS[next((part for part in reversed(tables) if isinstance(part, str)), "")]
     if first["type"] == "extra_forbidden":
+        known = _KEYS[next((part for part in reversed(tables) if isinstance(part, str)), "")]
         return f"{above}: there is no key {last!r}; {did_you_mean(str(last), known.model_fields)}"
     if first["type"] == "missing":
         return f"{above}: expected the key {last!r}"
     if first["type"] == "list_type" and last in _KEYS:
         return f"{where}: expected a list of tables, each headed [[…{last}]]"
-    return f"{where} = {first['input']!r}: {first['msg'].replace('Input should be', 'expected')}"
+    return f"{where} = {reprlib.repr(first['input'])}: {first['msg'].replace('Input should be', 'expected')}"

@@ -20,9 +20,9 @@ def find_platform(name: str | Path, beside: Path = Path()) -> Path:
     if str(name) in known:
         return known[str(name)]
     path = beside / name
-    if path.is_dir():
+    if os.path.isdir(path):  # pathlib's raises for names that are too long
         raise HarnessError(f"{path}: it is a folder; expected a platform file")
-    if os.path.exists(path):  # pathlib's raises for names that are too long
+    if os.path.exists(path):
         return path
     if not Path(name).is_absolute():
         for folder in filter(None, os.environ.get("HARNESS_DATA", "").split(os.pathsep)):

@@ -40,8 +40,8 @@ def read_rows(path: str | Path) -> Table:
         records = list(csv.reader(io.StringIO(_text(path), newline=""), strict=True))
     except csv.Error as error:
         raise HarnessError(f"{path}: cannot be read as comma-separated text: {error}") from error
-    if not records:
-        raise HarnessError(f"{path}: the file is empty; expected a header and a row for each server")
+    if not any(any(map(str.strip, record)) for record in records[1:]):
+        raise HarnessError(f"{path}: there are no rows; expected a header and a row for each server")
     return Table(path, tuple(name.strip() for name in records[0]), tuple(map(tuple, records[1:])))
 
 

@@ -1,6 +1,6 @@
 """Servers of a published table: those that became node types, those that could not, and picking one of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +35,12 @@ class Servers:
         """The node type of the one row whose facts are exactly these; clear words if there is none, or several."""
         left = [*self.types, *self.refused]
         for fact, wanted in facts.items():
-            known = {str(getattr(server, fact)) for server in left}
+            known = {getattr(server, fact) for server in left}
             left = [server for server in left if getattr(server, fact) == wanted]
             if not left:
-                raise HarnessError(f"{fact} = {wanted!r}: no such row in {self.path}; {self._hint(str(wanted), known)}")
+                hint = f"known: {min(known)} to {max(known)}" if fact == "row" else self._hint(str(wanted), known)
+                raise HarnessError(f"{fact} = {wanted!r}: no such row in {self.path}; {hint}")
+        left = [server for server in left if server in self.types] or left
         said = ", ".join(f"{fact} = {value!r}" for fact, value in facts.items())
         if len(left) > 1:
             rows = ", ".join(str(server.row) for server in left[:_FEW]) + ", …" * (len(left) > _FEW)
@@ -47,8 +49,8 @@ class Servers:
             raise HarnessError(f"{said}: row {left[0].row} of {self.path} is no node type: {self.refused[left[0]]}")
         return self.types[left[0]]
 
-    def _hint(self, wanted: str, known: set[str]) -> str:
-        hint = did_you_mean(wanted, known)
-        return (
-            hint if hint.startswith("did") or len(known) <= _FEW else f"see harness list platforms --from {self.path}"
-        )
+    def _hint(self, wanted: str, known: Collection[str]) -> str:
+        """The nearest name, or all of a few, or where to look at the many."""
+        near = did_you_mean(wanted, known)
+        many = len(known) > _FEW and not near.startswith("did you mean")
+        return f"see harness list platforms --from {self.path}" if many else near
