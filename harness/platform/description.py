@@ -99,9 +99,7 @@ def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:
     if not facts and nodes.cores is None:
         raise HarnessError(f"expected cores, or {', '.join(_Pick.model_fields)} to pick a row of a table")
     if facts and servers is None:
-        raise HarnessError(
-            f"{next(iter(facts))} picks a row; expected a table to pick it from, above the first [[nodes]]"
-        )
+        raise HarnessError(f"{next(iter(facts))} picks a row; expected a table of servers, above the first [[nodes]]")
     base = servers.pick(facts) if facts and servers else NodeType(1, nodes.cores or 1)
     if "memory_gb" in said:
         said["memory"] = said.pop("memory_gb") * 1024**2
@@ -118,9 +116,8 @@ def _sentence(error: ValidationError) -> str:
     first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
     *tables, last = first["loc"]
     # ("nodes", 1, "sleep", 0, "watts") is said as "nodes 2, sleep 1, watts".
-    where = "".join(f" {part + 1}" if isinstance(part, int) else f", {part}" for part in first["loc"]).removeprefix(
-        ", "
-    )
+    parts = (f" {part + 1}" if isinstance(part, int) else f", {part}" for part in first["loc"])
+    where = "".join(parts).removeprefix(", ")
     above = where.removesuffix(f", {last}") if tables else "the file"
     if first["type"] == "extra_forbidden":
         known = _KEYS[next((part for part in reversed(tables) if isinstance(part, str)), "")]

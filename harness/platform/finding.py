@@ -26,8 +26,8 @@ def find_platform(name: str | Path, beside: Path = Path()) -> Path:
         return path
     if not Path(name).is_absolute():
         for folder in filter(None, os.environ.get("HARNESS_DATA", "").split(os.pathsep)):
-            if found := sorted(Path(folder).rglob(glob.escape(str(name)))):
-                return found[0]
+            if found := sorted(glob.glob(f"**/{glob.escape(str(name))}", root_dir=folder, recursive=True)):
+                return Path(folder) / found[0]
     raise HarnessError(
         f"{path}: no such platform file, nor is one below HARNESS_DATA; {did_you_mean(Path(name).stem, known)}"
     )

@@ -12,6 +12,8 @@ from harness.platform.checks import check_curve, check_node
 
 #: More nodes than any machine has, fewer than would fill the memory of the one we run on.
 MOST_NODES = 10_000_000
+#: The same for cores: whatever is counted in them stays exact.
+MOST_CORES = 10_000_000_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Platform:
     def __post_init__(self) -> None:
         if self.nodes > MOST_NODES:
             raise HarnessError(f"platform {self.name!r}: {self.nodes:,} nodes; expected at most {MOST_NODES:,}")
+        if self.cores > MOST_CORES:
+            raise HarnessError(f"platform {self.name!r}: {self.cores:,} cores; expected at most {MOST_CORES:,}")
         if not self.types:
             raise HarnessError(f"platform {self.name!r}: expected at least one node")
         without = [t.name or f"number {number}" for number, t in enumerate(self.types, 1) if t.ops == 0]

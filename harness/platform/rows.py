@@ -28,9 +28,9 @@ class Table:
 
         Where a row has fewer fields than the header has names, the last columns are missing from it.
         """
-        for number, fields in enumerate(self.records, start=2):
+        for row, fields in enumerate(self.records, start=2):
             if any(field.strip() for field in fields):
-                yield number, dict(zip(self.header, map(str.strip, fields), strict=False))
+                yield row, dict(zip(self.header, map(str.strip, fields), strict=False))
 
 
 def read_rows(path: str | Path) -> Table:

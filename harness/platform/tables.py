@@ -23,11 +23,11 @@ def read_servers(path: str | Path, *, whole_watts: bool = False) -> Servers:
 
 
 def read_table(path: str | Path, *, whole_watts: bool = False) -> Platform:
-    """A platform of one node of each server in the table; its description says how many rows could be none."""
+    """A platform of one node of each server in the table; if some rows could be none, its name says so."""
     servers = read_servers(path, whole_watts=whole_watts)
     name = Path(path).name.removesuffix(".gz").removesuffix(".csv") + "(whole_watts=true)" * whole_watts
-    rows = len(servers.types) + len(servers.refused)
-    about = f"one node of each of its {rows} rows"
+    about = "one node of each server in the table"
     if servers.refused:
-        about += f" but {len(servers.refused)} (see harness list platforms --from {path})"
+        name += f" ({len(servers.types)} of {len(servers.types) + len(servers.refused)} rows)"
+        about += f", for the others see harness list platforms --from {path}"
     return Platform(name, tuple(servers.types.values()), about)

@@ -110,7 +110,7 @@ TABLE = 'table = "servers.csv"\n[[nodes]]\n'
         (f"[[nodes]]\ncores = 4\nsleep = [{OFF.replace(', up_energy = 9000', '')}]", ["sleep 1", "'up_energy'"]),
         (f"[[nodes]]\ncores = 4\nsleep = [{OFF.replace('watts', 'wats')}]", ["nodes 1, sleep 1", "mean 'watts'"]),
         (f"[[nodes]]\ncores = 4\nidle = 1\npeak = 5\nsleep = [{OFF}]", ["'off'", "2 W asleep", "1 W idle"]),
-        ("[[nodes]]\nrow = 2", ["nodes 1", "row picks a row", "expected a table"]),
+        ("[[nodes]]\nrow = 2", ["nodes 1", "row picks a row", "expected a table of servers"]),
         ('table = "nowhere.csv"\n[[nodes]]\nrow = 2', ["table = 'nowhere.csv'", "no such platform file"]),
         ('table = "synthetic-11"\n[[nodes]]\nrow = 2', ["synthetic-11.toml", "expected a table of servers"]),
         ('table = "."\n[[nodes]]\nrow = 2', ["it is a folder"]),

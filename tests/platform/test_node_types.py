@@ -106,3 +106,8 @@ def test_states_are_part_of_the_identity_and_words_about_the_platform_are_not():
     platform = Platform("one", (NODE,))
     assert replace(platform, about="more words").digest == platform.digest
     assert Platform("one", (replace(NODE, sleep=(OFF,)),)).digest != platform.digest
+
+
+def test_more_cores_than_can_be_counted():
+    with pytest.raises(HarnessError, match="cores; expected at most"):
+        Platform("huge", (NodeType(1, 10**30),))

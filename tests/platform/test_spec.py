@@ -113,8 +113,8 @@ def test_a_whole_table_is_a_platform_of_one_node_each(written):
     )
     platform = read_platform(path)
     assert isinstance(platform, Platform)
-    assert (platform.name, platform.nodes) == ("all", 1)
-    assert "2 rows but 1" in platform.about
+    assert (platform.name, platform.nodes) == ("all (1 of 2 rows)", 1)
+    assert "list platforms --from" in platform.about
     with pytest.raises(HarnessError, match="whole_watts"):
         read_platform(f"{path}(whole_watts=true)")
 
