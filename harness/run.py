@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import bundled
 from harness.errors import HarnessError, did_you_mean
+from harness.platform.finding import bundled_platforms
 from harness.plugins import plugins as load_plugins
 from harness.policy import Scheduler
 
@@ -97,7 +97,7 @@ def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterabl
 
 
 def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> "Platform":
-    """Read a platform by path or bundled name: `peas-table2`, `my-servers.csv`, or a number of processors."""
+    """Read a platform by path or bundled name: `peas-table2`, `my-cluster.toml`, or a number of processors."""
     hook = load_plugins(*map(str, plugins)).manager.hook
     platform = hook.read_platform(source=_spelled_out(str(source)))
     if platform is None:
@@ -120,18 +120,6 @@ def extra_measures(plugins: Iterable[str | Path] = ()) -> "list[Measure]":
             )
         taken.add(measure.name)
     return offered
-
-
-def bundled_platforms() -> dict[str, Path]:
-    """The platforms that come with the harness, by name."""
-    return {path.stem: path for path in sorted(bundled.folder("platforms").iterdir()) if path.suffix == ".csv"}
-
-
-def find_platform(path: str) -> Path:
-    """A platform file by path; clear words if there is none."""
-    if not Path(path).is_file():
-        raise HarnessError(f"{path}: no such platform file; {did_you_mean(Path(path).stem, bundled_platforms())}")
-    return Path(path)
 
 
 def call(function: Callable[..., Any], values: dict[str, Any], source: str, *arguments: Any) -> Any:

@@ -164,9 +164,12 @@ def build(platform: Platform) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any
             part[field] = getattr(t, field)
         part["speed"] = platform.speed(t)
         part["curve"] = t.curve or 0.0
-        part["pace"], part["paces"] = len(paces), len(t.performance)
+        states = {state.rate: (state.idle, state.peak) for state in t.performance}
+        if states:
+            states[1.0] = (t.idle, t.peak)
+        part["pace"], part["paces"] = len(paces), len(states)
         part["naps"], part["depths"] = len(naps), len(t.sleep)
-        paces += [(state.rate, state.idle, state.peak) for state in t.performance]
+        paces += [(rate, *states[rate]) for rate in sorted(states)]
         for nap in t.sleep:
             falling = nap.down_energy / nap.down if nap.down else 0.0
             waking = nap.up_energy / nap.up if nap.up else 0.0
