@@ -48,7 +48,7 @@ def render(
 
 def prose(text: str, format: str) -> str:
     """A paragraph of `text` in a format for people."""
-    return _STYLES[format].paragraph.format(_STYLES[format].escape(text))
+    return _STYLES[format].paragraph.format(_STYLES[format].escape(readable(text)))
 
 
 def known_format(format: str) -> None:
@@ -131,7 +131,7 @@ def _tabulated(
     if style is _STYLES["latex"]:  # no cell contains such a word: its backslash would be escaped
         for rule in ("toprule", "midrule", "bottomrule"):
             text = text.replace("\\hline", f"\\{rule}", 1)
-    return style.caption(style.escape(caption), str(text)) if caption else str(text)
+    return style.caption(style.escape(readable(caption)), str(text)) if caption else str(text)
 
 
 def _best(column: Sequence[Any], better: Better) -> float | None:
@@ -143,8 +143,8 @@ def _best(column: Sequence[Any], better: Better) -> float | None:
 
 
 def _markdown_escaped(text: str) -> str:
-    # An underscore within a word means nothing.
-    return re.sub(r"[\\`*|<&$~\[]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
+    # An underscore within a word means nothing, and neither does a bracket that no parenthesis follows.
+    return re.sub(r"[\\`*|<&$~]|\](?=\()|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
 
 
 def _latex_escaped(text: str) -> str:
