@@ -11,7 +11,7 @@ variation   where there is one, or on request: what they say holds for variation
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -22,7 +22,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.results.metrics import MEASURES, Better, Measure
 from harness.tournament import inference, pareto
 from harness.tournament.inference import Matrix, Test
-from harness.tournament.pairing import Gap, pair
+from harness.tournament.pairing import Gap, Pairing, pair
 
 Unit = Literal["workload", "variation"]
 
@@ -94,70 +94,70 @@ def rank(
     """
     known = MEASURES | {measure.name: measure for measure in extra}
     criterion = _criterion(by, known)
-    named = [name for name in (*known, ADEQUACY) if name in frame or name == by]
-    paired = pair(frame, by, named)
-    values = paired.measures[by]
-    blocks = values.index.to_frame(index=False)
-    costs = values.to_numpy() * (-1 if criterion.better == "more" else 1)
-    ranks = _ranked(costs)
-
-    workloads = tuple(blocks["workload"].unique())
-    unit = _unit(unit, blocks)
+    paired = pair(frame, by, [name for name in (*known, ADEQUACY) if name in frame or name == by])
+    costs = paired.measures[by] * (-1 if criterion.better == "more" else 1)
+    unit = _unit(unit, costs.index)
     key = ["workload"] if unit == "workload" else ["workload", "variation"]
-    unit_ranks = pd.DataFrame(ranks).groupby([blocks[name] for name in key]).mean()
-    strata = [unit_ranks] if unit == "workload" else [part for _, part in unit_ranks.groupby(level="workload")]
-    mean_ranks = unit_ranks.to_numpy().mean(axis=0).round(_DECIMALS)
-    intervals = inference.mean_rank_intervals([part.to_numpy() for part in strata], seed)
-
-    means = pd.DataFrame({name: table.mean(skipna=False) for name, table in paired.measures.items()})
-    on_front = _front(means, by, criterion.better)
-    order = np.lexsort((costs.mean(axis=0), mean_ranks))
-    names = [str(values.columns[place]) for place in order]
-    test, difference = _tested(unit_ranks.to_numpy()[:, order], costs[:, order], [blocks[name] for name in key])
-    members = _groups(mean_ranks[order], test, difference)
-    by_workload = pd.DataFrame(ranks).groupby(blocks["workload"]).mean()
-    places = _ranked(mean_ranks[None, :], method="min")[0]
-    energies = paired.measures.get(ENERGY)
-
-    standings = tuple(
-        Standing(
-            rank=int(places[column]),
-            scheduler=names[place],
-            mean_rank=float(mean_ranks[column]),
-            interval=(float(intervals[0, column]), float(intervals[1, column])),
-            groups="".join(_letter(number) for number, group in enumerate(members) if place in group),
-            mean=float(means[by].iloc[column]),
-            median=float(values.iloc[:, column].median()),
-            spread=_spread(values.iloc[:, column]),
-            energy_spread=(math.nan, math.nan) if energies is None else _spread(energies.iloc[:, column]),
-            on_front=on_front[column],
-            workload_ranks={str(workload): float(row[column]) for workload, row in by_workload.iterrows()},
-            means={name: float(means[name].iloc[column]) for name in named},
-        )
-        for place, column in enumerate(order)
-    )
-    ordered = costs[:, order]
+    ranks = costs.rank(axis=1)
+    mean_ranks = ranks.groupby(level=key).mean().mean().round(_DECIMALS)
+    order = np.lexsort((costs.mean(), mean_ranks))  # by mean rank, then by mean
+    costs, ranks, mean_ranks = costs.iloc[:, order], ranks.iloc[:, order], mean_ranks.iloc[order]
+    unit_ranks = ranks.groupby(level=key).mean()
+    test, difference = _tested(unit_ranks.to_numpy(), costs, key)
+    groups = _groups(mean_ranks.to_list(), test, difference)
+    names = [str(name) for name in costs]
     return Ranking(
         by=by,
         measure_unit=criterion.unit,
         better=criterion.better,
         unit=unit,
         units=len(unit_ranks),
-        blocks=len(values),
-        workloads=workloads,
-        platforms=tuple(sorted(blocks["platform"].unique())),
-        variations=len(blocks[["workload", "variation"]].drop_duplicates()),
-        seeds=blocks["seed"].nunique(),
-        standings=standings,
+        blocks=len(costs),
+        workloads=tuple(costs.index.unique("workload")),
+        platforms=tuple(sorted(costs.index.unique("platform"))),
+        variations=len(costs.index.droplevel(["platform", "seed"]).unique()),
+        seeds=len(costs.index.unique("seed")),
+        standings=tuple(_standings(paired, criterion, mean_ranks, ranks, _intervals(unit_ranks, unit, seed), groups)),
         test=test,
         critical_difference=difference,
-        groups=tuple(tuple(names[place] for place in group) for group in members),
-        wins=_counted(ordered[:, :, None] < ordered[:, None, :]),
-        ties=_counted(ordered[:, :, None] == ordered[:, None, :]),
+        groups=tuple(tuple(names[place] for place in group) for group in groups),
+        wins=_counted(costs, np.less),
+        ties=_counted(costs, np.equal),
         left_out=paired.left_out,
         blocks_left_out=paired.blocks_left_out,
         gaps=paired.gaps,
     )
+
+
+def _standings(
+    paired: Pairing,
+    criterion: Measure,
+    mean_ranks: "pd.Series[float]",
+    ranks: pd.DataFrame,
+    intervals: Matrix,
+    groups: list[range],
+) -> Iterator[Standing]:
+    """The schedulers in the order of `mean_ranks`."""
+    values, energies = paired.measures[criterion.name], paired.measures.get(ENERGY)
+    means = pd.DataFrame({name: table.mean(skipna=False) for name, table in paired.measures.items()})
+    on_front = _front(means, criterion)
+    workload_ranks = ranks.groupby(level="workload").mean()
+    places = mean_ranks.rank(method="min")
+    for place, name in enumerate(map(str, mean_ranks.index)):
+        yield Standing(
+            rank=int(places.iloc[place]),
+            scheduler=name,
+            mean_rank=float(mean_ranks.iloc[place]),
+            interval=(float(intervals[0, place]), float(intervals[1, place])),
+            groups="".join(_letter(number) for number, group in enumerate(groups) if place in group),
+            mean=float(values[name].mean()),
+            median=float(values[name].median()),
+            spread=_spread(values[name]),
+            energy_spread=(math.nan, math.nan) if energies is None else _spread(energies[name]),
+            on_front=on_front.get(name),
+            workload_ranks={str(workload): float(rank) for workload, rank in workload_ranks[name].items()},
+            means={str(measure): float(mean) for measure, mean in means.loc[name].items()},
+        )
 
 
 def _criterion(by: str, known: dict[str, Measure]) -> Measure:
@@ -171,8 +171,8 @@ def _criterion(by: str, known: dict[str, Measure]) -> Measure:
     return known[by]
 
 
-def _unit(unit: str | None, blocks: pd.DataFrame) -> Unit:
-    variations = blocks.groupby("workload")["variation"].nunique()
+def _unit(unit: str | None, blocks: pd.Index) -> Unit:
+    variations = blocks.to_frame().groupby(level="workload")["variation"].nunique()
     if unit not in (None, *get_args(Unit)):
         raise HarnessError(f"the unit of inference {unit!r}: expected one of {', '.join(get_args(Unit))}")
     if unit == "variation" and len(variations) > 1 and variations.min() < 2:
@@ -185,50 +185,50 @@ def _unit(unit: str | None, blocks: pd.DataFrame) -> Unit:
     return "variation"
 
 
-def _tested(ranks: Matrix, costs: Matrix, units: list[pd.Series]) -> tuple[Test | None, float | None]:
+def _intervals(unit_ranks: pd.DataFrame, unit: Unit, seed: int) -> Matrix:
+    """Variations are redrawn within each workload, workloads all together."""
+    strata = [unit_ranks] if unit == "workload" else [part for _, part in unit_ranks.groupby(level="workload")]
+    return inference.mean_rank_intervals([part.to_numpy() for part in strata], seed)
+
+
+def _tested(unit_ranks: Matrix, costs: pd.DataFrame, key: list[str]) -> tuple[Test | None, float | None]:
     """The test that fits the number of schedulers, best first, and the critical difference of their mean ranks."""
-    count, schedulers = ranks.shape
-    if count < 2 or schedulers < 2:
+    units, schedulers = unit_ranks.shape
+    if units < 2 or schedulers < 2:
         return None, None
     if schedulers > 2:
-        return inference.friedman(ranks), inference.critical_difference(schedulers, count)
-    # Relative to the two's sum, so that a crowded workload does not outweigh a calm one.
-    size = np.abs(costs).sum(axis=1)
-    difference = np.divide(costs[:, 0] - costs[:, 1], size, out=np.zeros_like(size), where=size > 0)
-    return inference.wilcoxon(pd.Series(difference).groupby(units).mean().to_numpy()), None
+        return inference.friedman(unit_ranks), inference.critical_difference(schedulers, units)
+    # Relative to the two's sum, so that a crowded workload does not outweigh a calm one; 0/0 is no difference.
+    relative = (costs.iloc[:, 0] - costs.iloc[:, 1]) / costs.abs().sum(axis=1)
+    return inference.wilcoxon(relative.fillna(0.0).groupby(level=key).mean().to_numpy()), None
 
 
-def _groups(mean_ranks: Matrix, test: Test | None, difference: float | None) -> list[range]:
-    """Without a test that rejects equality, all belong together."""
+def _groups(mean_ranks: list[float], test: Test | None, difference: float | None) -> list[range]:
+    """Without a test that rejects equality, all belong together; of two there is no difference to look up."""
     if test is None or not test.rejects:
         return [range(len(mean_ranks))]
-    return inference.groups([float(value) for value in mean_ranks], difference or 0.0)
+    return inference.groups(mean_ranks, difference or 0.0)
 
 
-def _front(means: pd.DataFrame, by: str, better: Better) -> list[bool | None]:
+def _front(means: pd.DataFrame, criterion: Measure) -> dict[str, bool]:
     """Who is on the Pareto front of criterion against energy, among those whose energy is known."""
-    on_front: list[bool | None] = [None] * len(means)
-    if ENERGY in means and by != ENERGY:
-        known = np.flatnonzero(np.isfinite(means[ENERGY]))
-        points = means[[by, ENERGY]].to_numpy()[known] * ((-1 if better == "more" else 1), 1)
-        for place, answer in zip(known, pareto.front(points), strict=True):
-            on_front[place] = bool(answer)
-    return on_front
+    if ENERGY not in means or criterion.name == ENERGY:
+        return {}
+    known = means[np.isfinite(means[ENERGY])]
+    points = known[[criterion.name, ENERGY]].to_numpy() * (-1 if criterion.better == "more" else 1, 1)
+    return dict(zip(map(str, known.index), pareto.front(points).tolist(), strict=True))
 
 
-def _ranked(costs: Matrix, method: Literal["average", "min"] = "average") -> Matrix:
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(costs, axis=1, method=method))
-
-
-def _spread(values: pd.Series) -> tuple[float, float]:
+def _spread(values: "pd.Series[float]") -> tuple[float, float]:
     low, high = np.quantile(values, [inference.ALPHA / 2, 1 - inference.ALPHA / 2])
     return float(low), float(high)
 
 
-def _counted(pairs: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(int(count) for count in row) for row in pairs.sum(axis=0))
+def _counted(costs: pd.DataFrame, relation: np.ufunc) -> tuple[tuple[int, ...], ...]:
+    """In how many blocks the row's scheduler stands in that relation to the column's."""
+    values = costs.to_numpy()
+    counts = relation(values[:, :, None], values[:, None, :]).sum(axis=0)
+    return tuple(tuple(row) for row in counts.tolist())
 
 
 def _letter(number: int) -> str:
