@@ -115,7 +115,7 @@ def rank(
         blocks=len(costs),
         workloads=tuple(costs.index.unique("workload")),
         platforms=tuple(sorted(costs.index.unique("platform"))),
-        variations=len(costs.index.droplevel(["platform", "seed"]).unique()),
+        variations=len({(workload, variation) for workload, _, variation, _ in costs.index}),
         seeds=len(costs.index.unique("seed")),
         standings=tuple(_standings(paired, criterion, mean_ranks, ranks, _intervals(unit_ranks, unit, seed), groups)),
         test=test,
@@ -141,7 +141,8 @@ def _standings(
     values, energies = paired.measures[criterion.name], paired.measures.get(ENERGY)
     means = pd.DataFrame({name: table.mean(skipna=False) for name, table in paired.measures.items()})
     on_front = _front(means, criterion)
-    workload_ranks = ranks.groupby(level="workload").mean()
+    averages = means.to_dict("index")
+    workload_ranks = ranks.groupby(level="workload").mean().to_dict()
     places = mean_ranks.rank(method="min")
     for place, name in enumerate(map(str, mean_ranks.index)):
         yield Standing(
@@ -150,13 +151,13 @@ def _standings(
             mean_rank=float(mean_ranks.iloc[place]),
             interval=(float(intervals[0, place]), float(intervals[1, place])),
             groups="".join(_letter(number) for number, group in enumerate(groups) if place in group),
-            mean=float(values[name].mean()),
+            mean=float(averages[name][criterion.name]),
             median=float(values[name].median()),
             spread=_spread(values[name]),
             energy_spread=(math.nan, math.nan) if energies is None else _spread(energies[name]),
             on_front=on_front.get(name),
             workload_ranks={str(workload): float(rank) for workload, rank in workload_ranks[name].items()},
-            means={str(measure): float(mean) for measure, mean in means.loc[name].items()},
+            means={str(measure): float(mean) for measure, mean in averages[name].items()},
         )
 
 
