@@ -87,6 +87,8 @@ _HOMES = {
     "harness.run": ("call", "extra_measures", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
+    "harness.tournament.leaderboard": ("leaderboard",),
+    "harness.tournament.ranking": ("Ranking", "rank"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.theory import Customers, InfiniteServer, Parameters
@@ -210,11 +210,10 @@ def compare(
     form: Annotated[str, typer.Option("--format", help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
     """Does the simulator agree with the closed forms? Takes about half a minute; exit status 1 if it does not."""
-    from harness.report.tables import FORMATS
+    from harness.report.tables import known_format
     from harness.theory import compare_all, comparison_table
 
-    if form not in FORMATS:
-        raise HarnessError(f"there is no table format {form!r}; {did_you_mean(form, FORMATS)}")
+    known_format(form)
     compared = compare_all()
     typer.echo(comparison_table(compared, form))
     if not all(comparison.agrees for comparison in compared):
