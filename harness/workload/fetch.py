@@ -113,6 +113,8 @@ def _check_gzip(part: Path, url: str) -> None:
     """Without a checksum of our own, gzip's must do: an error page or half a file is not kept."""
     try:
         with gzip.open(part) as file:
+            if not file.read(1):
+                raise EOFError
             while file.read(_CHUNK):
                 pass
     except (OSError, EOFError, zlib.error):
