@@ -25,7 +25,9 @@ def test_importing_stays_light(statement: str) -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list", "--help"], ["data", "--help"], ["theory", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["list", "--help"], ["data", "--help"], ["theory", "--help"]]
+)
 def test_asking_for_help_stays_light(arguments: list[str]) -> None:
     code = (
         f"import sys\nsys.argv = ['harness', *{arguments!r}]\nimport harness.cli\n"

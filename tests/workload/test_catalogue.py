@@ -88,7 +88,7 @@ def test_what_is_not_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
         HarnessError, match=rf"trace 'RICC': its file RICC-2010-2.swf.gz is not in {place}, .*harness data fetch RICC$"
     ):
         find_trace("ricc")
-    with pytest.raises(HarnessError, match="trace 'WAGAP': .*its folder belongs in HARNESS_DATA"):
+    with pytest.raises(HarnessError, match=r"trace 'WAGAP': .*its folder belongs in HARNESS_DATA"):
         find_trace("WAGAP")
     with pytest.raises(HarnessError, match="there is no trace 'RIC': did you mean 'RICC'"):
         named_trace("RIC")
