@@ -131,7 +131,7 @@ def _arrivals(submit: Floats, start: int | None, zone: ZoneInfo | None) -> tuple
         hours, days = submit // 3600 % 24, submit // 86400 % 7
     else:
         when = pd.DatetimeIndex(pd.to_datetime(start + submit, unit="s", utc=True)).tz_convert(zone)
-        hours, days = when.hour.to_numpy(), when.dayofweek.to_numpy()
+        hours, days = when.hour.to_numpy(), when.day_of_week.to_numpy()
     return _counts(hours, 24), _counts(days, 7)
 
 
