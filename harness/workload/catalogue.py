@@ -61,7 +61,7 @@ def find_trace(name: str | os.PathLike[str]) -> Path:
             return found
     if trace is None:
         raise HarnessError(f"{name}: there is no such file, here or {_looked()}")
-    advice = f"harness data fetch {trace.name}" if trace.path else "its folder belongs in HARNESS_DATA"
+    advice = f"fetch it with: harness data fetch {trace.name}" if trace.path else "its folder belongs in HARNESS_DATA"
     raise HarnessError(f"trace {trace.name!r}: its file {file} is not {_looked()}; {advice}")
 
 

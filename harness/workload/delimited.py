@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +21,7 @@ def read_delimited(
     separator: str = "",
     *,
     lenient: bool = False,
-    only: Iterable[str] | None = None,
+    only: Container[str] | None = None,
     mend: Callable[[list[str]], Mend] | None = None,
 ) -> tuple[pd.DataFrame, tuple[Step, ...]]:
     """The cells of a table as text, each row under the number of its line, and what had to be done.
@@ -30,40 +30,24 @@ def read_delimited(
     the columns that are wanted. Lines with a wrong number of cells are refused, or skipped if `lenient`; before
     that, `mend(names)` may put those with too many right.
     """
-    lines = text_of(plain_lines(content)).split("\n")
-    first = next((number for number, line in enumerate(lines) if line.strip()), None)
-    if first is None:
+    lines = dict(enumerate(text_of(plain_lines(content)).split("\n"), start=1))
+    filled = {number: line for number, line in lines.items() if line and not line.isspace()}
+    if not filled:
         raise HarnessError(f"{path}: is empty; expected a line with the names of the columns")
-    separator = separator or max(",;\t", key=lines[first].count)
-    names = names_of(lines[first], separator)
-    fewest = len(names) - 1
-    repair = mend(names) if mend else lambda cells: None
-    numbers, rows, mended, faults = [], [], [], []
-    for number, line in enumerate(lines[first + 1 :], start=first + 2):
-        if not line or line.isspace():
-            continue
-        if line.count(separator) != fewest:
-            cells = line.split(separator)
-            right = repair(cells) if len(cells) > len(names) else None
-            if right is None:
-                faults.append(f"line {number}: expected {len(names)} cells, found {len(cells)}: {shortened(line)}")
-                continue
-            mended.append(number)
-            line = separator.join(right)
-        numbers.append(number)
-        rows.append(line)
+    head = filled.pop(next(iter(filled)))
+    separator = separator or _separator(head)
+    names = names_of(head, separator)
+    wanted = [place for place, name in enumerate(names) if only is None or name in only]
+    for place in wanted:
+        if names.index(names[place]) < place:
+            raise HarnessError(f"{path}: the column {names[place]!r} is there twice; expected it once")
+    rows, faults, steps = _whole_rows(filled, separator, len(names), mend(names) if mend else None)
     if faults and not lenient:
         raise HarnessError(f"{path}: {faults[0]}")
-    steps = []
-    if faults:
-        steps.append(Step("skipped malformed lines", len(faults), f"first: {faults[0]}"))
-    if mended:
-        steps.append(Step("mended lines", len(mended), f"{separator!r} within a cell, the first in line {mended[0]}"))
     if not rows:
         raise HarnessError(f"{path}: holds no jobs; expected one line per job below the names of the columns")
-    wanted = range(len(names)) if only is None else [i for i, name in enumerate(names) if name in set(only)]
     table = pd.read_csv(
-        io.StringIO("\n".join(rows)),
+        io.StringIO("\n".join(rows.values())),
         sep=separator,
         header=None,
         usecols=wanted,
@@ -72,11 +56,40 @@ def read_delimited(
         skip_blank_lines=False,
         quoting=csv.QUOTE_NONE,
     )
-    table.columns = pd.Index([names[i] for i in wanted])
-    table.index = pd.Index(numbers, name="line")
-    return table, tuple(steps)
+    table.columns = pd.Index([names[place] for place in wanted])
+    table.index = pd.Index(rows, name="line")
+    return table, steps
+
+
+def _whole_rows(
+    lines: dict[int, str], separator: str, width: int, mend: Mend | None
+) -> tuple[dict[int, str], list[str], tuple[Step, ...]]:
+    """The lines with `width` cells, some of them mended; what is wrong with the others; and both counted."""
+    rows: dict[int, str] = {}
+    faults, mended = [], []
+    for number, line in lines.items():
+        if line.count(separator) == width - 1:
+            rows[number] = line
+            continue
+        cells = line.split(separator)
+        right = mend(cells) if mend and len(cells) > width else None
+        if right is None:
+            faults.append(f"line {number}: expected {width} cells, found {len(cells)}: {shortened(line)}")
+        else:
+            mended.append(number)
+            rows[number] = separator.join(right)
+    steps = []
+    if faults:
+        steps.append(Step("skipped malformed lines", len(faults), f"first: {faults[0]}"))
+    if mended:
+        steps.append(Step("mended lines", len(mended), f"{separator!r} within a cell, the first in line {mended[0]}"))
+    return rows, faults, tuple(steps)
+
+
+def _separator(line: str) -> str:
+    return max(",;\t", key=line.count)
 
 
 def names_of(line: str, separator: str = "") -> list[str]:
     """The names of the columns on the first line of a table; quotes around them do not count."""
-    return [name.strip().strip('"') for name in line.split(separator or max(",;\t", key=line.count))]
+    return [name.strip().strip('"') for name in line.split(separator or _separator(line))]

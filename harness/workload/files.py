@@ -73,6 +73,8 @@ def text_of(content: bytes) -> str:
 def first_line(path: str | Path) -> str:
     """The first line of a file, plain or gzipped, by which its format is known; empty if it has none to show."""
     try:
+        if not Path(path).is_file():
+            return ""  # a name, or a pipe that can be read only once
         with open(path, "rb") as plain:
             start = plain.read(len(_GZIP))
         with gzip.open(path) if start == _GZIP else open(path, "rb") as file:

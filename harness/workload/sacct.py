@@ -116,8 +116,9 @@ class _Dump:
         """The names in the first of these columns that is there, as numbers from 1 in order of appearance."""
         for name in names:
             if name in self.table:
-                codes, texts = pd.factorize(self.table[name])
-                return np.where(np.asarray(texts == "", dtype=np.bool_)[codes], -1, codes + 1)
+                texts = self.table[name]
+                codes, _ = pd.factorize(texts.mask(texts == ""))
+                return np.where(codes < 0, -1, codes + 1)
         return np.full(len(self.table), -1)
 
 

@@ -86,7 +86,7 @@ def _state(text: str) -> float:
 
 def state_word(text: str) -> str:
     """`CANCELLED` of `CANCELLED by 1000` and of `CANCELLED+`."""
-    return text.split()[0].rstrip("+")
+    return next(iter(text.split()), "").rstrip("+")
 
 
 def _exit_code(text: str) -> float:

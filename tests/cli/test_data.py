@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -76,11 +78,35 @@ def test_the_same_as_json(harness_says: Call, log: Path) -> None:
     }  # fmt: skip
 
 
-def test_whatever_can_be_run_can_be_shown(harness_says: Call, tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text("submit,run,procs\n0,5,1\n")
-    for source in ("poisson(jobs=50, procs=4)", path):
-        assert harness_says("data", "show", source).status == 0
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mine.csv", "submit,run,procs\n0,5,1\n1,5,2\n"),
+        ("gaps.csv", "interarrival,service,cores_used\n1,5,1\n1,5,2\n"),
+        ("dump.log", "State|Submit|Elapsed|NCPUS\n" + "COMPLETED|2021-03-01T08:00:00|00:00:05|2\n" * 2),
+        ("log.txt", "1 0 0 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n" * 2),
+    ],
+)
+def test_every_format_is_run_and_shown(harness_says: Call, tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    run = json.loads(harness_says("run", path, "--procs", 4, "--format", "json").out)
+    shown = json.loads(harness_says("data", "show", path, "--format", "json").out)
+    assert run["measures"]["jobs"] == shown["jobs"] == 2
+    assert shown["name"] == run["workload"]["name"] == path.stem
+    path.write_text(text + "nonsense\n")
+    answer = harness_says("run", path, "--procs", 4)
+    assert (answer.status, answer.out) == (2, "")
+    assert str(path) in answer.err
+    assert f"line {1 + text.count(chr(10))}" in answer.err
+    run = json.loads(harness_says("run", path, "--procs", 4, "--format", "json", "--lenient").out)
+    assert run["preparation"][0]["name"] == "skipped malformed lines"
+
+
+def test_a_log_from_a_pipe(tmp_path: Path, log: Path) -> None:
+    command = [sys.executable, "-m", "harness", "data", "show", "/dev/stdin"]
+    done = subprocess.run(command, input=log.read_bytes(), capture_output=True, timeout=60, check=True)
+    assert done.stdout.startswith(b"stdin: 12 jobs")
 
 
 @pytest.mark.parametrize(

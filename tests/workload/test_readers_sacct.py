@@ -157,15 +157,16 @@ def test_what_slurm_does_not_know_is_unknown(read) -> None:
             "2|PENDING|2021-03-01T08:00:00|Unknown|00:00:00|4|UNLIMITED|16?|",
             "3|CANCELLED+|2021-03-01T08:00:00|None|00:00:00|4|INVALID||",
             "4|COMPLETED|Unknown|None|00:00:00|4|INVALID||",
+            "5||2021-03-01T08:00:00|2021-03-01T08:00:00|00:00:07||||bob",
             head=head,
         )
     )
-    assert log.jobs["run"].tolist() == [-1, -1, 0]
-    assert log.jobs["wait"].tolist() == [0, -1, -1]
-    assert log.jobs["status"].tolist() == [-1, -1, 5]
-    assert log.jobs["estimate"].tolist() == [-1, -1, -1]
-    assert log.jobs["memory"].tolist() == [-1, 16 * 1024 // 4, -1]
-    assert log.jobs["user"].tolist() == [-1, -1, -1]
+    assert log.jobs["run"].tolist() == [-1, -1, 0, 7]
+    assert log.jobs["wait"].tolist() == [0, -1, -1, 0]
+    assert log.jobs["status"].tolist() == [-1, -1, 5, -1]
+    assert log.jobs["estimate"].tolist() == [-1, -1, -1, -1]
+    assert log.jobs["memory"].tolist() == [-1, 16 * 1024 // 4, -1, -1]
+    assert log.jobs["user"].tolist() == [-1, -1, -1, 1]
     assert [(step.name, step.jobs) for step in log.reading] == [("no submit time", 1), ("unfinished", 2)]
 
 
@@ -206,6 +207,7 @@ BAD = JOB.format(job=9)
         (dump(BAD.replace("COMPLETED", "DONE")), "line 2: State is 'DONE'"),
         (dump(BAD.replace("|4|4|", "|four|4|")), "line 2: NCPUS is 'four'"),
         (dump(BAD.replace("2000M", "much")), "line 2: ReqMem is 'much'"),
+        (dump("a|b|c", head="State|Submit|State"), "dump.log: the column 'State' is there twice"),
         (dump("COMPLETED|2021-03-01T08:00:00|4", head="State|Submit|NCPUS"), "has no column 'Elapsed'"),
         (dump("COMPLETED|2021-03-01T08:00:00|00:10:00", head="State|Submit|Elapsed"), "has no widths; expected a col"),
     ],
