@@ -76,7 +76,7 @@ _HOMES = {
     "harness.platform.finding": ("find_platform",),
     "harness.platform.platform": ("NodeType", "PerformanceState", "Platform", "SleepState", "plain"),
     "harness.platform.spec": ("read_spec",),
-    "harness.platform.tables": ("read_servers",),
+    "harness.platform.tables": ("read_platform_table",),
     "harness.workload.log": ("Log", "Step", "Workload"),
     "harness.workload.events": ("Events", "read_events"),
     "harness.workload.frame": ("is_table", "log_from_frame", "read_table"),

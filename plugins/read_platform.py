@@ -25,4 +25,4 @@ def read_servers(source):
     if not path.endswith((".csv", ".csv.gz")):
         return None
     _, values = harness.parse("table" + parenthesis + parameters)
-    return harness.call(harness.read_servers, values, source, harness.find_platform(path))
+    return harness.call(harness.read_platform_table, values, source, harness.find_platform(path))
