@@ -25,11 +25,12 @@ from harness.engine.faults import (
     note,
 )
 from harness.engine.power import change_pace, draw, settle, work_left
-from harness.engine.queue import drop_started, give_up, join_queue, leave_queue, rank_queue
+from harness.engine.queue import drop_started, join_queue, leave, leave_queue, rank_queue
 from harness.engine.recording import full, record_sample
 from harness.engine.service import enter_service, finish, when
 from harness.engine.sleep import finish_transitions
 from harness.engine.state import (
+    CANCELLED,
     FLOATS,
     PARTS,
     PENDING,
@@ -152,7 +153,7 @@ def arrive(state: Any) -> None:
         if state.jobs[job].status != PENDING:  # not accepted
             continue
         if state.truth[job].cancel <= clock.now:
-            give_up(state, job)
+            leave(state, job, CANCELLED)
             continue
         state.sums.backlog += state.truth[job].work
         clock.demand += state.jobs[job].left
