@@ -65,13 +65,15 @@ def next_instant(state: Any) -> float:
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
     if clock.queued + clock.running > 0 or time < np.inf:  # nothing else matters once the last job has left
-        time = min(time, clock.transition, clock.start_timer, clock.rate_timer, clock.sleep_timer)
+        time = min(time, clock.transition, clock.start_timer)
         clock.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
             clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
             time = min(time, clock.crossing)
         if clock.events < len(state.events):
             time = min(time, state.events[clock.events].time)
+    if time < np.inf:  # waiting jobs gain nothing from another rate, or from nodes that sleep
+        time = min(time, clock.rate_timer, clock.sleep_timer)
     return time
 
 
