@@ -60,6 +60,7 @@ _HOMES = {
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),
+    "harness.workload.resampling": ("resample",),
     "harness.platform.small_table": ("read_small_table",),
     "harness.workload.catalogue": ("find_trace",),
     "harness.run": ("call", "extra_measures", "find_platform", "read_platform", "read_workload", "simulate"),
