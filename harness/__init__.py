@@ -66,6 +66,9 @@ _HOMES = {
     "harness.run": ("call", "extra_measures", "find_platform", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
+    "harness.results.adequacy": ("Adequacy", "UndefinedError", "adequacy"),
+    "harness.results.repeatability": ("Repeatability", "repeatability"),
+    "harness.likeness": ("Likeness", "identify"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
