@@ -46,7 +46,7 @@ class Repeatability:
     """P between pairs of repetitions, called P_ideal; the means of what two repetitions differ by."""
 
     P: float  # mean over the pairs [s]
-    low: float  # of the interval of that mean [s]; not a number for a single pair
+    low: float  # of the 95 % interval of that mean [s]; not a number for a single pair
     high: float
     pairs: tuple[float, ...]  # P of each pair [s]
     growth: tuple[Growth, ...]
@@ -73,10 +73,9 @@ def repeatability(
 ) -> Repeatability:
     """Replay `workload` twice with random overheads, `pairs` times, and see how far the two are apart.
 
-    `replay` simulates a workload with the scheduler, platform and seed in question. The interval is Student's, of
-    95 %. `progress(done, all)` is called after every replay.
+    `replay` simulates a workload with the scheduler, platform and seed in question. The interval of the mean is
+    bootstrapped, because single pairs may be far off. `progress(done, all)` is called after every replay.
     """
-    from scipy.stats import t
 
     if pairs < 1:
         raise HarnessError(f"pairs={pairs}: expected at least one pair of repetitions")
@@ -95,10 +94,18 @@ def repeatability(
             progress(k + 1, len(taken))
     found = [compare(*two) for two in zip(streams[::2], streams[1::2], strict=True)]
     P = np.array([pair.P for pair in found])
-    half = float(t.ppf((1 + CONFIDENCE) / 2, pairs - 1) * P.std(ddof=1) / math.sqrt(pairs)) if pairs > 1 else math.nan
-    mean = float(P.mean())
     growth = tuple(_mean(rows) for rows in zip(*(pair.growth for pair in found), strict=True))
-    return Repeatability(mean, mean - half, mean + half, tuple(P.tolist()), growth)
+    return Repeatability(float(P.mean()), *_interval(P), tuple(P.tolist()), growth)
+
+
+def _interval(values: Floats) -> tuple[float, float]:
+    """Where the mean of what `values` are a sample of may lie."""
+    from scipy.stats import bootstrap
+
+    if len(values) == 1:
+        return math.nan, math.nan
+    found = bootstrap((values,), np.mean, confidence_level=CONFIDENCE, method="percentile", random_state=0)
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
 def seconds(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floats:
