@@ -140,7 +140,7 @@ def _table(found: "Adequacy | None", reference: "Repeatability | None") -> tuple
         headers += ["P", "E", "different waits"]
         parts.append(found.growth)
     if reference:
-        headers += ["P_ideal", "E_ideal", "different waits_ideal"]
+        headers += ["P_ideal", "E_ideal", "different waits, ideal"]
         parts.append(reference.growth)
     units += ["s", "s", ""] * len(parts)
     rows = [[of[0].jobs, *(v for g in of for v in (g.P, g.E, g.different))] for of in zip(*parts, strict=True)]

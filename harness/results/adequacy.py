@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from harness.errors import HarnessError
 from harness.workload.log import Log, Workload
+from harness.workload.steps import CANCELLED
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -135,9 +136,10 @@ def logged(workload: Workload) -> Stream:
 def as_written(log: Log) -> Stream:
     """The jobs of a log that is not prepared, by submit time and number: some are written as their jobs end."""
     jobs = log.jobs.take(np.lexsort((log.jobs["job"], log.jobs["submit"])))
-    job, submit, procs, used, estimate, wait, run = (
-        jobs[name].to_numpy() for name in ("job", "submit", "procs", "used_procs", "estimate", "wait", "run")
+    job, submit, procs, used, estimate, wait, run, status = (
+        jobs[name].to_numpy() for name in ("job", "submit", "procs", "used_procs", "estimate", "wait", "run", "status")
     )
+    run = np.where((status == CANCELLED) & (run < 0), 0.0, run)
     return Stream(log.name, job, submit, np.where(procs > 0, procs, used), estimate, *_times(wait, run))
 
 
@@ -173,8 +175,9 @@ def _refuse_other_jobs(model: Stream, real: Stream) -> None:
 def _refuse_unknown(stream: Stream) -> None:
     unknown = np.isnan(stream.residence)
     if unknown.any():
-        job, count, all_ = stream.job[np.argmax(unknown)], np.count_nonzero(unknown), len(unknown)
+        first = int(np.argmax(unknown))
+        what = "wait" if np.isnan(stream.wait[first]) else "runtime"
         raise UndefinedError(
-            f"the adequacy against {stream.name} is undefined: how long job {job} was in the system is unknown, as "
-            f"of {count:,} of {all_:,} jobs; expected the wait and runtime of every job"
+            f"the adequacy against {stream.name} is undefined: the {what} of job {stream.job[first]} is unknown; "
+            f"expected waits and runtimes of all jobs, {np.count_nonzero(unknown):,} of {len(unknown):,} lack them"
         )

@@ -11,7 +11,8 @@ from harness.workload.condition import COLUMNS, Condition
 from harness.workload.log import Log, Step, Workload
 from harness.workload.swf import procs_of
 
-_CANCELLED = 5  # SWF status of a job that was cancelled before it started, or while it ran
+#: SWF status of a job that was cancelled before it started, or while it ran.
+CANCELLED = 5
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -121,7 +122,7 @@ def choose_runtime(work: Workbench, unknown: str) -> None:
     run, wait, status = work.column("run"), work.column("wait"), work.column("status")
     cancelled = np.zeros(len(run), dtype=np.bool_)
     if unknown == "cancel":
-        cancelled = (run <= 0) & (status == _CANCELLED) & (wait >= 0)
+        cancelled = (run <= 0) & (status == CANCELLED) & (wait >= 0)
         work.note("cancelled", cancelled.sum(), "cancelled before they ran: leave the queue after their wait")
     work.put(work=np.maximum(run, 0.0), cancelled=cancelled, patience=wait)
     work.keep((run > 0) | cancelled, "runtime", "unknown or zero runtime: dropped")
