@@ -1,22 +1,26 @@
 """The difference of two streams of jobs: its formula, its properties, and when there is none."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Run, random_workload
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import HarnessError, UndefinedError, prepare
-from harness.platform.platform import NodeType, Platform
+from harness.platform.platform import NodeType, Platform, plain
 from harness.results.adequacy import Stream, adequacy, as_written, compare, logged, prefixes, simulated
 from harness.results.export import simulated_log
+from harness.results.schedule import Schedule
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log, Workload
+
+Run = Callable[..., Schedule]
+Make = Callable[..., Workload]
 
 times = st.integers(0, 10**6).map(float)
 pairs = st.lists(st.tuples(times, times, times, times), min_size=1, max_size=120)
@@ -118,8 +122,8 @@ def test_nothing_can_be_said_of_a_log_without_waits() -> None:
         adequacy(log)
 
 
-def test_a_job_that_is_too_wide_has_no_residence_time(run: Run) -> None:
-    workload = random_workload(3, width=13)
+def test_a_job_that_is_too_wide_has_no_residence_time(run: Run, make: Make) -> None:
+    workload = make(3, width=13)
     wide = workload.jobs.sort_values("submit", kind="stable").query("procs == 13")["job"].iloc[0]
     with pytest.raises(UndefinedError, match=f"the wait of job {wide} is unknown"):
         adequacy(run(workload))
@@ -134,9 +138,9 @@ def as_log(workload: Workload, run: Run, **parts: str) -> Log:
 
 
 @pytest.mark.parametrize("start", ["none", "easy", "conservative"])
-def test_who_replays_with_the_machines_own_policy_is_not_off(run: Run, start: str) -> None:
+def test_who_replays_with_the_machines_own_policy_is_not_off(run: Run, make: Make, start: str) -> None:
     machine = Platform("twelve", (NodeType(12, 1, idle=1, peak=2),))
-    workload = random_workload(5)
+    workload = make(5)
     stays = workload.jobs[np.isinf(workload.jobs["cancel"])].reset_index(drop=True)
     log = as_log(replace(workload, jobs=stays), run, platform=machine, start=start)
     again = run(prepare(log), machine, start=start)
@@ -148,21 +152,22 @@ def test_who_replays_with_the_machines_own_policy_is_not_off(run: Run, start: st
 
 def test_who_left_the_queue_was_in_the_system_until_then(run: Run) -> None:
     frame = {"submit": [0, 1, 2], "run": [50, -1, 5], "procs": [12, 1, 12], "wait": [0, 20, 48], "status": [1, 5, 1]}
-    schedule = run(prepare(log_from_frame(pd.DataFrame(frame)), unknown="cancel"), start="none")
-    for found in (simulated(schedule), logged(schedule.workload), as_written(log_from_frame(pd.DataFrame(frame)))):
+    log = log_from_frame(pd.DataFrame(frame))
+    schedule = run(prepare(log, unknown="cancel"), plain(12), start="none", energy="none")
+    for found in (simulated(schedule), logged(schedule.workload), as_written(log)):
         assert found.wait.tolist() == [0, 20, 48]
         assert found.residence.tolist() == [50, 20, 53]
 
 
-def test_the_order_of_lines_does_not_matter(run: Run) -> None:
-    log = as_log(random_workload(4), run)
+def test_the_order_of_lines_does_not_matter(run: Run, make: Make) -> None:
+    log = as_log(make(4), run)
     shuffled = replace(log, jobs=log.jobs.sample(frac=1, random_state=1).reset_index(drop=True))
     assert adequacy(log, shuffled).P == 0
     assert adequacy(log, shuffled).jobs == len(log.jobs)
 
 
-def test_residence_is_the_whole_time_in_the_system(run: Run) -> None:
-    schedule = run(random_workload(2), order="spf", start="preempt")
+def test_residence_is_the_whole_time_in_the_system(run: Run, make: Make) -> None:
+    schedule = run(make(2), order="spf", start="preempt")
     frame = schedule.frame.sort_values("submit", kind="stable")
     found = simulated(schedule)
     np.testing.assert_array_equal(found.job, frame["job"])

@@ -1,11 +1,11 @@
 """Repetitions of one experiment: what they share, how far apart they are, and what is made of it."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Run, random_workload
 
 from harness import HarnessError, Scheduler, lublin, prepare, simulate
 from harness.platform.platform import plain
@@ -13,6 +13,9 @@ from harness.results.adequacy import Adequacy
 from harness.results.repeatability import Repeatability, repeatability, seconds
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
+
+Run = Callable[..., Schedule]
+Make = Callable[..., Workload]
 
 
 def watched(run: Run, seen: list[Workload], **options: Any) -> Any:
@@ -23,8 +26,8 @@ def watched(run: Run, seen: list[Workload], **options: Any) -> Any:
     return replay
 
 
-def test_repetitions_share_all_but_the_overheads(run: Run) -> None:
-    source, seen = random_workload(1), []
+def test_repetitions_share_all_but_the_overheads(run: Run, make: Make) -> None:
+    source, seen = make(1), []
     repeatability(
         source, watched(run, seen), launch="uniform(low=1, high=9)", completion="constant(seconds=3)", pairs=3
     )
@@ -45,16 +48,16 @@ def test_repetitions_share_all_but_the_overheads(run: Run) -> None:
     assert seen[0].jobs["estimate"][enough].equals(source.jobs["estimate"][enough])
 
 
-def test_equal_overheads_make_no_difference(run: Run) -> None:
-    found = repeatability(random_workload(1), run, launch="constant(seconds=4)", completion="constant", pairs=2)
+def test_equal_overheads_make_no_difference(run: Run, make: Make) -> None:
+    found = repeatability(make(1), run, launch="constant(seconds=4)", completion="constant", pairs=2)
     assert (found.P, found.low, found.high, found.pairs) == (0, 0, 0, (0, 0))
 
 
-def test_where_nobody_waits_the_overheads_are_all_there_is(run: Run) -> None:
+def test_where_nobody_waits_the_overheads_are_all_there_is(run: Run, make: Make) -> None:
     def replay(workload: Workload) -> Schedule:
         return run(workload, platform=plain(100_000), energy="none")
 
-    workload = random_workload(1, jobs=2_000)
+    workload = make(1, jobs=2_000)
     workload.jobs["cancel"] = np.inf
     found = repeatability(workload, replay, launch="exponential(mean=3)", completion="exponential(mean=4)", pairs=5)
     expected = math.sqrt(2 * (3**2 + 4**2))  # of the difference of two sums
@@ -63,8 +66,8 @@ def test_where_nobody_waits_the_overheads_are_all_there_is(run: Run) -> None:
     assert found.growth[-1].different == 0
 
 
-def test_the_seed_decides(run: Run) -> None:
-    one, again, other = (repeatability(random_workload(1), run, pairs=2, seed=seed) for seed in (1, 1, 2))
+def test_the_seed_decides(run: Run, make: Make) -> None:
+    one, again, other = (repeatability(make(1), run, pairs=2, seed=seed) for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
@@ -82,15 +85,15 @@ def test_the_method_of_the_paper() -> None:
     assert 0 < found.growth[-1].different < 200  # few waits differ
 
 
-def test_a_single_pair_has_no_interval(run: Run) -> None:
-    found = repeatability(random_workload(1), run, pairs=1)
+def test_a_single_pair_has_no_interval(run: Run, make: Make) -> None:
+    found = repeatability(make(1), run, pairs=1)
     assert math.isnan(found.low)
     assert found.pairs == (found.P,)
 
 
-def test_progress_counts_replays(run: Run) -> None:
+def test_progress_counts_replays(run: Run, make: Make) -> None:
     seen: list[tuple[int, int]] = []
-    repeatability(random_workload(1), run, pairs=2, progress=lambda done, all_: seen.append((done, all_)))
+    repeatability(make(1), run, pairs=2, progress=lambda done, all_: seen.append((done, all_)))
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
@@ -121,9 +124,9 @@ def test_distributions(spec: str, mean: float, deviation: float) -> None:
         ({"pairs": 0}, "pairs=0: expected at least one pair"),
     ],
 )
-def test_impossible_options(run: Run, options: dict[str, Any], complaint: str) -> None:
+def test_impossible_options(run: Run, make: Make, options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(HarnessError, match=complaint):
-        repeatability(random_workload(1), run, **options)
+        repeatability(make(1), run, **options)
 
 
 @pytest.mark.parametrize(
