@@ -46,7 +46,7 @@ def generated(load: float) -> Repeatability:
 
 def brief(*values: float) -> list[str]:
     """As the sentences of `harness adequacy` give them."""
-    return [readable(float(f"{value:.4g}")) for value in values]
+    return [f"{value:,.1f}" for value in values]
 
 
 def test_the_papers_table() -> None:

@@ -150,12 +150,12 @@ def _table(found: "Adequacy | None", reference: "Repeatability | None") -> tuple
 def _sentences(found: "Adequacy | None", reference: "Repeatability | None", facts: dict[str, Any]) -> list[str]:
     sentences = []
     if found:
-        sentences.append(f"|V − v|: median {found.median:,.6g} s, 95th percentile {found.p95:,.6g} s.")
+        sentences.append(f"|V − v|: median {found.median:,.1f} s, 95th percentile {found.p95:,.1f} s.")
     if reference:
         pairs = len(reference.pairs)
-        interval = f", 95 % interval {reference.low:,.4g} to {reference.high:,.4g} s" if pairs > 1 else ""
+        interval = f", 95 % interval {reference.low:,.1f} to {reference.high:,.1f} s" if pairs > 1 else ""
         sentences.append(
-            f"P_ideal = {reference.P:,.4g} s{interval}, of {pairs} pairs of repetitions; "
+            f"P_ideal = {reference.P:,.1f} s{interval}, of {pairs} pairs of repetitions; "
             f"launch {facts['launch']}, completion {facts['completion']}."
         )
     return sentences

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: How sure the interval is.
-CONFIDENCE = 0.95
-
 #: Distribution → its parameters [s] and defaults, and how so many are drawn. All are at least 0.
 _DISTRIBUTIONS: dict[str, tuple[dict[str, float], Callable[..., Floats]]] = {
     "constant": ({"seconds": 5.0}, lambda draw, size, seconds: np.full(size, seconds)),
@@ -54,11 +51,11 @@ class Repeatability:
     def verdict(self, model: Adequacy) -> str:
         """Whether a model that is so far from the log can be told from the machine itself."""
         P = model.P
-        reference = f"the {self.P:,.4g} s between two repetitions"
+        reference = f"the {self.P:,.1f} s between two repetitions"
         if self.P >= P:
-            return f"P = {P:,.6g} s, not above {reference}: the replay cannot be told from the machine."
-        times = f"{P / self.P:,.4g} times" if self.P > 0 else "more than"
-        return f"P = {P:,.6g} s, {times} {reference}: the replay can be told from the machine."
+            return f"P = {P:,.1f} s, not above {reference}: the replay cannot be told from the machine."
+        times = f"{P / self.P:,.1f} times" if self.P > 0 else "more than"
+        return f"P = {P:,.1f} s, {times} {reference}: the replay can be told from the machine."
 
 
 def repeatability(
@@ -76,7 +73,6 @@ def repeatability(
     `replay` simulates a workload with the scheduler, platform and seed in question. The interval of the mean is
     bootstrapped, because single pairs may be far off. `progress(done, all)` is called after every replay.
     """
-
     if pairs < 1:
         raise HarnessError(f"pairs={pairs}: expected at least one pair of repetitions")
     draw = np.random.default_rng(seed)
@@ -84,15 +80,15 @@ def repeatability(
     size = (2 * pairs, len(workload))
     taken = runs * (seconds(launch, draw, size) + seconds(completion, draw, size))
     longest = taken.max(axis=0)
-    streams: list[Stream] = []
-    for k, of_jobs in enumerate(taken):
-        identity = (
-            f"{workload.digest} with {launch} and {completion} seconds, seed {seed}, repetition {k} of {len(taken)}"
-        )
-        streams.append(simulated(replay(_repetition(workload, of_jobs, longest, identity))))
+
+    def repeat(k: int) -> Stream:
+        identity = f"{workload.digest} {launch} {completion} {seed} {k} of {len(taken)}"
+        stream = simulated(replay(_repetition(workload, taken[k], longest, identity)))
         if progress is not None:
             progress(k + 1, len(taken))
-    found = [compare(*two) for two in zip(streams[::2], streams[1::2], strict=True)]
+        return stream
+
+    found = [compare(repeat(k), repeat(k + 1)) for k in range(0, len(taken), 2)]
     P = np.array([pair.P for pair in found])
     growth = tuple(_mean(rows) for rows in zip(*(pair.growth for pair in found), strict=True))
     return Repeatability(float(P.mean()), *_interval(P), tuple(P.tolist()), growth)
@@ -104,7 +100,7 @@ def _interval(values: Floats) -> tuple[float, float]:
 
     if len(values) == 1:
         return math.nan, math.nan
-    found = bootstrap((values,), np.mean, confidence_level=CONFIDENCE, method="percentile", random_state=0)
+    found = bootstrap((values,), np.mean, confidence_level=0.95, method="percentile", random_state=0)
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 

@@ -132,10 +132,10 @@ def test_impossible_options(run: Run, make: Make, options: dict[str, Any], compl
 @pytest.mark.parametrize(
     ("P", "reference", "words"),
     [
-        (30.0, 12.0, "2.5 times the 12 s between two repetitions: the replay can be told from the machine"),
-        (12.0, 12.0, "not above the 12 s between two repetitions: the replay cannot be told from the machine"),
+        (30.0, 12.0, "2.5 times the 12.0 s between two repetitions: the replay can be told from the machine"),
+        (12.0, 12.0, "not above the 12.0 s between two repetitions: the replay cannot be told from the machine"),
         (0.0, 0.0, "cannot be told"),
-        (1.0, 0.0, "more than the 0 s between two repetitions: the replay can be told"),
+        (1.0, 0.0, "more than the 0.0 s between two repetitions: the replay can be told"),
     ],
 )
 def test_the_verdict(P: float, reference: float, words: str) -> None:  # noqa: N803 - the paper's name
