@@ -177,7 +177,8 @@ def _refuse_unknown(stream: Stream) -> None:
     if unknown.any():
         first = int(np.argmax(unknown))
         what = "wait" if np.isnan(stream.wait[first]) else "runtime"
+        lacking = f"{np.count_nonzero(unknown):,} of {len(unknown):,}"
         raise UndefinedError(
             f"the adequacy against {stream.name} is undefined: the {what} of job {stream.job[first]} is unknown (not "
-            f"logged, or it never ran); expected waits and runtimes of all jobs, {np.count_nonzero(unknown):,} of {len(unknown):,} lack them"
+            f"logged, or it never ran); expected waits and runtimes of all jobs, {lacking} lack them"
         )
