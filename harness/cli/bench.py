@@ -10,7 +10,7 @@ def bench(
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
     """Measure the engine beside a bare loop that does the same work without plugins."""
-    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, whole_log
+    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, variations, whole_log
     from harness.errors import HarnessError
     from harness.report.tables import render
 
@@ -23,3 +23,4 @@ def bench(
         print(f"\nthe whole HPC2N log: not measured: {error}")
         return
     print("\n" + render(("start", "HPC2N"), logs, format, units=("", "s")))
+    print("\n" + render(("under EASY", "time"), variations(), format, units=("", "s")))
