@@ -65,6 +65,7 @@ _HOMES = {
     "harness.run": ("call", "extra_measures", "find_platform", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
+    "harness.tournament.results": ("Results",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -80,8 +81,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "hooks":  # what a plugin author reads: help(harness.hooks)
-        return import_module("harness.hooks")
+    if name in ("hooks", "tournament"):  # what a plugin author reads: help(harness.hooks); a package that is called
+        return import_module(f"harness.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -1,0 +1,69 @@
+"""The workers of an existing Dask cluster.
+
+On one machine: `dask scheduler` in one terminal, `dask worker tcp://127.0.0.1:8786 --nworkers 2 --nthreads 1` in
+another, `harness tournament classic --dask tcp://127.0.0.1:8786` in a third. On a supercomputer under Slurm, with
+dask-jobqueue, from a login node:
+
+    from dask_jobqueue import SLURMCluster
+    import harness
+
+    cluster = SLURMCluster(cores=32, processes=1, memory="64GB", walltime="02:00:00")
+    cluster.scale(jobs=4)
+    harness.tournament("classic", dask=cluster.scheduler_address)
+
+Every worker has the harness of the same version installed, and sees the plugin files under the same paths; it does
+not need the logs. Workloads are sent to each worker once. A run whose worker dies is done again by another, a few
+times; the results are written by the process that leads the tournament alone.
+"""
+
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+from harness.tournament.execute import Finished, Task, execute
+
+if TYPE_CHECKING:
+    from harness.tournament.plan import Run
+
+#: How long to wait for the scheduler to answer [s].
+PATIENCE = "10s"
+
+
+class DaskWorkers:
+    """Tasks go to a Dask scheduler, with the workloads that lie at its workers."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise HarnessError("--dask needs Dask: pip install 'sched-harness[dask]'") from None
+        try:
+            self.client = Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise HarnessError(
+                f"no Dask scheduler answers at {address!r}: expected an address like tcp://127.0.0.1:8786 ({error})"
+            ) from error
+        self.executor = self.client.get_executor(pure=False)
+        self.there: dict[str, Any] = {}  # workload's digest → Dask's handle of it
+
+    def begin(self, runs: "Iterable[Run]") -> None:
+        """Send every worker the workloads of these runs."""
+        workloads = {run.workload.digest: run.workload for run in runs}
+        handles = self.client.scatter(list(workloads.values()), broadcast=True)
+        self.there = dict(zip(workloads, handles, strict=True))
+
+    def room(self) -> int:
+        """One for each thread of the workers there are now, and one for each to go on with."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(2, 2 * sum(threads.values()))
+
+    def submit(self, task: Task, run: "Run") -> "Future[Finished]":
+        """Have a task done by some worker."""
+        future: Future[Finished] = self.executor.submit(execute, task, self.there[run.workload.digest])
+        return future
+
+    def close(self) -> None:
+        """Leave the cluster as it was."""
+        self.executor.shutdown(wait=False)
+        self.client.close()
