@@ -45,6 +45,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     }
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (("name", "nodes", "procs"), lambda: _platforms(plugins))
+    kinds["fields"] = (("name", "about"), _fields)
     kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
     return kinds
 
@@ -74,6 +75,15 @@ def _platforms(paths: tuple[str, ...]) -> Rows:
 
     read = {name: read_platform(name, plugins=paths) for name in bundled_platforms()}
     return [(name, str(p.nodes), str(p.cores)) for name, p in read.items()]
+
+
+def _fields() -> Rows:
+    import tomllib
+
+    from harness.tournament.reading import bundled_fields
+
+    about = {name: tomllib.loads(path.read_text(encoding="utf-8"))["about"] for name, path in bundled_fields().items()}
+    return [(name, " ".join(text.split())) for name, text in about.items()]
 
 
 def _measures(paths: tuple[str, ...]) -> Rows:

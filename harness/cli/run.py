@@ -54,7 +54,7 @@ def run(
     """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
     if platform is not None and procs is not None:
         raise HarnessError("--platform and --procs both given: expected one of them")
-    with _compiling_said(), _warnings_said():
+    with compiling_said(), warnings_said():
         from harness.policy import Scheduler
         from harness.report.tables import FORMATS
         from harness.results.export import writer_for
@@ -160,7 +160,7 @@ def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[st
 
 
 @contextmanager
-def _compiling_said() -> Iterator[None]:
+def compiling_said() -> Iterator[None]:
     """Say so when something is compiled that takes seconds: the event loop, or a start policy."""
     from harness.keep import on_compiling
 
@@ -180,7 +180,7 @@ def _compiling_said() -> Iterator[None]:
 
 
 @contextmanager
-def _warnings_said() -> Iterator[None]:
+def warnings_said() -> Iterator[None]:
     """Warnings are one line each, on stderr."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"harness: {message}", file=sys.stderr)

@@ -41,6 +41,11 @@ class Progress:
     done_jobs: int = 0
     jobs_to_do: int = 0
 
+    @property
+    def to_do(self) -> int:
+        """Runs that were not in the store."""
+        return self.runs - self.found
+
 
 Watch = Callable[[Progress], None]
 
