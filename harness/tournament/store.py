@@ -152,8 +152,9 @@ class Store:
     def finish(self, identity: str, run: Finished) -> None:
         """Write down what came of a run, its schedule first: who finds the run finds its schedule."""
         if run.parquet is not None:
-            self.schedule(identity).parent.mkdir(exist_ok=True)
-            with replacing(self.schedule(identity)) as temporary:
+            path = schedule_path(self.folder, identity)
+            path.parent.mkdir(exist_ok=True)
+            with replacing(path) as temporary:
                 temporary.write_bytes(run.parquet)
         measures = {name: value if value == value else None for name, value in run.measures.items()}
         status = "failed" if run.error else "done"
@@ -164,10 +165,6 @@ class Store:
                 *(run.started, run.finished, run.worker, identity),
             ),
         )
-
-    def schedule(self, identity: str) -> Path:
-        """Where the schedule of a run is kept, if it is."""
-        return self.folder / "schedules" / f"{identity}.parquet"
 
     def close(self) -> None:
         """End the session, if one was begun; what it had claimed and not finished is free again."""
@@ -182,6 +179,7 @@ class Store:
         if self._lock is not None:
             self._lock.release()
             Path(self._lock.lock_file).unlink(missing_ok=True)
+        self.session, self._lock = 0, None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -192,6 +190,11 @@ class Store:
             self.database.execute("ROLLBACK")
             raise
         self.database.execute("COMMIT")
+
+
+def schedule_path(folder: Path, identity: str) -> Path:
+    """Where the schedule of a run is kept, if it is."""
+    return folder / "schedules" / f"{identity}.parquet"
 
 
 def _make(folder: Path) -> None:
