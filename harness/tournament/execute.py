@@ -50,6 +50,10 @@ class Finished:
     parquet: bytes | None = None  # the schedule, if it is to be kept
 
 
+#: What is said when whoever did the runs has gone.
+GONE = "the workers are gone; what has finished is kept, and the same command goes on from there"
+
+
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
     """The run was given up because the tournament is being left."""
 

@@ -16,12 +16,14 @@ not need the logs. Workloads are sent to each worker once. A run whose worker di
 times; the results are written by the process that leads the tournament alone.
 """
 
+import warnings
 from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.tournament.execute import Finished, Task, execute
+from harness.tournament.execute import GONE, Finished, Task, execute
+from harness.workload.log import Workload
 
 if TYPE_CHECKING:
     from harness.tournament.plan import Run
@@ -48,14 +50,24 @@ class DaskWorkers:
         self.there: dict[str, Any] = {}  # workload's digest → Dask's handle of it
 
     def begin(self, runs: "Iterable[Run]") -> None:
-        """Send every worker the workloads of these runs."""
+        """Hand over the workloads of these runs, once a first worker is there: a batch system may be late."""
+        self.client.wait_for_workers(1)
         workloads = {run.workload.digest: run.workload for run in runs}
-        handles = self.client.scatter(list(workloads.values()), broadcast=True)
-        self.there = dict(zip(workloads, handles, strict=True))
+        with warnings.catch_warnings():
+            # Data that is scattered is lost with the last worker that has it. What a task carries stays with the
+            # scheduler, which hands it out again; it is large, and Dask says so.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            self.there = {
+                digest: self.client.submit(as_it_is, workload, key=f"workload-{digest}")
+                for digest, workload in workloads.items()
+            }
 
     def room(self) -> int:
         """One for each thread of the workers there are now, and one for each to go on with."""
-        threads: dict[str, int] = self.client.nthreads()
+        try:
+            threads: dict[str, int] = self.client.nthreads()
+        except OSError as error:
+            raise HarnessError(GONE) from error
         return max(2, 2 * sum(threads.values()))
 
     def submit(self, task: Task, run: "Run") -> "Future[Finished]":
@@ -67,3 +79,8 @@ class DaskWorkers:
         """Leave the cluster as it was."""
         self.executor.shutdown(wait=False)
         self.client.close()
+
+
+def as_it_is(workload: Workload) -> Workload:
+    """The task that brings a workload to a worker."""
+    return workload

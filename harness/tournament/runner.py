@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from harness import __version__
 from harness.errors import HarnessError
 from harness.run import choose_policies
-from harness.tournament.execute import Finished, Task, execute, sentence, warm
+from harness.tournament.execute import GONE, Finished, Task, execute, sentence, warm
 from harness.tournament.field import PARTS, Field
 from harness.tournament.plan import Plan, Run, make_plan
 from harness.tournament.reading import read_field
@@ -97,7 +97,7 @@ def tournament(
     workers = _at_least(1, workers or os.cpu_count() or 1, "workers")
     plan = make_plan(field, paths)
     folder = Path(out) if out is not None else default_folder(field)
-    with _store(folder) as store, _pool(plan, workers, dask) as pool:
+    with _pool(plan, workers, dask) as pool, _store(folder) as store:
         store.begin(_about(plan, command, dask or f"{workers} threads"), _wanted(plan))
         _run_all(plan, store, pool, keep_schedules, watch)
     return Results(folder)
@@ -151,7 +151,9 @@ def _answer(future: "Future[Finished]", run: Run) -> Finished:
     """What came of a run, even if who did it is no more."""
     try:
         return future.result()
-    except Exception as error:  # Dask has many words for a worker that died once too often
+    except CancelledError as error:  # by nobody here
+        raise HarnessError(GONE) from error
+    except Exception as error:  # the workers that tried it died, one after the other
         now = time.time()
         return Finished(sentence(error), run.jobs, now, now, worker="")
 
