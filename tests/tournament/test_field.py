@@ -1,6 +1,7 @@
 """Fields: the product they stand for, and what is said about mistakes in them."""
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_fields import FIELD, Write
 
+from harness.bundled import folder
 from harness.errors import HarnessError
 from harness.plugins import plugins
 from harness.policy import Scheduler, parse
@@ -212,3 +214,12 @@ def test_every_bundled_field_is_right(name: str) -> None:
 def test_the_demo_needs_no_files() -> None:
     plan = make_plan(read_field("demo"))
     assert len(plan.runs) == len(plan.workloads) * 6
+
+
+def test_the_example_of_the_documentation_is_right(write: Write) -> None:
+    readme = (folder("policies") / "README.md").read_text()
+    example = re.search(r"```toml\n(.*?)```", readme, re.DOTALL)
+    assert example is not None
+    field = read_field(write(example[1]))
+    assert len(list(field.combinations())) == 2 * 2 * 7 - 2 * 2
+    assert len(expand("hysteresis(low=[2, 8], high=[4, 8])")) == 3
