@@ -16,6 +16,7 @@ not need the logs. Workloads are sent to each worker once. A run whose worker di
 times; the results are written by the process that leads the tournament alone.
 """
 
+import time
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 #: How long to wait for the scheduler to answer [s].
 PATIENCE = "10s"
+
+#: Workers may come and go; how often to count them [s].
+RECOUNT = 1.0
 
 
 class DaskWorkers:
@@ -47,6 +51,7 @@ class DaskWorkers:
                 f"no Dask scheduler answers at {address!r}: expected an address like tcp://127.0.0.1:8786 ({error})"
             ) from error
         self.executor = self.client.get_executor(pure=False)
+        self.threads, self.counted = 0, -RECOUNT
         self.there: dict[str, Any] = {}  # workload's digest → Dask's handle of it
 
     def begin(self, runs: "Iterable[Run]") -> None:
@@ -64,11 +69,13 @@ class DaskWorkers:
 
     def room(self) -> int:
         """One for each thread of the workers there are now, and one for each to go on with."""
-        try:
-            threads: dict[str, int] = self.client.nthreads()
-        except OSError as error:
-            raise HarnessError(GONE) from error
-        return max(2, 2 * sum(threads.values()))
+        if time.monotonic() > self.counted + RECOUNT:
+            try:
+                threads: dict[str, int] = self.client.nthreads()
+            except OSError as error:
+                raise HarnessError(GONE) from error
+            self.threads, self.counted = sum(threads.values()), time.monotonic()
+        return max(2, 2 * self.threads)
 
     def submit(self, task: Task, run: "Run") -> "Future[Finished]":
         """Have a task done by some worker."""
