@@ -1,6 +1,5 @@
 """How fast tournaments are here: what a second thread and Dask workers bring, and how long real ones take."""
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from harness.errors import HarnessError
 from harness.tournament.field import Field
 from harness.tournament.page import Page
 from harness.tournament.reading import read_field
-from harness.tournament.runner import Progress, tournament
+from harness.tournament.runner import Progress, cores, tournament
 
 #: Compiled policies only, on logs of everyday length; seeds only repeat the work.
 _STREAM = "lublin(jobs=100000, procs=256, seed={seed}, load=0.7)"
@@ -59,8 +58,8 @@ def real() -> Iterator[Row]:
     """Tournaments on real logs, on all cores, the second time: nothing is compiled any more."""
     for name, field in (("classic", read_field("classic")), ("100 variations × 8", _field(_VARIATIONS))):
         try:
-            _time(replace(field, resamples=0), workers=os.cpu_count())
-            yield _row(name, _time(field, workers=os.cpu_count()), None)
+            _time(replace(field, resamples=0), workers=cores())
+            yield _row(name, _time(field, workers=cores()), None)
         except HarnessError as error:
             yield f"{name}: {error}", 0, 0, float("nan"), float("nan"), None
 

@@ -16,6 +16,7 @@ from harness.errors import HarnessError, did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.tournament.results import Results
     from harness.tournament.runner import Progress, Watch
 
 
@@ -76,6 +77,8 @@ def tournament(
             )
             raise
     frame = results.frame()
+    if keep_schedules:
+        _say_which_are_missing(results, frame)
     if (frame["status"] == "done").any():
         print(leaderboard(frame, by=by, format=format, extra=extra))
         if format == "table":
@@ -96,6 +99,17 @@ def _next(field: str, folder: Path, again: list[str], *, resampled: bool) -> lis
     tips.append((f"python -c \"import harness; print(harness.Results('{folder}').frame())\"", "every run"))
     width = max(len(tip) for tip, _ in tips)
     return [f"  {tip:{width}}  {why}" for tip, why in tips]
+
+
+def _say_which_are_missing(results: "Results", frame: "pd.DataFrame") -> None:
+    done = frame.loc[frame["status"] == "done", "identity"]
+    missing = sum(not results.keeps(identity) for identity in done)
+    if missing:
+        print(
+            f"harness: the schedules of {missing} runs are not kept: their results were there before; "
+            "another --out keeps them all",
+            file=sys.stderr,
+        )
 
 
 def _failures(frame: "pd.DataFrame") -> int:

@@ -1,6 +1,7 @@
 """Tournaments: every combination of a field, resumable, on all cores or a cluster, ranked with statistics.
 
-`harness.tournament("classic")` runs one: the package is itself the function that people look for under this name.
+`harness.tournament("classic")` runs one: the package is itself the function that people look for under this name,
+`harness.tournament.runner.tournament`, where its parameters are explained.
 """
 
 import sys

@@ -47,7 +47,7 @@ def _is(choice: Choice, wanted: Choice) -> bool:
 
 @dataclass(frozen=True)
 class Field:
-    """A field as it was read; `harness.tournament.read_field` makes one."""
+    """A field as it was read; `harness.tournament.reading.read_field` makes one."""
 
     name: str
     about: str

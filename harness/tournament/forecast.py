@@ -1,12 +1,12 @@
 """How much a tournament will be, before it runs."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from harness.tournament.execute import Task, execute
 from harness.tournament.field import Field
 from harness.tournament.plan import Run, make_plan
+from harness.tournament.runner import cores
 from harness.workload.log import Workload
 
 #: Every scheduler is tried on so many jobs.
@@ -26,8 +26,8 @@ class Forecast:
     def __str__(self) -> str:
         return (
             f"{self.name}: {self.runs:,} runs, {self.jobs:,} jobs; expected time about {_duration(self.seconds)} on "
-            f"{self.workers} threads, from how fast each scheduler just replayed {SAMPLE:,} jobs here; a scheduler "
-            "that lets its queue grow slows down, and takes longer than that"
+            f"{self.workers} threads, from how fast each scheduler just replayed the first {SAMPLE:,} jobs or fewer here; "
+            "a scheduler that lets its queue grow slows down, and takes longer than that"
         )
 
 
@@ -36,7 +36,7 @@ def forecast(
 ) -> Forecast:
     """Try every scheduler of `field` on the first jobs of its first workload there."""
     plan = make_plan(field if resamples is None else replace(field, resamples=resamples), plugins)
-    workers = workers or os.cpu_count() or 1
+    workers = workers or cores()
     pace: dict[tuple[str, ...], float] = {}
     seconds = 0.0
     for run in plan.runs:

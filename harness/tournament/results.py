@@ -59,12 +59,16 @@ class Results:
         last = ["schedule_digest", "identity"]
         return frame[[name for name in frame if name not in last] + last]
 
+    def keeps(self, identity: str) -> bool:
+        """Whether the schedule of a run was kept."""
+        return schedule_path(self.folder, identity).is_file()
+
     def schedule(self, identity: str) -> "pd.DataFrame":
         """The schedule of a run, if schedules were kept."""
         import pandas as pd
 
         path = schedule_path(self.folder, identity)
-        if not path.is_file():
+        if not self.keeps(identity):
             raise HarnessError(f"{path}: there is no such schedule: expected a run that was made with keep_schedules")
         return pd.read_parquet(path)
 

@@ -3,11 +3,10 @@
 import os
 import platform
 import sqlite3
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -17,8 +16,7 @@ from typing import Any, Protocol
 
 from harness import __version__
 from harness.errors import HarnessError
-from harness.run import choose_policies
-from harness.tournament.execute import GONE, Finished, Task, execute, sentence, warm
+from harness.tournament.execute import GONE, Finished, Task, sentence
 from harness.tournament.field import PARTS, Field
 from harness.tournament.plan import Plan, Run, make_plan
 from harness.tournament.reading import read_field
@@ -94,7 +92,7 @@ def tournament(
         field = replace(field, resamples=_at_least(0, resamples, "resamples"))
     if keep_schedules and find_spec("pyarrow") is None:
         raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
-    workers = _at_least(1, workers or os.cpu_count() or 1, "workers")
+    workers = _at_least(1, cores() if workers is None else workers, "workers")
     plan = make_plan(field, paths)
     folder = Path(out) if out is not None else default_folder(field)
     with _pool(plan, workers, dask) as pool, _store(folder) as store:
@@ -106,6 +104,11 @@ def tournament(
 def default_folder(field: Field) -> Path:
     """Where the results of a field go if nobody says where."""
     return Path("tournaments") / field.name
+
+
+def cores() -> int:
+    """How many cores this process may use: on a shared node, those it was given."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _at_least(least: int, number: int, name: str) -> int:
@@ -158,41 +161,12 @@ def _answer(future: "Future[Finished]", run: Run) -> Finished:
         return Finished(sentence(error), run.jobs, now, now, worker="")
 
 
-# ---------------------------------------------------------------- who does it
-
-
-class Threads:
-    """Threads of this process: the event loop lets others work while it runs."""
-
-    def __init__(self, workers: int, plugins: tuple[str, ...]) -> None:
-        self.workers = workers
-        self.plugins = plugins
-        self.threads = ThreadPoolExecutor(workers, thread_name_prefix="tournament")
-        self.stopping = threading.Event()
-
-    def begin(self, runs: Iterable[Run]) -> None:
-        """Compile what these runs need in this thread, where Ctrl-C is heard."""
-        for (scheduler, _), machine in {(run.scheduler, run.platform.name): run.platform for run in runs}.items():
-            warm(choose_policies(scheduler, machine, self.plugins))
-
-    def room(self) -> int:
-        """One for each thread, and one for each to go on with."""
-        return 2 * self.workers
-
-    def submit(self, task: Task, run: Run) -> "Future[Finished]":
-        """Have a task done by the next thread that is free."""
-        return self.threads.submit(execute, task, run.workload, self.stopping.is_set)
-
-    def close(self) -> None:
-        """Stop at the next look, a fifth of a second at most."""
-        self.stopping.set()
-        self.threads.shutdown(cancel_futures=True)
-
-
 @contextmanager
 def _pool(plan: Plan, workers: int, dask: str | None) -> Iterator[Pool]:
     pool: Pool
     if dask is None:
+        from harness.tournament.on_threads import Threads
+
         pool = Threads(workers, plan.plugins)
     else:
         from harness.tournament.on_dask import DaskWorkers

@@ -99,8 +99,13 @@ def test_a_dry_run_says_how_much_there_is_and_leaves_nothing(harness_says: Call,
 
 
 def test_schedules_are_kept_on_request(harness_says: Call, field: Path) -> None:
-    assert harness_says("tournament", field, "--out", "here", "--keep-schedules").status == 0
+    answer = harness_says("tournament", field, "--out", "here", "--keep-schedules")
+    assert answer.status == 0
+    assert "not kept" not in answer.err
     assert len(list(Path("here/schedules").glob("*.parquet"))) == 8
+    harness_says("tournament", field, "--out", "there")
+    answer = harness_says("tournament", field, "--out", "there", "--keep-schedules")
+    assert "the schedules of 8 runs are not kept" in answer.err
 
 
 def test_what_failed_is_said_and_the_rest_is_ranked(harness_says: Call, field: Path) -> None:

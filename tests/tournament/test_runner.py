@@ -123,8 +123,8 @@ def test_what_made_the_results_is_kept(write: Write, tmp_path: Path) -> None:
 
 
 def test_numbers_out_of_range_are_refused(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(HarnessError, match="workers = -1"):
-        tournament(write(), tmp_path / "out", workers=-1)
+    with pytest.raises(HarnessError, match="workers = 0"):
+        tournament(write(), tmp_path / "out", workers=0)
     with pytest.raises(HarnessError, match="resamples = -1"):
         tournament(write(), tmp_path / "out", resamples=-1)
     assert not (tmp_path / "out").exists()
