@@ -26,7 +26,7 @@ class Forecast:
     def __str__(self) -> str:
         return (
             f"{self.name}: {self.runs:,} runs, {self.jobs:,} jobs; expected time about {_duration(self.seconds)} on "
-            f"{self.workers} threads, from how fast each scheduler just replayed the first {SAMPLE:,} jobs or fewer here; "
+            f"{self.workers} threads, from how fast each scheduler just replayed the first {SAMPLE:,} jobs here; "
             "a scheduler that lets its queue grow slows down, and takes longer than that"
         )
 
