@@ -20,7 +20,8 @@ import numpy as np
 from numba import njit, objmode
 from numba.core import config
 
-from harness.engine import nodes, profile, queue, service  # noqa: F401 - what policies may call must be known to numba
+# What policies may call must be known to numba.
+from harness.engine import nodes, power, profile, queue, service  # noqa: F401
 from harness.engine import state as layouts
 from harness.keep import compile_and_keep
 from harness.policy import Choice, Policy
@@ -231,7 +232,7 @@ def kernel(state, own):
 def kernel(nodes, slices, clock, piece, own):
     number = int(own[0])
     with objmode(answer="int64"):
-        answer = power(number, piece)
+        answer = watts_of(number, piece)
     return answer
 """,
 }
@@ -244,7 +245,7 @@ def ask(number: int, *arguments: Any) -> Any:
     return function(state, *arguments, own)
 
 
-def power(number: int, piece: int) -> int:
+def watts_of(number: int, piece: int) -> int:
     """Call the plain Python energy policy that `number` stands for."""
     function, state, own = _callbacks[number]
     return int(function(state.nodes, state.slices, state.clock, piece, own))
@@ -253,5 +254,5 @@ def power(number: int, piece: int) -> int:
 @cache
 def trampoline(hook: str) -> Any:
     """The kernel that calls back into Python for this hook."""
-    names = {"objmode": objmode, "ask": ask, "power": power}
+    names = {"objmode": objmode, "ask": ask, "watts_of": watts_of}
     return compile_and_keep(f"{hook}_python", _TRAMPOLINES[hook], names, SIGNATURES[hook], module=__name__)

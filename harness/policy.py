@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import itertools
 import keyword
 import math
 import re
@@ -30,7 +31,8 @@ class Policy:
     memory: int = field(default=0, kw_only=True)  # how many floats it may keep from one call to the next
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
-    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of `idle`, `peak` the platform must give
+    rising: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)  # parameters that must not be below another
+    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, curve, … the platform must give
     compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
     hook: ClassVar[str]
     arguments: ClassVar[tuple[str, ...]]
@@ -53,7 +55,7 @@ class Policy:
 
     def _check_parameters(self) -> None:
         """Refuse defaults of no known kind, and declarations about parameters that do not exist."""
-        for name in (*self.choices, *self.least):
+        for name in (*self.choices, *self.least, *itertools.chain(*self.rising)):
             if name not in self.parameters:
                 known = did_you_mean(name, self.parameters)
                 raise HarnessError(
@@ -176,7 +178,7 @@ class Rate(Policy):
 
 @dataclass(frozen=True, eq=False)
 class Sleep(Policy):
-    """Which nodes sleep: `sleep(state, …)`."""
+    """Which nodes sleep: `sleep(state, …)`, calling `harness.put_to_sleep` and `harness.wake`."""
 
     constant: bool = field(default=False, kw_only=True)  # it never does anything: it is called once
     hook = "set_sleep"
@@ -289,4 +291,8 @@ def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
     choice = Choice(policy, {**policy.parameters, **given})
     for parameter, value in choice.values.items():
         policy.number(parameter, value)
+    for low, high in policy.rising:
+        below, above = choice.values[low], choice.values[high]
+        if below > above:
+            raise HarnessError(f"{spec!r}: {low} = {below} lies above {high} = {above}; expected {low} ≤ {high}")
     return choice

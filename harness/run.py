@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import bundled
 from harness.errors import HarnessError, did_you_mean
+from harness.platform.finding import bundled_platforms
 from harness.plugins import plugins as load_plugins
 from harness.policy import Scheduler
 
@@ -16,9 +16,20 @@ if TYPE_CHECKING:
     from harness.policy import Choice
     from harness.results.metrics import Measure
     from harness.results.schedule import Schedule
+    from harness.workload.events import Events
     from harness.workload.log import Log, Workload
 
     Machine = Platform | int | str | Path
+
+
+#: What policies may need to know about the nodes, in words.
+NEEDED = {
+    "idle": "the idle power",
+    "peak": "the peak power",
+    "curve": "the load curve",
+    "performance": "the performance states",
+    "sleep": "the sleep states",
+}
 
 
 def simulate(
@@ -30,14 +41,21 @@ def simulate(
     plugins: Iterable[str | Path] = (),
     plain: bool = False,
     progress: "Progress | None" = None,
+    events: "Events | None" = None,
+    timeline: bool = False,
+    placements: bool = False,
 ) -> "Schedule":
     """Replay `workload` on `platform` under `scheduler`.
 
     A workload that is not prepared yet (a path, a name, a `Log`) is prepared with the default options; without a
     platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
-    the same schedule, slowly. `progress(done, all)` is called a few times a second.
+    the same schedule, slowly. `progress(done, all)` is called a few times a second. `events` are failures of nodes
+    and interventions that are replayed. `timeline` and `placements` keep the system at every instant, and which node
+    served whom when, for `Schedule.timeline` and `Schedule.placements`.
     """
+    from harness.engine.simulate import Extras
     from harness.engine.simulate import simulate as run
+    from harness.results.recording import Placements, Timeline
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
     from harness.workload.prepare import prepare
@@ -54,9 +72,12 @@ def simulate(
     prepared = workload if isinstance(workload, Workload) else prepare(workload)
     machine = _machine(platform, prepared, paths)
     chosen = choose_policies(scheduler or Scheduler(), machine, paths)
-    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress)
+    samples = Timeline() if timeline else None
+    places = Placements() if placements else None
+    extras = Extras(events, samples.add if samples else None, places.add if places else None)
+    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
     names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
-    return Schedule(prepared, machine, names, seed, outcome)
+    return Schedule(prepared, machine, names, seed, outcome, events, samples, places)
 
 
 def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterable[str | Path] = ()) -> "Log":
@@ -74,7 +95,7 @@ def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterabl
 
 
 def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> "Platform":
-    """Read a platform by path or bundled name: `peas-table2`, `my-servers.csv`, or a number of processors."""
+    """Read a platform by path or bundled name: `peas-table2`, `my-cluster.toml`, or a number of processors."""
     hook = load_plugins(*map(str, plugins)).manager.hook
     platform = hook.read_platform(source=_spelled_out(str(source)))
     if platform is None:
@@ -97,18 +118,6 @@ def extra_measures(plugins: Iterable[str | Path] = ()) -> "list[Measure]":
             )
         taken.add(measure.name)
     return offered
-
-
-def bundled_platforms() -> dict[str, Path]:
-    """The platforms that come with the harness, by name."""
-    return {path.stem: path for path in sorted(bundled.folder("platforms").iterdir()) if path.suffix == ".csv"}
-
-
-def find_platform(path: str) -> Path:
-    """A platform file by path; clear words if there is none."""
-    if not Path(path).is_file():
-        raise HarnessError(f"{path}: no such platform file; {did_you_mean(Path(path).stem, bundled_platforms())}")
-    return Path(path)
 
 
 def call(function: Callable[..., Any], values: dict[str, Any], source: str, *arguments: Any) -> Any:
@@ -161,7 +170,8 @@ def _with_energy(scheduler: Scheduler, machine: "Platform") -> Scheduler:
 
     if scheduler.energy:
         return scheduler
-    best = "cores" if machine.knows("idle", "peak") else "peas" if machine.knows("peak") else "none"
+    needs = {"spec": ("curve",), "cores": ("idle", "peak"), "peas": ("peak",), "none": ()}
+    best = next(energy for energy, figures in needs.items() if machine.knows(*figures))
     return replace(scheduler, energy=best)
 
 
@@ -169,6 +179,6 @@ def _refuse_unknown_power(policy: Any, machine: "Platform") -> None:
     missing = [power for power in policy.needs if not machine.knows(power)]
     if missing:
         raise HarnessError(
-            f"the policy {policy.name!r} ({policy.hook}) needs the {missing[0]} power of every node, which the "
-            f"platform {machine.name!r} does not give: expected another policy, or a platform with power figures"
+            f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]} of every node, which the "
+            f"platform {machine.name!r} does not give: expected another policy, or a platform that does"
         )

@@ -14,8 +14,23 @@ def peas(node, clock):
 
 
 def cores(node, clock):
-    """Busy cores at the power of full load, the others at idle power (Rumyantsev et al. 2018, eq. 11)."""
+    """Busy cores at the power of full load, the others at idle power (Rumyantsev et al. 2018, eq. 11).
+
+    Both are those of the present rate; a node that is not awake draws what its sleep state says.
+    """
+    if node.status != harness.AWAKE:
+        return node.resting
     return (node.peak * node.busy + node.idle * (node.cores - node.busy)) / node.cores
+
+
+def spec(node, clock):
+    """The node's eleven measured levels, interpolated in its busy cores, at the present rate's performance state.
+
+    A node that is not awake draws what its sleep state says.
+    """
+    if node.status != harness.AWAKE:
+        return node.resting
+    return harness.drawn(node, node.busy)
 
 
 @harness.hookimpl
@@ -24,4 +39,5 @@ def account_energy():
         harness.Energy("none", none),
         harness.Energy("peas", peas, needs=("peak",)),
         harness.Energy("cores", cores, needs=("idle", "peak")),
+        harness.Energy("spec", spec, needs=("curve",)),
     ]

@@ -1,4 +1,4 @@
-"""Reading platforms: so many processors, and tables of servers."""
+"""Reading platforms: so many processors, descriptions in TOML, and tables of servers."""
 
 import harness
 
@@ -10,10 +10,19 @@ def read_count(source):
 
 
 @harness.hookimpl(specname="read_platform")
-def read_table(source):
-    """A `.csv` table of servers as the PEAS paper prints it; `NAME.csv(whole_watts=true)` rounds watts per core."""
-    path, parenthesis, parameters = source.partition("(")
-    if not path.endswith(".csv"):
+def read_description(source):
+    """A `.toml` file: rows picked from a table of servers or nodes given one by one, with the states they know."""
+    return harness.read_description(harness.find_platform(source)) if source.endswith(".toml") else None
+
+
+@harness.hookimpl(specname="read_platform")
+def read_servers(source):
+    """A `.csv` or `.csv.gz` table of servers: SPEC's own export, or the small one of the PEAS paper.
+
+    `NAME.csv(whole_watts=true)` rounds the watts of a core of the small one.
+    """
+    path, parenthesis, parameters = source.rpartition("(") if source.endswith(")") else (source, "", "")
+    if not path.endswith((".csv", ".csv.gz")):
         return None
     _, values = harness.parse("table" + parenthesis + parameters)
-    return harness.call(harness.read_small_table, values, source, harness.find_platform(path))
+    return harness.call(harness.read_platform_table, values, source, harness.find_platform(path))

@@ -98,6 +98,33 @@ def efficient(state, job):
     return take_best_first(state, job, state.nodes.speed * state.nodes.cores / state.nodes.peak)
 
 
+def coolest(state, job):
+    """Where it adds the fewest watts a processor, by the nodes' own power curves; waking a node counts."""
+    need = state.jobs[job].procs
+    while need > 0:
+        best, least = -1, harness.INFINITY
+        node = harness.next_free(state, -1)
+        while node >= 0:
+            procs = min(need, harness.room(state, job, node))
+            if procs > 0:
+                added = added_watts(state.nodes[node], procs) / procs
+                if added < least:
+                    best, least = node, added
+            node = harness.next_free(state, node)
+        if best < 0:
+            return False
+        need = take_some(state, job, best, need)
+    return True
+
+
+@harness.jit
+def added_watts(node, procs):
+    """What the node draws more when `procs` more of its cores are busy [W]."""
+    held = node.cores - node.free
+    before = harness.drawn(node, held) if node.status == harness.AWAKE else node.resting
+    return harness.drawn(node, held + procs) - before
+
+
 def random(state, job, dice):
     """Processors drawn at random, each free one as likely as any other."""
     left = 0
@@ -128,5 +155,6 @@ def select_resources():
         harness.Select("worst-fit", worst_fit),
         harness.Select("fastest", fastest),
         harness.Select("efficient", efficient, needs=("peak",)),
+        harness.Select("coolest", coolest, needs=("idle", "peak")),
         harness.Select("random", random),
     ]

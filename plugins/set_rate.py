@@ -1,4 +1,8 @@
-"""How fast: the service rate of all nodes."""
+"""How fast: the service rate of all nodes, 1 at full speed.
+
+`slow` and `fast` are the two rates that most of them switch between; they begin slow. What a node draws at a rate is
+for its performance states to say: without them a slower node draws as much, for longer.
+"""
 
 import harness
 
@@ -13,6 +17,124 @@ def fixed(state, rate=1.0):
     return rate
 
 
+@harness.jit
+def present_rate(state, first):
+    """The rate so far; `first` at the first instant."""
+    return first if state.clock.instants == 1 else state.clock.rate
+
+
+def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
+    """Flip a coin: fast with probability `up` at an arrival, slow with probability `down` at a departure."""
+    rate = present_rate(state, slow)
+    for _ in range(state.clock.completed):
+        if harness.uniform(dice) < down:
+            rate = slow
+    for _ in range(state.clock.arrived):
+        if harness.uniform(dice) < up:
+            rate = fast
+    return rate
+
+
+def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
+    """By the number of jobs: fast when it rises above `high`, slow when it falls to `low`, as it was between."""
+    clock = state.clock
+    rate = present_rate(state, slow)
+    jobs = clock.queued + clock.running
+    between = jobs - clock.arrived  # all departures of the instant come before its arrivals
+    if between <= low < between + clock.departed:
+        rate = slow
+    if between <= high < jobs:
+        rate = fast
+    return rate
+
+
+def workload(state, low=1e5, high=3e5, slow=0.75, fast=1.0):
+    """By the work left in the system [s at reference speed]: fast above `high`, slow at or below `low`.
+
+    It switches to slow at the very instant at which the work has fallen to `low`. The work is what the estimates say;
+    with `--estimates actual` it is the true one (Rumyantsev, Morozova and Basmadjian 2018).
+    """
+    rate = present_rate(state, slow)
+    work = harness.work_left(state)
+    if work <= low or (state.clock.fell and state.clock.arrived == 0):
+        return slow
+    if work > high:
+        rate = fast
+    if rate != slow:
+        harness.call_at_work(state, low)
+    return rate
+
+
+def ondemand(state, memory, up=0.8, slow=0.5, period=60.0):
+    """Like the governor of Linux: looked at every `period` seconds, full speed if the share of busy processors is
+    at least `up`, in proportion to it below, but never slower than `slow`."""
+    clock = state.clock
+    if clock.now < memory[0]:
+        return clock.rate
+    memory[0] = clock.now + period
+    harness.call_again(state, memory[0])
+    busy = 1.0 - clock.free / clock.cores
+    return 1.0 if busy >= up else max(slow, busy / up)
+
+
+def powercap(state, watts=1e6):
+    """The highest performance state that keeps the platform's power within `watts`, even if jobs start now.
+
+    Where jobs wait, every free core is counted as busy, and sleeping nodes as awake. If no state is low enough, the one
+    that draws least.
+    """
+    best = state.clock.rate
+    least = harness.INFINITY
+    for k in range(len(state.paces)):
+        rate = state.paces[k].rate
+        power = 0.0
+        for node in range(len(state.nodes)):
+            record = state.nodes[node]
+            idle, peak = harness.power_at(state, node, rate)
+            busy = record.cores if state.clock.queued > 0 else record.cores - record.free
+            power += idle + harness.load_share(record, busy) * (peak - idle)
+        if (power <= watts and (least > watts or rate > best)) or (power < least and least > watts):
+            best = rate
+            least = power
+    return best
+
+
+def bsld(state, threshold=2.0, slow=0.75):
+    """Slow as long as no job's bounded slowdown is predicted above `threshold` at that rate, else full speed.
+
+    A waiting job is predicted to start now, a running one to need its estimate.
+    """
+    now = state.clock.now
+    for job in harness.waiting(state):
+        if slowdown(state.jobs[job], now, slow) > threshold:
+            return 1.0
+    for job in harness.running(state):
+        if slowdown(state.jobs[job], now, slow) > threshold:
+            return 1.0
+    return slow
+
+
+@harness.jit
+def slowdown(job, now, rate):
+    """The bounded slowdown of a job whose estimated rest is served at `rate` from now on."""
+    rest = job.left
+    if job.status == harness.RUNNING:
+        rest = max(0.0, job.estimate - (now - job.start) * job.speed)
+    return max(1.0, (now - job.submit + rest / rate) / max(job.estimate, 10.0))
+
+
+TWO_RATES = ("slow", "fast")
+
+
 @harness.hookimpl
 def set_rate():
-    return [harness.Rate("full", full, constant=True), harness.Rate("fixed", fixed, constant=True)]
+    return [
+        harness.Rate("full", full, constant=True),
+        harness.Rate("fixed", fixed, constant=True),
+        harness.Rate("coin", coin, least={"up": 0, "down": 0}, rising=(TWO_RATES,)),
+        harness.Rate("hysteresis", hysteresis, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
+        harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
+        harness.Rate("ondemand", ondemand, memory=1, least={"up": 0, "period": 1}),
+        harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),
+        harness.Rate("bsld", bsld, least={"threshold": 1}),
+    ]

@@ -1,4 +1,7 @@
-"""Which idle nodes sleep."""
+"""Which idle nodes sleep, and which wake before they are needed.
+
+`depth` says into which of its sleep states a node falls, 0 the lightest; the deepest it has if it has fewer.
+"""
 
 import harness
 
@@ -7,6 +10,61 @@ def never(state):
     """No node ever sleeps."""
 
 
+@harness.jit
+def vacant(node):
+    """Whether the node is awake, holds no job, and could sleep."""
+    return node.status == harness.AWAKE and node.free == node.cores and node.depths > 0
+
+
+def timeout(state, memory, idle=600.0, depth=0):
+    """A node sleeps after `idle` seconds without a job, and wakes when it is allocated."""
+    now = state.clock.now
+    if now < memory[0]:  # no node can have been idle for long enough
+        return
+    soonest = now + idle
+    for node in range(len(state.nodes)):
+        record = state.nodes[node]
+        if not vacant(record):
+            continue
+        if record.vacant + idle <= now:
+            harness.put_to_sleep(state, node, min(depth, record.depths - 1))
+        else:
+            soonest = min(soonest, record.vacant + idle)
+    if soonest > now:
+        memory[0] = soonest
+        harness.call_again(state, soonest)
+
+
+def reserve(state, spare=1, idle=600.0, depth=0):
+    """Like `timeout`, but `spare` nodes without a job stay awake, and are woken if there are fewer."""
+    now = state.clock.now
+    ready = 0  # nodes without a job that are awake, or will be
+    for node in range(len(state.nodes)):
+        record = state.nodes[node]
+        if record.free == record.cores and (record.status == harness.AWAKE or record.status == harness.WAKING):
+            ready += 1
+    soonest = harness.INFINITY
+    for node in range(len(state.nodes) - 1, -1, -1):  # selections begin at the other end
+        record = state.nodes[node]
+        if ready <= spare or not vacant(record):
+            continue
+        if record.vacant + idle <= now:
+            harness.put_to_sleep(state, node, min(depth, record.depths - 1))
+            ready -= 1
+        else:
+            soonest = min(soonest, record.vacant + idle)
+    for node in range(len(state.nodes)):
+        if ready < spare and state.nodes[node].status == harness.ASLEEP:
+            harness.wake(state, node)
+            ready += 1
+    if soonest < harness.INFINITY:
+        harness.call_again(state, soonest)
+
+
 @harness.hookimpl
 def set_sleep():
-    return [harness.Sleep("never", never, constant=True)]
+    return [
+        harness.Sleep("never", never, constant=True),
+        harness.Sleep("timeout", timeout, memory=1, least={"idle": 0, "depth": 0}, needs=("sleep",)),
+        harness.Sleep("reserve", reserve, least={"spare": 0, "idle": 0, "depth": 0}, needs=("sleep",)),
+    ]

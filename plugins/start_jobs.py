@@ -102,14 +102,14 @@ def conservative(state, replan=False):
 
     If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
     is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
-    2001). The guarantee holds where processors are alike and only their number matters. Plans count processors:
-    where memory or partitions bind, everybody is planned anew at every instant, and the first job that is due but
-    has no room is protected as in `easy`.
+    2001). The guarantee holds where processors are alike, only their number matters, and no node fails or wakes
+    late. Plans count processors: where memory or partitions bind, everybody is planned anew at every instant, and the
+    first job that is due but has no room is protected as in `easy`.
 
     `replan`: plan everybody from scratch at every instant instead, without the guarantee.
     """
     harness.forget_past(state)
-    if replan or state.clock.constrained:
+    if replan or state.clock.constrained or state.clock.upset:
         plan_anew(state)
     else:
         if give_back_unused(state):
@@ -224,7 +224,7 @@ def preempt(state, at=ANY):
 @harness.jit
 def serve_prefix(state):
     """Suspend who is not in the longest prefix that fits, then start who is."""
-    free = state.clock.cores
+    free = state.clock.cores - state.clock.down
     served = 0
     everyone = harness.rank_all(state)
     for job in everyone:

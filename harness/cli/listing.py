@@ -1,17 +1,29 @@
 """`harness list`: what there is to choose from."""
 
+import math
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.errors import HarnessError, did_you_mean
 
+if TYPE_CHECKING:
+    from harness.platform.platform import NodeType
+
 Rows = list[tuple[str, ...]]
+
+FIGURES = ("procs", "memory", "idle–peak [W]")
+PLATFORMS = ("name", "nodes", *FIGURES, "sleep states", "about")
+#: Of a table of servers; where several nodes were measured together, the figures are one node's share.
+SERVERS = ("row", "vendor", "system", "processor", "result", "nodes", *FIGURES, "refused because")
 
 
 def list_names(
     what: Annotated[str | None, typer.Argument(help="orders, starts, selections, …; all kinds without it")] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", help="platforms: the servers of this table instead, and which rows are none")
+    ] = None,
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
@@ -19,6 +31,11 @@ def list_names(
     from harness.report.tables import render
 
     kinds = _kinds(tuple(plugins or ()))
+    if source is not None:
+        if what != "platforms":
+            raise HarnessError(f"--from {source}: expected 'harness list platforms' with it")
+        print(render(*_servers(source), format))
+        return
     if what is not None and what not in kinds:
         raise HarnessError(f"nothing to list under {what!r}; {did_you_mean(what, kinds)}")
     for kind in [what] if what else list(kinds):
@@ -44,7 +61,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
         for kind, hook in hooks.items()
     }
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
-    kinds["platforms"] = (("name", "nodes", "procs"), lambda: _platforms(plugins))
+    kinds["platforms"] = (PLATFORMS, lambda: _platforms(plugins))
     kinds["fields"] = (("name", "about"), _fields)
     kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
     return kinds
@@ -67,14 +84,44 @@ def _workloads() -> Rows:
         ("lublin", "any", "any", "generated: Lublin and Feitelson's model, lublin(jobs=10000, procs=256, seed=1)"),
         ("poisson", "any", "any", "generated: Poisson arrivals, exponential runtimes, for validation"),
     ]
-    return generated + [(t.name, str(t.jobs), str(t.procs or ""), t.about) for t in catalogue().values()]
+    return generated + [(t.name, str(t.jobs or ""), str(t.procs or ""), t.about) for t in catalogue().values()]
 
 
 def _platforms(paths: tuple[str, ...]) -> Rows:
-    from harness.run import bundled_platforms, read_platform
+    from harness.platform.finding import bundled_platforms
+    from harness.run import read_platform
 
     read = {name: read_platform(name, plugins=paths) for name in bundled_platforms()}
-    return [(name, str(p.nodes), str(p.cores)) for name, p in read.items()]
+    return [
+        (name, str(p.nodes), str(p.cores), *_figures(p.types), _sleeps(p.types), p.about) for name, p in read.items()
+    ]
+
+
+def _servers(source: str) -> tuple[tuple[str, ...], Rows]:
+    """Every row of a table of servers in its order: what a description can pick, and why it cannot."""
+    from dataclasses import astuple
+
+    from harness.platform.finding import find_platform
+    from harness.platform.tables import read_servers
+
+    servers = read_servers(find_platform(source))
+    rows = {server: (str(node.cores), *_figures((node,)), "") for server, node in servers.types.items()}
+    rows |= {server: ("", "", "", reason) for server, reason in servers.refused.items()}
+    ordered = sorted(rows, key=lambda server: server.row)
+    return SERVERS, [(*map(str, astuple(server)), *rows[server]) for server in ordered]
+
+
+def _figures(types: "tuple[NodeType, ...]") -> tuple[str, str]:
+    """Memory and power of nodes, from the least to the most of one node."""
+    memory = sorted(t.memory / 1024**2 for t in types)
+    low, high = min(t.idle for t in types), max(t.peak for t in types)
+    spread = f"{memory[0]:g}" if memory[0] == memory[-1] else f"{memory[0]:g}–{memory[-1]:g}"
+    watts = "" if math.isnan(high) else f"{'?' if math.isnan(low) else format(low, '.4g')}–{high:.4g}"
+    return ("" if math.isinf(memory[-1]) else f"{spread} GB"), watts
+
+
+def _sleeps(types: "tuple[NodeType, ...]") -> str:
+    return ", ".join(dict.fromkeys(state.name for t in types for state in t.sleep))
 
 
 def _fields() -> Rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -56,14 +56,13 @@ def run(
         raise HarnessError("--platform and --procs both given: expected one of them")
     with compiling_said(), warnings_said():
         from harness.policy import Scheduler
-        from harness.report.tables import FORMATS
+        from harness.report.tables import known_format
         from harness.results.export import writer_for
         from harness.run import read_platform, read_workload, simulate
         from harness.workload.prepare import prepare
 
         # What would fail at the end is refused before the work.
-        if format not in FORMATS:
-            raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
+        known_format(format)
         if schedule is not None:
             writer_for(schedule)
             if schedule.exists() and Path(workload).exists() and schedule.samefile(workload):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.theory import Customers, InfiniteServer, Parameters
@@ -70,9 +70,11 @@ def stability(
     from harness.theory import stability_constant, stability_of_log, stability_of_stream
 
     _only_one(workload, widths)
+    reading: list[Row] = []
     if workload is not None:
         _not_both(workload, {"--arrival-rate": arrival_rate, "--mean-service": mean_service})
         jobs, servers = _read(workload, servers, column, procs_from)
+        reading = _reading_rows(jobs)
         answer = stability_of_log(jobs.interarrival, jobs.service, jobs.width, servers)
     else:
         p = _distribution(widths)
@@ -98,6 +100,7 @@ def stability(
         ("utilisation", answer.utilisation, "share of the servers' time that is asked for"),
         ("critical_utilisation", answer.critical_utilisation, "the most that can be served with such widths"),
         ("unaccepted", answer.unaccepted, "jobs wider than the machine, left out"),
+        *reading,
     ]
     _show(rows, form)
 
@@ -145,6 +148,7 @@ def delays(
         *_quantiles(delay),
         ("max_delay", float(delay.max()), "s"),
         ("delayed", float((delay > 0).mean()), "share of the jobs that wait at all"),
+        *_reading_rows(jobs),
     ]
     _show(rows, form)
 
@@ -187,7 +191,7 @@ def infinite_server(
         found = estimate_parameters(
             jobs.interarrival, jobs.service, jobs.width, jobs.killed, jobs.completed, confidence
         )
-        rows += _parameter_rows(found)
+        rows += [*_reading_rows(jobs), *_parameter_rows(found)]
         model = found.model(release.value)
     else:
         model = InfiniteServer(
@@ -210,11 +214,10 @@ def compare(
     form: Annotated[str, typer.Option("--format", help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
     """Does the simulator agree with the closed forms? Takes about half a minute; exit status 1 if it does not."""
-    from harness.report.tables import FORMATS
+    from harness.report.tables import known_format
     from harness.theory import compare_all, comparison_table
 
-    if form not in FORMATS:
-        raise HarnessError(f"there is no table format {form!r}; {did_you_mean(form, FORMATS)}")
+    known_format(form)
     compared = compare_all()
     typer.echo(comparison_table(compared, form))
     if not all(comparison.agrees for comparison in compared):
@@ -290,6 +293,10 @@ def _constant_rows(constant: float) -> list[Row]:
         ("constant", constant, "C = E[1/‖m‖]"),
         ("jobs_in_service", 1 / constant, "1/C, mean number in service when the queue never empties"),
     ]
+
+
+def _reading_rows(jobs: "Customers") -> list[Row]:
+    return [(step.name.replace(" ", "_"), step.jobs, step.detail) for step in jobs.reading]
 
 
 def _textbook_delay(

@@ -22,7 +22,9 @@ from harness.errors import HarnessError
     BAD_TIMER,
     STUCK,
     NOT_PREEMPTIVE,
-) = range(1, 13)
+    BAD_NAP,
+    BAD_LEVEL,
+) = range(1, 15)
 
 # Who is being asked, as the clock names it; `PARTS` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, BACKFILLING = range(7)
@@ -42,6 +44,10 @@ _SENTENCES = {
     BAD_RATE: "set the rate {value}, where a number above 0 was expected",
     BAD_WATTS: "says that node {node} draws {value} W, where a number of at least 0 was expected",
     BAD_TIMER: "asked to be called again at {value} s, where a later time was expected",
+    BAD_NAP: "asked node {node} to sleep (or wake) at depth {value:.0f}, where a node that exists, is awake, holds no "
+    "job and has such a sleep state was expected (see node.status, node.free and node.depths)",
+    BAD_LEVEL: "asked to be called when the work left has fallen to {value} s, where at least 0 and less than now "
+    "was expected (ask harness.work_left first)",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }

@@ -1,8 +1,8 @@
 """The one event loop.
 
 Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
-completions, cancellations, arrivals. Then everyone decides once: rate, order, starts, sleep. The loop is compiled
-once for all policies and releases the GIL.
+completions, events and transitions of nodes, cancellations, arrivals. Then everyone decides once: rate, order, starts,
+sleep. The loop is compiled once for all policies and releases the GIL.
 """
 
 import inspect
@@ -14,9 +14,9 @@ from numba import types
 from numba.core import config
 from numba.core.types import FunctionType
 
+from harness.engine.events import happen
 from harness.engine.faults import (
     BAD_RATE,
-    ORDERING,
     RATING,
     SLEEPING,
     STARTING,
@@ -24,11 +24,12 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import draw, settle
-from harness.engine.queue import check_scores, drop_started, enqueue, rank_queue, remove
-from harness.engine.service import finish, when
+from harness.engine.power import change_pace, draw, settle, work_left
+from harness.engine.queue import drop_started, give_up, join_queue, leave_queue, rank_queue
+from harness.engine.recording import full, record_sample
+from harness.engine.service import enter_service, finish, when
+from harness.engine.sleep import finish_transitions
 from harness.engine.state import (
-    CANCELLED,
     FLOATS,
     PARTS,
     PENDING,
@@ -54,7 +55,7 @@ def next_instant(state: Any) -> float:
     time = np.inf
     if clock.next < len(state.jobs):
         time = state.jobs[clock.next].submit
-    clock.due = when(state, state.heap[0].time) if clock.running > 0 else np.inf
+    clock.due = when(state, state.heap[0].time) if clock.heaped > 0 else np.inf
     time = min(time, clock.due)
     while clock.cancels < len(state.cancellations):
         job = state.cancellations[clock.cancels]
@@ -62,8 +63,14 @@ def next_instant(state: Any) -> float:
             time = min(time, state.truth[job].cancel)
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
-    if clock.queued > 0 or time < np.inf:  # nobody is asked again once the last job has left
-        time = min(time, clock.start_timer, clock.rate_timer, clock.sleep_timer)
+    if clock.queued + clock.running > 0 or time < np.inf:  # nothing else matters once the last job has left
+        time = min(time, clock.transition, clock.start_timer, clock.rate_timer, clock.sleep_timer)
+        clock.crossing = np.inf
+        if clock.level >= 0.0 and clock.speed > 0.0:
+            clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
+            time = min(time, clock.crossing)
+        if clock.events < len(state.events):
+            time = min(time, state.events[clock.events].time)
     return time
 
 
@@ -71,27 +78,31 @@ def next_instant(state: Any) -> float:
 def advance(state: Any, now: float) -> None:
     """Move both clocks to `now` and add what went by to the sums over the run. Changes clock."""
     clock = state.clock
+    sums = state.sums
     elapsed = now - clock.now
     virtual = clock.origin + (now - clock.since) * clock.rate
     if clock.due <= now:
         virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
     if elapsed > 0:
-        busy = clock.cores - clock.free
-        work = clock.backlog + clock.due_speed - clock.virtual * clock.speed
-        later = clock.backlog + clock.due_speed - virtual * clock.speed
-        clock.sum_jobs += elapsed * (clock.queued + clock.running)
-        clock.sum_queued += elapsed * clock.queued
-        clock.sum_busy += elapsed * busy
-        clock.sum_work += elapsed * 0.5 * (work + later)
-        clock.sum_effective += elapsed * clock.rate * busy
+        up = clock.cores - clock.down
+        busy = up - clock.free - clock.booting
+        work = sums.backlog + sums.due_speed - clock.virtual * clock.speed
+        later = sums.backlog + sums.due_speed - virtual * clock.speed
+        sums.jobs += elapsed * (clock.queued + clock.running)
+        sums.queued += elapsed * clock.queued
+        sums.busy += elapsed * busy
+        sums.work += elapsed * 0.5 * (work + later)
+        sums.effective += elapsed * clock.rate * busy
         if clock.queued > 0:
-            clock.sum_potential += elapsed * clock.rate * clock.cores
-            clock.sum_wasted += elapsed * clock.rate * clock.free
+            sums.potential += elapsed * clock.rate * up
+            sums.wasted += elapsed * clock.rate * (up - busy)
         else:
-            clock.sum_potential += elapsed * clock.rate * busy
+            sums.potential += elapsed * clock.rate * busy
     clock.now = now
     clock.virtual = virtual
     # Who asked to be called is called now, as everyone is, and may ask again.
+    clock.fell = clock.level >= 0.0 and clock.crossing <= now
+    clock.level = -1.0
     if clock.start_timer <= now:
         clock.start_timer = np.inf
     if clock.rate_timer <= now:
@@ -106,17 +117,15 @@ def complete(state: Any) -> None:
     clock = state.clock
     while clock.due <= clock.now:
         finish(state, state.heap[0].job)
-        clock.due = when(state, state.heap[0].time) if clock.running > 0 else np.inf
+        clock.due = when(state, state.heap[0].time) if clock.heaped > 0 else np.inf
 
 
-@inner
-def leave_queue(state: Any, job: int) -> None:
-    """A waiting job gives up. Changes jobs, clock."""
-    clock = state.clock
-    state.jobs[job].status = CANCELLED
-    state.jobs[job].end = clock.now
-    state.leavers[clock.departed] = job
-    clock.departed += 1
+@once
+def wake(state: Any) -> None:
+    """Nodes whose transition ends at this instant move on, and jobs that waited for them enter service."""
+    if state.clock.transition <= state.clock.now:
+        finish_transitions(state)
+        enter_service(state)
 
 
 @once
@@ -129,23 +138,7 @@ def cancel(state: Any) -> None:
             return
         clock.cancels += 1
         if state.jobs[job].status == WAITING and np.isnan(state.jobs[job].start):
-            position = clock.head
-            while state.queue[position] != job:
-                position += 1
-            remove(state, position)
-            clock.queued -= 1
-            clock.backlog -= state.truth[job].work
             leave_queue(state, job)
-
-
-@inner
-def score_new(state: Any, count: int) -> None:
-    """Score the first `count` jobs of `ranking`, which are about to be queued."""
-    state.clock.hook = ORDERING
-    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
-    check_scores(state, count)
-    for k in range(count):
-        state.jobs[state.ranking[k]].score = state.scores[k]
 
 
 @once
@@ -159,16 +152,14 @@ def arrive(state: Any) -> None:
         if state.jobs[job].status != PENDING:  # not accepted
             continue
         if state.truth[job].cancel <= clock.now:
-            leave_queue(state, job)
+            give_up(state, job)
             continue
-        state.jobs[job].status = WAITING
-        clock.backlog += state.truth[job].work
+        state.sums.backlog += state.truth[job].work
+        clock.demand += state.jobs[job].left
         state.ranking[count] = job
         count += 1
     if count > 0:
-        score_new(state, count)
-        for k in range(count):
-            enqueue(state, state.ranking[k])
+        join_queue(state, count)
     clock.arrived = count
 
 
@@ -182,9 +173,7 @@ def set_rate(state: Any, rate: float) -> None:
     clock.since = clock.now
     clock.origin = clock.virtual
     clock.rate = rate
-    for node in range(len(state.nodes)):
-        settle(state, node)
-    draw(state, -1)
+    change_pace(state)
 
 
 @once
@@ -194,10 +183,7 @@ def requeue_suspended(state: Any) -> None:
     count = clock.suspended
     for k in range(count):
         state.ranking[k] = state.paused[k]
-    score_new(state, count)
-    for k in range(count):
-        state.jobs[state.paused[k]].status = WAITING
-        enqueue(state, state.paused[k])
+    join_queue(state, count)
     clock.suspended = 0
 
 
@@ -223,16 +209,19 @@ def decide(
         requeue_suspended(state)
     if first or moods & SLEEP_CHANGES:
         clock.hook = SLEEPING
-        sleep(seen(state), sleep_own)
+        sleep(state, sleep_own)
 
 
 @once
 def close(state: Any) -> None:
-    """Nothing will happen any more: settle the energy, and refuse a schedule that leaves jobs behind."""
+    """Nothing will happen any more: settle the energy, and refuse a schedule that leaves jobs behind.
+
+    Where nodes stayed down that is not the policy's fault: those jobs remain waiting.
+    """
     clock = state.clock
     for node in range(len(state.nodes)):
         settle(state, node)
-    if clock.queued > 0:
+    if clock.queued > 0 and clock.down == 0:
         clock.hook = STARTING
         note(clock, STUCK, state.queue[clock.head], -1, clock.queued)
         raise PolicyFault
@@ -249,6 +238,8 @@ def run(
     if clock.instants == 0:
         draw(state, -1)
     for _ in range(budget):
+        if full(state):
+            return False
         now = next_instant(state)
         if now == np.inf:
             close(state)
@@ -256,11 +247,15 @@ def run(
         advance(state, now)
         clock.completed = 0
         clock.departed = 0
+        clock.upset = 0
         complete(state)
+        happen(state)
+        wake(state)
         cancel(state)
         arrive(state)
         clock.instants += 1
         decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
+        record_sample(state)
     return False
 
 

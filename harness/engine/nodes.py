@@ -1,15 +1,13 @@
-"""Which cores a job holds, and what the nodes draw meanwhile.
-
-A node's power is shared by its busy cores: `share` integrates watts per busy core, so that a job's energy on a
-node is its cores times the growth of `share` while it was there, whatever its neighbours did.
-"""
+"""Which cores a job holds."""
 
 from typing import Any
 
 import numpy as np
 
-from harness.engine.faults import BAD_WATTS, OVERCOMMIT, POWERING, PolicyFault, note
-from harness.engine.state import inner, verb
+from harness.engine.faults import OVERCOMMIT, PolicyFault, note
+from harness.engine.power import draw, settle
+from harness.engine.recording import record_placement
+from harness.engine.state import RUNNING, inner, verb
 
 #: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
 BLOCK = 64
@@ -96,10 +94,13 @@ def give_all_back(state: Any, job: int) -> None:
     while piece >= 0:
         node = state.slices[piece].node
         cores = state.slices[piece].cores
-        state.nodes[node].free += cores
+        record = state.nodes[node]
+        record.free += cores
         if clock.constrained:
-            state.nodes[node].free_memory += cores * state.jobs[job].memory
+            record.free_memory += cores * state.jobs[job].memory
         state.blocks[node // BLOCK] += cores
+        if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
+            record.vacant = clock.now
         following = state.slices[piece].next
         state.slices[piece].next = clock.slack
         clock.slack = piece
@@ -108,38 +109,22 @@ def give_all_back(state: Any, job: int) -> None:
 
 
 @inner
-def settle(state: Any, node: int) -> None:
-    """Bring the node's energy up to now, at the power it drew since it was last settled."""
-    record = state.nodes[node]
-    now = state.clock.now
-    elapsed = now - record.settled
-    if elapsed > 0:
-        energy = record.watts * elapsed
-        record.energy += energy
-        if record.busy > 0:
-            record.share += energy / record.busy
-        else:
-            record.idle_energy += energy
-    record.settled = now
-
-
-@inner
-def draw(state: Any, piece: int) -> None:
-    """Ask the energy policy what the nodes of these slices, or all nodes, draw from now on. Changes nodes."""
-    asked = state.clock.hook
-    state.clock.hook = POWERING
-    node = state.watts(state.nodes, state.slices, state.clock, piece, state.watts_own)
-    if node >= 0:
-        note(state.clock, BAD_WATTS, -1, node, state.nodes[node].watts)
-        raise PolicyFault
-    state.clock.hook = asked
-
-
-@inner
-def occupy(state: Any, job: int) -> float:
-    """The cores the job took become busy; returns the speed of its slowest processor."""
-    slowest = np.inf
+def slowest(state: Any, job: int) -> float:
+    """The speed of the slowest processor the job took; counts its nodes. Changes jobs."""
+    speed = np.inf
     count = 0
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        speed = min(speed, state.nodes[state.slices[piece].node].speed)
+        count += 1
+        piece = state.slices[piece].next
+    state.jobs[job].nodes = count
+    return speed
+
+
+@inner
+def occupy(state: Any, job: int) -> None:
+    """The cores the job took become busy. Changes nodes, slices."""
     first = state.jobs[job].slices
     piece = first
     while piece >= 0:
@@ -147,25 +132,23 @@ def occupy(state: Any, job: int) -> float:
         settle(state, node)
         state.nodes[node].busy += state.slices[piece].cores
         state.slices[piece].share = state.nodes[node].share
-        slowest = min(slowest, state.nodes[node].speed)
-        count += 1
         piece = state.slices[piece].next
-    state.jobs[job].nodes = count
     draw(state, first)
-    return slowest
 
 
 @inner
-def vacate(state: Any, job: int) -> None:
-    """The job's cores fall idle and are given back; what they drew is charged to the job."""
+def vacate(state: Any, job: int, begun: float) -> None:
+    """The job's cores fall idle and are given back; what they drew since `begun` is charged to the job."""
     energy = 0.0
     first = state.jobs[job].slices
     piece = first
     while piece >= 0:
         node = state.slices[piece].node
+        cores = state.slices[piece].cores
         settle(state, node)
-        energy += state.slices[piece].cores * (state.nodes[node].share - state.slices[piece].share)
-        state.nodes[node].busy -= state.slices[piece].cores
+        energy += cores * (state.nodes[node].share - state.slices[piece].share)
+        state.nodes[node].busy -= cores
+        record_placement(state, job, node, cores, begun)
         piece = state.slices[piece].next
     state.jobs[job].energy += energy
     draw(state, first)

@@ -206,7 +206,7 @@ def _room_over_time(state: Any, job: int) -> tuple[float, int]:
             free[node] += cores
             free_memory[node] += cores * state.jobs[other].memory
             piece = state.slices[piece].next
-    return at, total - need
+    return at if total >= need else np.inf, total - need
 
 
 @verb
@@ -214,7 +214,8 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
     """When a blocked job can begin at the latest, if estimates hold, and how many processors are spare then.
 
     The virtual time at which enough running jobs have ended, and the processors that are free then beyond what the
-    job needs, counting every job that ends at that same time.
+    job needs, counting every job that ends at that same time. Infinity if it can never begin, as long as nodes are
+    down.
     """
     clock = state.clock
     if clock.constrained:
@@ -228,7 +229,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
             break
         at = max(at, state.jobs[other].planned)
         free += state.jobs[other].procs
-    return at, free - need
+    return at if free >= need else np.inf, free - need
 
 
 @verb

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.engine.faults import BACKFILLING, NAN_SCORE, ORDERING, PolicyFault, note
-from harness.engine.state import WAITING, inner, seen, window
+from harness.engine.state import CANCELLED, WAITING, inner, seen, window
 
 
 @window
@@ -97,7 +97,8 @@ def score_all(state: Any, kernel: Any, own: Any, with_running: bool) -> int:
         for k in range(clock.running):
             job = state.plan[k]
             # What remains of a running job's estimate is known from its planned end.
-            state.jobs[job].left = (state.jobs[job].planned - clock.virtual) * state.jobs[job].speed
+            if state.jobs[job].ready <= clock.now:
+                state.jobs[job].left = (state.jobs[job].planned - clock.virtual) * state.jobs[job].speed
             state.ranking[count] = job
             count += 1
     asked = clock.hook
@@ -142,6 +143,19 @@ def enqueue(state: Any, job: int) -> None:
 
 
 @inner
+def join_queue(state: Any, count: int) -> None:
+    """Score the first `count` jobs of `ranking`, and let them wait. Changes jobs, queue, clock."""
+    state.clock.hook = ORDERING
+    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
+    check_scores(state, count)
+    for k in range(count):
+        state.jobs[state.ranking[k]].score = state.scores[k]
+    for k in range(count):
+        state.jobs[state.ranking[k]].status = WAITING
+        enqueue(state, state.ranking[k])
+
+
+@inner
 def remove(state: Any, position: int) -> None:
     """Close the gap at `position`, from the side where fewer jobs have to move. Changes queue, clock."""
     clock = state.clock
@@ -154,6 +168,30 @@ def remove(state: Any, position: int) -> None:
         for k in range(position, clock.tail - 1):
             queue[k] = queue[k + 1]
         clock.tail -= 1
+
+
+@inner
+def give_up(state: Any, job: int) -> None:
+    """A job that does not run leaves the system. Changes jobs, clock."""
+    clock = state.clock
+    state.jobs[job].status = CANCELLED
+    state.jobs[job].end = clock.now
+    state.leavers[clock.departed] = job
+    clock.departed += 1
+
+
+@inner
+def leave_queue(state: Any, job: int) -> None:
+    """A waiting job gives up. Changes jobs, queue, clock, sums."""
+    clock = state.clock
+    position = clock.head
+    while state.queue[position] != job:
+        position += 1
+    remove(state, position)
+    clock.queued -= 1
+    state.sums.backlog -= state.truth[job].work
+    clock.demand -= state.jobs[job].left
+    give_up(state, job)
 
 
 @inner
@@ -192,9 +230,10 @@ def drop_started(state: Any) -> None:
 
 @inner
 def push_due(state: Any, time: float, job: int) -> None:
-    """Add a running job to the heap of due times: earliest first, then lowest index."""
+    """Add a job in service to the heap of due times: earliest first, then lowest index."""
     heap = state.heap
-    child = state.clock.running
+    child = state.clock.heaped
+    state.clock.heaped += 1
     while child > 0:
         parent = (child - 1) >> 1
         if heap[parent].time < time or (heap[parent].time == time and heap[parent].job < job):
@@ -210,7 +249,8 @@ def push_due(state: Any, time: float, job: int) -> None:
 def pop_due(state: Any, place: int) -> None:
     """Take the entry at `place` out of the heap of due times."""
     heap = state.heap
-    count = state.clock.running - 1
+    count = state.clock.heaped - 1
+    state.clock.heaped = count
     time = heap[count].time
     job = heap[count].job
     while place > 0:  # the last entry may belong above, when the one taken out was not the first

@@ -1,7 +1,7 @@
 """Beginning, suspending and ending the service of a job, and what a start policy may ask for.
 
-`start` and `suspend` are the two verbs of a start policy. In compiled code they are calls into the engine; from a
-policy that runs as plain Python they cross into it once.
+`start` and `suspend` are the verbs of a start policy, `put_to_sleep` and `wake` those of a sleep policy. In compiled
+code they are calls into the engine; from a policy that runs as plain Python they cross into it.
 """
 
 from functools import cache
@@ -13,6 +13,7 @@ from numba.core import config
 from numba.extending import overload
 
 from harness.engine.faults import (
+    BAD_LEVEL,
     BAD_TIMER,
     NO_ROOM,
     NOT_PREEMPTIVE,
@@ -26,8 +27,10 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
+from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, slowest, vacate
+from harness.engine.power import work_left
 from harness.engine.queue import add_to_plan, pop_due, push_due, remove_from_plan, score_all, waiting
+from harness.engine.sleep import doze, rouse, rouse_all
 from harness.engine.state import (
     COMPLETED,
     PARTS,
@@ -94,42 +97,98 @@ def begin(state: Any, job: int) -> bool:
     if not place(state, job):
         return False
     record = state.jobs[job]
-    truth = state.truth[job]
     clock.free -= record.procs
-    speed = occupy(state, job)
-    record.speed = speed
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    truth.begun = clock.now
-    truth.due = clock.virtual + truth.work / speed
-    record.planned = clock.virtual + record.left / speed
-    push_due(state, truth.due, job)
+    record.speed = slowest(state, job)
+    record.ready = rouse_all(state, job)
+    state.truth[job].begun = clock.now
+    # A node takes as long to wake whatever the rate.
+    record.planned = clock.virtual + (record.ready - clock.now) * clock.rate + record.left / record.speed
     add_to_plan(state, job)
     clock.running += 1
     clock.started += 1
-    clock.backlog -= truth.work
-    clock.due_speed += truth.due * speed
-    clock.speed += speed
+    if record.ready > clock.now:
+        clock.booting += record.procs
+        state.boots[clock.boots] = job
+        clock.boots += 1
+    else:
+        serve(state, job)
     return True
 
 
 @inner
+def serve(state: Any, job: int) -> None:
+    """All nodes of a started job are awake: its service begins. Changes jobs, truth, nodes, heap, clock, sums."""
+    clock = state.clock
+    record = state.jobs[job]
+    truth = state.truth[job]
+    occupy(state, job)
+    truth.begun = clock.now
+    truth.due = clock.virtual + truth.work / record.speed
+    push_due(state, truth.due, job)
+    state.sums.backlog -= truth.work
+    state.sums.due_speed += truth.due * record.speed
+    clock.demand -= record.left
+    clock.promised += record.planned * record.speed
+    clock.speed += record.speed
+
+
+@inner
+def leave_boots(state: Any, place: int) -> None:
+    """A job no longer waits for a sleeping node. Changes boots, jobs, truth, clock."""
+    clock = state.clock
+    job = state.boots[place]
+    for k in range(place, clock.boots - 1):
+        state.boots[k] = state.boots[k + 1]
+    clock.boots -= 1
+    clock.booting -= state.jobs[job].procs
+    state.jobs[job].boot += clock.now - state.truth[job].begun
+    state.truth[job].begun = clock.now
+
+
+@inner
+def enter_service(state: Any) -> None:
+    """Jobs whose last node woke now begin their service. Changes what `serve` changes, and the plan."""
+    clock = state.clock
+    place = 0
+    while place < clock.boots:
+        job = state.boots[place]
+        record = state.jobs[job]
+        if record.ready > clock.now:
+            place += 1
+            continue
+        leave_boots(state, place)
+        planned = clock.virtual + record.left / record.speed
+        if planned != record.planned:  # the rate was switched meanwhile
+            remove_from_plan(state, job)
+            clock.running -= 1
+            record.planned = planned
+            add_to_plan(state, job)
+            clock.running += 1
+            clock.upset = 1
+        serve(state, job)
+
+
+@inner
 def stop(state: Any, job: int, place: int) -> None:
-    """A running job leaves its processors; `place` is its entry in the heap. Changes what `begin` changed."""
+    """A job in service leaves its processors; `place` is its entry in the heap. Changes what `begin` changed."""
     clock = state.clock
     record = state.jobs[job]
     truth = state.truth[job]
     pop_due(state, place)
     remove_from_plan(state, job)
-    vacate(state, job)
+    vacate(state, job, truth.begun)
     clock.running -= 1
     clock.free += record.procs
     record.service += clock.now - truth.begun
-    clock.due_speed -= truth.due * record.speed
+    state.sums.due_speed -= truth.due * record.speed
+    clock.promised -= record.planned * record.speed
     clock.speed -= record.speed
-    if clock.running == 0:  # nothing in service: let no rounding error survive
-        clock.due_speed = 0.0
+    if clock.heaped == 0:  # nothing in service: let no rounding error survive
+        state.sums.due_speed = 0.0
+        clock.promised = 0.0
         clock.speed = 0.0
 
 
@@ -148,6 +207,31 @@ def finish(state: Any, job: int) -> None:
 
 
 @inner
+def abandon(state: Any, job: int) -> None:
+    """A running job leaves its processors with work left to do. Changes what `begin` changed."""
+    clock = state.clock
+    record = state.jobs[job]
+    truth = state.truth[job]
+    place = 0
+    if record.ready > clock.now:
+        while state.boots[place] != job:
+            place += 1
+        leave_boots(state, place)
+        remove_from_plan(state, job)
+        give_all_back(state, job)
+        clock.running -= 1
+        clock.free += record.procs
+        return
+    while state.heap[place].job != job:
+        place += 1
+    stop(state, job, place)
+    truth.work = max(0.0, (truth.due - clock.virtual) * record.speed)
+    record.left = max(0.0, (record.planned - clock.virtual) * record.speed)
+    state.sums.backlog += truth.work
+    clock.demand += record.left
+
+
+@inner
 def interrupt(state: Any, job: int) -> None:
     """Suspend a running job; see `suspend`."""
     clock = state.clock
@@ -157,17 +241,9 @@ def interrupt(state: Any, job: int) -> None:
     if not 0 <= job < len(state.jobs) or state.jobs[job].status != RUNNING:
         note(clock, NOT_RUNNING, job, -1, 0.0)
         raise PolicyFault
-    record = state.jobs[job]
-    truth = state.truth[job]
-    entry = 0
-    while state.heap[entry].job != job:
-        entry += 1
-    stop(state, job, entry)
-    record.status = SUSPENDED
-    record.preemptions += 1
-    truth.work = max(0.0, (truth.due - clock.virtual) * record.speed)
-    record.left = max(0.0, (record.planned - clock.virtual) * record.speed)
-    clock.backlog += truth.work
+    abandon(state, job)
+    state.jobs[job].status = SUSPENDED
+    state.jobs[job].preemptions += 1
     # They wait again, in queue order, once this decision is over.
     state.paused[clock.suspended] = job
     clock.suspended += 1
@@ -183,7 +259,7 @@ def start(state: Any, job: int) -> bool:
     """
     if config.DISABLE_JIT:
         return bool(begin(state, job))
-    return bool(_crossing("begin", types.boolean)(*_flat(state), job))
+    return bool(_crossing("begin", types.boolean)(*_flat(state), job, 0))
 
 
 def suspend(state: Any, job: int) -> None:
@@ -191,7 +267,7 @@ def suspend(state: Any, job: int) -> None:
     if config.DISABLE_JIT:
         interrupt(state, job)
     else:
-        _crossing("interrupt", types.void)(*_flat(state), job)
+        _crossing("interrupt", types.void)(*_flat(state), job, 0)
 
 
 def ranked(state: Any, order: int = QUEUE_ORDER) -> Any:
@@ -200,14 +276,44 @@ def ranked(state: Any, order: int = QUEUE_ORDER) -> Any:
         return waiting(state)
     if config.DISABLE_JIT:
         return state.ranking[: score_all(state, state.second, state.second_own, False)]
-    return state.ranking[: _crossing("rank", types.int64)(*_flat(state), 0)]
+    return state.ranking[: _crossing("rank", types.int64)(*_flat(state), 0, 0)]
 
 
 def rank_all(state: Any) -> Any:
     """All jobs in the system, waiting and running, in queue order by what remains of them now."""
     if config.DISABLE_JIT:
         return state.ranking[: score_all(state, state.order, state.order_own, True)]
-    return state.ranking[: _crossing("rank", types.int64)(*_flat(state), 1)]
+    return state.ranking[: _crossing("rank", types.int64)(*_flat(state), 1, 0)]
+
+
+def put_to_sleep(state: Any, node: int, depth: int = 0) -> None:
+    """Let a node fall asleep, into its sleep state number `depth`; 0 is the lightest.
+
+    The node must be awake and hold no job (`node.free == node.cores`), and have such a state: anything else stops the
+    run, as a mistake of the policy. A sleeping node can still be allocated; the job begins when it is awake.
+    """
+    if config.DISABLE_JIT:
+        doze(state, node, depth)
+    else:
+        _crossing("doze", types.void)(*_flat(state), node, depth)
+
+
+def wake(state: Any, node: int) -> None:
+    """Wake a sleeping node, or let one that is falling asleep wake right after; nothing if it is awake."""
+    if config.DISABLE_JIT:
+        rouse(state, node)
+    else:
+        _crossing("rouse", types.void)(*_flat(state), node, 0)
+
+
+@overload(put_to_sleep, strict=False)
+def _put_to_sleep(state: Any, node: Any, depth: Any = 0) -> Any:
+    return lambda state, node, depth=0: doze(state, node, depth)
+
+
+@overload(wake, strict=False)
+def _wake(state: Any, node: Any) -> Any:
+    return lambda state, node: rouse(state, node)
 
 
 @overload(start, strict=False)
@@ -264,6 +370,19 @@ def call_again(state: Any, time: float) -> None:
 
 
 @verb
+def call_at_work(state: Any, level: float) -> None:
+    """Ask, as a rate policy, to be called at the very instant at which the work left has fallen to `level` [s].
+
+    Forgotten at the next instant, whatever it is: ask again when you are called. `clock.fell` is 1 if it has.
+    """
+    clock = state.clock
+    if not 0.0 <= level < work_left(state):
+        note(clock, BAD_LEVEL, -1, -1, level)
+        raise PolicyFault
+    clock.level = level
+
+
+@verb
 def uniform(dice: Any) -> float:
     """Draw a number in [0, 1) from the policy's own generator (Marsaglia's xorshift64)."""
     x = dice[0]
@@ -285,10 +404,12 @@ def _flat(state: Any) -> tuple[Any, ...]:
 
 
 _CROSSINGS = {
-    "begin": "return begin(bundled(*parts), job)",
-    "interrupt": "interrupt(bundled(*parts), job)",
+    "begin": "return begin(bundled(*parts), subject)",
+    "interrupt": "interrupt(bundled(*parts), subject)",
+    "doze": "doze(bundled(*parts), subject, detail)",
+    "rouse": "rouse(bundled(*parts), subject)",
     "rank": """
-    if job:
+    if subject:
         return score_all(bundled(*parts), parts[2], parts[3], True)
     return score_all(bundled(*parts), parts[4], parts[5], False)
 """,
@@ -297,11 +418,14 @@ _CROSSINGS = {
 
 @cache
 def _crossing(verb: str, returns: Any) -> Any:
-    """Compiled only when the first plain Python start policy needs it."""
+    """Compiled only when the first plain Python policy needs it."""
     parts = [f"part{k}" for k in range(len(PARTS))]
     body = _CROSSINGS[verb]
     for k, part in enumerate(parts):
         body = body.replace(f"parts[{k}]", part)
-    source = f"def kernel({', '.join(parts)}, job):\n    {body.strip()}\n".replace("*parts", ", ".join(parts))
-    names = {"bundled": bundled, "begin": begin, "interrupt": interrupt, "score_all": score_all}
-    return compile_and_keep(f"cross_{verb}", source, names, returns(*PARTS, types.int64))
+    source = f"def kernel({', '.join(parts)}, subject, detail):\n    {body.strip()}\n".replace(
+        "*parts", ", ".join(parts)
+    )
+    used = {"begin": begin, "interrupt": interrupt, "doze": doze, "rouse": rouse, "rank": score_all}[verb]
+    names = {"bundled": bundled, "score_all" if verb == "rank" else verb: used}
+    return compile_and_keep(f"cross_{verb}", source, names, returns(*PARTS, types.int64, types.int64))

@@ -13,12 +13,17 @@ from harness.engine import state as layouts
 from harness.errors import HarnessError
 from harness.platform.platform import Platform
 from harness.policy import Choice
+from harness.workload.events import Events
 from harness.workload.log import Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
 
+#: How many entries the buffers for what is recorded have at least.
+BUFFER = 16_384
+
 Progress = Callable[[int, int], None]  # (jobs that left the system, all jobs)
+Recorder = Callable[[np.ndarray[Any, Any]], None]  # is given what the loop wrote down since it was last called
 
 
 @dataclass(frozen=True)
@@ -28,13 +33,23 @@ class Outcome:
     jobs: Any  # records in order of submission
     nodes: Any
     clock: Any
+    sums: Any
     place: np.ndarray[Any, Any]  # place[k]: row of the workload that became job k
     seconds: float  # simulation alone
     bytes: int  # of the arrays
     plain: dict[str, str]  # hook → policy that ran as plain Python
 
 
-def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray[Any, Any]]:
+@dataclass(frozen=True)
+class Extras:
+    """What a run may have besides jobs and policies."""
+
+    events: Events | None = None  # failures and interventions to be replayed
+    on_samples: Recorder | None = None  # wants the system at every instant, records of `state.SAMPLE`
+    on_placements: Recorder | None = None  # wants every stay of a job on a node, records of `state.PLACEMENT`
+
+
+def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any, Any, np.ndarray[Any, Any]]:
     """The state before the first instant, and which row of the workload each job is."""
     frame = workload.jobs
     check(workload)
@@ -56,7 +71,7 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     for field in ("start", "end"):
         jobs[field] = np.nan
     jobs["reserved"] = jobs["slices"] = -1
-    machine = platform.build(layouts.NODE)
+    machine, paces, naps = build(platform)
     if len({t.partition for t in platform.types}) > 1:
         jobs["partition"] = frame["partition"].to_numpy()[place]
     constrained = bool(
@@ -65,7 +80,7 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     jobs["status"] = np.where(accepted(jobs, machine, constrained), layouts.PENDING, layouts.UNACCEPTED)
 
     truth = np.zeros(count, layouts.TRUTH)
-    truth["work"] = frame["work"].to_numpy()[place]
+    truth["work"] = truth["whole"] = frame["work"].to_numpy()[place]
     truth["cancel"] = frame["cancel"].to_numpy()[place]
     leaving = np.flatnonzero(np.isfinite(truth["cancel"]) & (jobs["status"] == layouts.PENDING))
     cancellations = leaving[np.argsort(truth["cancel"][leaving], kind="stable")]
@@ -80,8 +95,14 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
     clock["rate"] = 1.0
     clock["free"] = clock["cores"] = cores
     clock["constrained"] = constrained
-    clock["start_timer"] = clock["rate_timer"] = clock["sleep_timer"] = np.inf
-    machine["settled"] = clock["now"]
+    clock["level"] = -1.0
+    clock["transition"] = clock["start_timer"] = clock["rate_timer"] = clock["sleep_timer"] = np.inf
+    machine["settled"] = machine["vacant"] = clock["now"]
+    sums = np.zeros(1, layouts.SUMS)
+    happenings = np.zeros(0, layouts.EVENT)
+    if extras.events is not None:
+        sums["requeue"] = extras.events.requeue
+        happenings = extras.events.records(jobs["number"], len(machine))
     blocks = np.add.reduceat(machine["free"], np.arange(0, len(machine), nodes.BLOCK)).astype(np.int64)
 
     view = layouts.View(
@@ -93,6 +114,8 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
         plan=np.empty(slots, np.int64),
         leavers=np.empty(count + 1, np.int64),
         blocks=blocks,
+        paces=records(paces),
+        naps=records(naps),
     )
     inside = layouts.Inside(
         paused=np.empty(count + 1, np.int64),
@@ -103,6 +126,11 @@ def arrays(workload: Workload, platform: Platform) -> tuple[Any, Any, np.ndarray
         heap=records(np.empty(slots, layouts.DUE)),
         truth=records(truth),
         cancellations=cancellations,
+        sums=records(sums)[0],
+        events=records(happenings),
+        boots=np.empty(slots, np.int64),
+        samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),
+        placements=records(np.empty(BUFFER + 2 * cores if extras.on_placements else 0, layouts.PLACEMENT)),
     )
     return view, inside, place
 
@@ -122,6 +150,35 @@ def check(workload: Workload) -> None:
         if not kept.all():
             number = frame["job"].to_numpy()[np.argmin(kept.to_numpy())]
             raise HarnessError(f"the workload {workload.name!r}, job {number}: expected {rule}")
+
+
+def build(platform: Platform) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The nodes, all idle and awake at full rate; their performance states; their sleep states."""
+    nodes = np.zeros(platform.nodes, layouts.NODE)
+    paces: list[tuple[float, ...]] = []
+    naps: list[tuple[float, ...]] = []
+    first = 0
+    for t in platform.types:
+        part = nodes[first : first + t.count]
+        for field in ("cores", "memory", "idle", "peak", "partition"):
+            part[field] = getattr(t, field)
+        part["speed"] = platform.speed(t)
+        part["curve"] = t.curve or 0.0
+        states = {state.rate: (state.idle, state.peak) for state in t.performance}
+        if states:
+            states[1.0] = (t.idle, t.peak)
+        part["pace"], part["paces"] = len(paces), len(states)
+        part["naps"], part["depths"] = len(naps), len(t.sleep)
+        paces += [(rate, *states[rate]) for rate in sorted(states)]
+        for nap in t.sleep:
+            falling = nap.down_energy / nap.down if nap.down else 0.0
+            waking = nap.up_energy / nap.up if nap.up else 0.0
+            naps.append((nap.watts, falling, waking, nap.down, nap.up))
+        first += t.count
+    nodes["free"] = nodes["cores"]
+    nodes["free_memory"] = nodes["memory"]
+    nodes["until"] = np.inf
+    return nodes, np.array(paces, layouts.PACE), np.array(naps, layouts.NAP)
 
 
 def records(array: np.ndarray[Any, Any]) -> Any:
@@ -154,9 +211,11 @@ def simulate(
     seed: int = 0,
     plain: bool = False,
     progress: Progress | None = None,
+    extras: Extras | None = None,
 ) -> Outcome:
     """Run the loop from the first arrival to the last departure."""
-    view, inside, place = arrays(workload, platform)
+    extras = extras or Extras()
+    view, inside, place = arrays(workload, platform, extras)
     arguments, tickets = bind(chosen, seed, plain, view, inside)
     moods = (
         loop.ORDER_CHANGES * chosen["order"].policy.varies
@@ -167,7 +226,7 @@ def simulate(
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     began = time.perf_counter()
     try:
-        drive(view, arguments, moods, progress)
+        drive(view, arguments, moods, progress, extras)
     except faults.PolicyFault:
         raise explain(view, chosen) from None
     except Exception as error:
@@ -180,7 +239,7 @@ def simulate(
     refuse_tampering(view, workload, place)
     names = {chosen[part].policy.hook: chosen[part].policy.name for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
-    return Outcome(view.jobs, view.nodes, view.clock, place, seconds, size, names)
+    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, place, seconds, size, names)
 
 
 def bind(chosen: dict[str, Choice], seed: int, plain: bool, view: Any, inside: Any) -> tuple[list[Any], dict[str, int]]:
@@ -195,7 +254,7 @@ def bind(chosen: dict[str, Choice], seed: int, plain: bool, view: Any, inside: A
     in_state = [thing for part in ("order", "second", "select", "energy") for thing in pairs[part]]
     state = layouts.State(*view, *inside, *in_state)
     for part, ticket in tickets.items():
-        kernels.connect(ticket, bound[part], state if part == "start" else view)
+        kernels.connect(ticket, bound[part], state if part in ("start", "sleep") else view)
     return [inside, *in_state, *(thing for part in ("start", "rate", "sleep") for thing in pairs[part])], tickets
 
 
@@ -206,26 +265,40 @@ def refuse_tampering(view: Any, workload: Workload, place: np.ndarray[Any, Any])
         if changed.any():
             number = int(view.jobs["number"][np.argmax(changed)])
             raise faults.PolicyError(f"a policy changed {field!r} of job {number}: expected it to be only read")
-    if view.clock.free != view.clock.cores or (view.nodes["free"] != view.nodes["cores"]).any():
+    up = view.nodes["status"] != layouts.DOWN
+    cores = int(view.nodes["cores"][up].sum())
+    if view.clock.free != cores or (view.nodes["free"] != view.nodes["cores"])[up].any():
         raise faults.PolicyError(
-            f"a policy changed the count of free processors: {view.clock.free} of {view.clock.cores} are free after "
+            f"a policy changed the count of free processors: {view.clock.free} of {cores} are free after "
             "the last job: expected it to be only read"
         )
 
 
-def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None) -> None:
+def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None, extras: Extras) -> None:
     """Run the loop in slices of about `SLICE_SECONDS`, so that Ctrl-C is heard and progress is seen."""
     run = loop.compiled_run()
+    inside = arguments[0]
     budget = 1_000
     while True:
         began = time.perf_counter()
-        if run(view, *arguments, moods, budget):
+        over = run(view, *arguments, moods, budget)
+        hand_over(inside, extras)
+        if over:
             return
         if progress is not None:
             inside = int(view.clock.queued + view.clock.running)
             progress(int(view.clock.next) - inside, len(view.jobs))
         elapsed = time.perf_counter() - began
         budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9))))
+
+
+def hand_over(inside: Any, extras: Extras) -> None:
+    """Give the recorders what the loop wrote down for them, and make room."""
+    if extras.on_samples is not None:
+        extras.on_samples(inside.samples[: inside.sums.samples])
+    if extras.on_placements is not None:
+        extras.on_placements(inside.placements[: inside.sums.placements])
+    inside.sums.samples = inside.sums.placements = 0
 
 
 def _part(view: Any, chosen: dict[str, Choice]) -> tuple[str, Choice]:

@@ -19,7 +19,16 @@ from numba.core.types import FunctionType
 from numba.extending import intrinsic, overload, register_jitable
 
 # A job's life. Suspended jobs wait again once the decision that suspended them is over.
-PENDING, WAITING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, UNACCEPTED = range(7)
+PENDING, WAITING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, UNACCEPTED, KILLED = range(8)
+
+# What a node is up to. Between AWAKE and ASLEEP lie transitions that take time.
+AWAKE, FALLING, ASLEEP, WAKING, DOWN = range(5)
+
+# What may happen to nodes and jobs besides scheduling; see events.py.
+NODE_DOWN, NODE_UP, JOB_DELETED, JOB_KILLED, JOB_REQUEUED = range(5)
+
+#: How many levels of load a node's power is measured at: 0, 10, …, 100 %.
+LEVELS = 11
 
 INFINITY = float("inf")
 
@@ -52,7 +61,7 @@ JOB = np.dtype(
         ("procs", "i8"),  # processors it needs, all at once
         ("left", "f8"),  # estimated work left [s at reference speed]; of a running job, when last looked at
         ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
-        ("status", "i4"),  # PENDING … CANCELLED
+        ("status", "i4"),  # PENDING … KILLED
         ("partition", "i4"),  # where it must run, −1 anywhere
         ("score", "f8"),  # what the order gave it last; lowest first
         ("submit", "f8"),  # [s]
@@ -64,12 +73,16 @@ JOB = np.dtype(
         ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
         ("speed", "f8"),  # of its slowest processor, relative to the reference
         ("energy", "f8"),  # its share of the nodes it used [J]
+        ("ready", "f8"),  # when the last of its nodes is awake [s]; in service from then on
+        ("boot", "f8"),  # time it held processors and waited for sleeping ones [s]
+        ("lost", "f8"),  # time in service that an interruption made worthless [s]
         ("slices", "i8"),  # first of its slices, −1 none
         ("number", "i8"),  # in the log
         ("user", "i4"),  # −1 unknown, as the next two
         ("group", "i4"),
         ("queue", "i4"),
         ("preemptions", "i4"),  # times it was suspended
+        ("restarts", "i4"),  # times it was interrupted and had to begin again
         ("nodes", "i4"),  # it last ran on
     ],
     align=True,
@@ -81,13 +94,27 @@ NODE = np.dtype(
         ("free", "i8"),  # cores nobody holds
         ("busy", "i8"),  # cores in service: cores − free, between decisions
         ("cores", "i8"),
-        ("idle", "f8"),  # [W] with no busy core
-        ("peak", "f8"),  # [W] with all cores busy
+        ("idle", "f8"),  # [W] with no busy core, at the present rate
+        ("peak", "f8"),  # [W] with all cores busy, at the present rate
+        ("curve", "f8", (LEVELS,)),  # [W] at 0, 10, …, 100 % of its cores busy, at full rate
+        ("status", "i4"),  # AWAKE … DOWN
+        ("wanted", "i4"),  # 1: it wakes as soon as it has fallen asleep
+        ("depth", "i4"),  # which of its sleep states it is in, or was last; 0 is the lightest
+        ("depths", "i4"),  # how many sleep states it has …
+        ("naps", "i4"),  # … and where they begin in `naps`
+        ("paces", "i4"),  # how many performance states it has …
+        ("pace", "i4"),  # … and where they begin in `paces`
+        ("resting", "f8"),  # [W] while it is not awake: asleep, on the way there or back, or down
+        ("until", "f8"),  # when its present transition is over [s]
+        ("vacant", "f8"),  # since when none of its cores is held [s]
         ("watts", "f8"),  # drawn now [W]
         ("settled", "f8"),  # time up to which the sums below stand [s]
         ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
         ("energy", "f8"),  # drawn so far [J]
-        ("idle_energy", "f8"),  # of which with no busy core [J]
+        ("idle_energy", "f8"),  # of which awake with no busy core [J]
+        ("sleep_energy", "f8"),  # of which asleep [J]
+        ("transition_energy", "f8"),  # of which falling asleep and waking [J]
+        ("asleep", "f8"),  # time it slept so far [s]
         ("speed", "f8"),  # per core, relative to the reference processor
         ("partition", "i8"),
         ("memory", "f8"),  # [KB], infinite when unknown
@@ -96,10 +123,16 @@ NODE = np.dtype(
     align=True,
 )
 
+#: What a node draws at a rate [W]; between two such states it is interpolated.
+PACE = np.dtype([("rate", "f8"), ("idle", "f8"), ("peak", "f8")], align=True)
+
+#: One way for a node to sleep: [W] while asleep, falling asleep and waking, and how long the two ways take [s].
+NAP = np.dtype([("watts", "f8"), ("falling", "f8"), ("waking", "f8"), ("down", "f8"), ("up", "f8")], align=True)
+
 #: Some cores of one node held by one job; a job's slices are a linked list.
 SLICE = np.dtype([("node", "i8"), ("cores", "i8"), ("share", "f8"), ("next", "i8")], align=True)
 
-#: What happens now, and the sums over the run.
+#: What happens now.
 CLOCK = np.dtype(
     [
         ("now", "f8"),  # [s]
@@ -109,8 +142,11 @@ CLOCK = np.dtype(
         ("origin", "f8"),  # … and the virtual time then
         ("free", "i8"),  # processors nobody holds
         ("cores", "i8"),  # all processors
+        ("down", "i8"),  # of which on nodes that are down
+        ("booting", "i8"),  # of which held by jobs that wait for a sleeping node
         ("queued", "i8"),  # jobs waiting
-        ("running", "i8"),  # jobs in service
+        ("running", "i8"),  # jobs in service, or about to be when their nodes are awake
+        ("upset", "i8"),  # 1 when something moved the plans of running jobs: nodes failed or woke late
         ("arrived", "i8"),  # jobs that came at this instant
         ("completed", "i8"),  # jobs that finished at this instant
         ("departed", "i8"),  # jobs that finished or were cancelled at this instant
@@ -122,28 +158,27 @@ CLOCK = np.dtype(
         ("tail", "i8"),
         ("next", "i8"),  # next job to arrive
         ("cancels", "i8"),  # next entry of `cancellations`
+        ("events", "i8"),  # next entry of `events`
+        ("boots", "i8"),  # jobs that wait for a sleeping node
+        ("heaped", "i8"),  # jobs in the heap of due times
+        ("transition", "f8"),  # when the next node changes its status [s]
         ("due", "f8"),  # when the next job completes [s], while an instant is being applied
         ("start_timer", "f8"),  # when the start, rate and sleep policies want to be called again [s]
         ("rate_timer", "f8"),
         ("sleep_timer", "f8"),
+        ("level", "f8"),  # the rate policy wants to be called when the work has fallen to it [s], −1 never …
+        ("crossing", "f8"),  # … which is then [s], if nothing happens before …
+        ("fell", "i8"),  # … and 1 at the instant when it has
         ("slack", "i8"),  # first unused slice
         ("declined", "i8"),  # times the selection declined
         ("held", "i8"),  # processors taken so far by the selection that is being asked
         ("profile_first", "i8"),  # window of the profile that is in use
         ("profile_last", "i8"),
-        ("backlog", "f8"),  # work of the waiting jobs [s]
-        ("due_speed", "f8"),  # Σ due · speed over running jobs, and …
-        ("speed", "f8"),  # … Σ speed: together they give the work in service
+        ("demand", "f8"),  # estimated work of the waiting jobs [s]
+        ("promised", "f8"),  # Σ planned · speed over the jobs in service, and …
+        ("speed", "f8"),  # … Σ speed: together they give the estimated work in service
         ("began", "f8"),  # first instant of the run [s]
         ("instants", "i8"),
-        # integrals over the run, see `harness.results.metrics`
-        ("sum_jobs", "f8"),
-        ("sum_queued", "f8"),
-        ("sum_busy", "f8"),
-        ("sum_work", "f8"),
-        ("sum_potential", "f8"),
-        ("sum_effective", "f8"),
-        ("sum_wasted", "f8"),
         # what went wrong, for the message
         ("hook", "i8"),
         ("fault", "i8"),
@@ -155,7 +190,61 @@ CLOCK = np.dtype(
 )
 
 #: What policies may not know, and the engine's own notes on each job.
-TRUTH = np.dtype([("work", "f8"), ("due", "f8"), ("begun", "f8"), ("cancel", "f8")], align=True)
+TRUTH = np.dtype(
+    [
+        ("work", "f8"),  # left when it last entered service, or will enter it [s at reference speed]
+        ("whole", "f8"),  # what it brought
+        ("due", "f8"),  # virtual time at which it completes, once in service
+        ("begun", "f8"),  # since when it is in service, or waits for sleeping nodes [s]
+        ("cancel", "f8"),  # when it gives up waiting [s]
+    ],
+    align=True,
+)
+
+#: The same over all jobs: the true work left, and integrals over the run, see `harness.results.metrics`.
+SUMS = np.dtype(
+    [
+        ("backlog", "f8"),  # work of the jobs that are not in service yet [s]
+        ("due_speed", "f8"),  # Σ due · speed over the jobs in service: with `clock.speed`, the work in service
+        ("jobs", "f8"),
+        ("queued", "f8"),
+        ("busy", "f8"),
+        ("work", "f8"),
+        ("potential", "f8"),
+        ("effective", "f8"),
+        ("wasted", "f8"),
+        ("requeue", "i8"),  # 1: jobs on a node that fails wait again; 0: they are killed
+        ("vain", "i8"),  # events that found nothing to change
+        ("samples", "i8"),  # how many entries of `samples` and of `placements` are in use
+        ("placements", "i8"),
+    ],
+    align=True,
+)
+
+#: Something that happens to a node or a job, not by scheduling.
+EVENT = np.dtype([("time", "f8"), ("kind", "i8"), ("subject", "i8")], align=True)
+
+#: The system between one instant and the next, for the timeline.
+SAMPLE = np.dtype(
+    [
+        ("time", "f8"),  # [s]
+        ("queued", "i8"),  # jobs
+        ("running", "i8"),  # jobs
+        ("busy", "i8"),  # processors in service
+        ("free", "i8"),  # processors nobody holds, asleep or not
+        ("up", "i8"),  # processors of nodes that are not down
+        ("rate", "f8"),
+        ("work", "f8"),  # left in the system [s at reference speed]
+        ("power", "f8"),  # of all nodes [W]
+        ("asleep", "i8"),  # nodes
+        ("switching", "i8"),  # nodes falling asleep or waking
+        ("down", "i8"),  # nodes
+    ],
+    align=True,
+)
+
+#: A job's stay on a node.
+PLACEMENT = np.dtype([("job", "i8"), ("node", "i8"), ("cores", "i8"), ("begin", "f8"), ("end", "f8")], align=True)
 
 #: One entry of the heap of due times.
 DUE = np.dtype([("time", "f8"), ("job", "i8")], align=True)
@@ -182,6 +271,8 @@ _SEEN = {
     "plan": INDICES,  # running jobs by planned end
     "leavers": INDICES,  # jobs that left at this instant
     "blocks": INDICES,  # free cores in each block of nodes, to skip full ones
+    "paces": _records(PACE),  # performance states of the nodes
+    "naps": _records(NAP),  # sleep states of the nodes
 }
 _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision
@@ -192,6 +283,11 @@ _INSIDE = {
     "heap": _records(DUE),
     "truth": _records(TRUTH),
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
+    "sums": from_dtype(SUMS),
+    "events": _records(EVENT),  # by time
+    "boots": INDICES,  # jobs that wait for a sleeping node
+    "samples": _records(SAMPLE),  # empty, unless a timeline is wanted
+    "placements": _records(PLACEMENT),  # the same for the places of jobs
 }
 
 View = _bundle("View", _SEEN)
@@ -203,7 +299,6 @@ INSIDE = types.NamedTuple(tuple(_INSIDE.values()), Inside)
 ORDER = types.void(VIEW, INDICES, FLOATS, FLOATS)  # (state, who, scores to fill, own)
 SELECT = types.boolean(VIEW, types.int64, FLOATS)  # (state, job, own)
 RATE = types.float64(VIEW, FLOATS)
-SLEEP = types.void(VIEW, FLOATS)
 # Fills in `watts` of the nodes of the slices from `piece` on, or of all nodes if that is −1; returns the node for
 # which the policy gave no possible power, or −1.
 WATTS = types.int64(_records(NODE), _records(SLICE), from_dtype(CLOCK), types.int64, FLOATS)
@@ -222,6 +317,7 @@ _KERNELS = {
 State = _bundle("State", _SEEN | _INSIDE | _KERNELS)
 STATE = types.NamedTuple((*_SEEN.values(), *_INSIDE.values(), *_KERNELS.values()), State)
 START = types.void(STATE, FLOATS)
+SLEEP = START
 
 #: What a `State` is put together from.
 PARTS = (VIEW, INSIDE, *_KERNELS.values())
@@ -238,6 +334,8 @@ def view(state: Any) -> Any:
         state.plan,
         state.leavers,
         state.blocks,
+        state.paces,
+        state.naps,
     )
 
 
@@ -276,6 +374,8 @@ def bundle(
         borrow(v.plan),
         borrow(v.leavers),
         borrow(v.blocks),
+        borrow(v.paces),
+        borrow(v.naps),
         borrow(i.paused),
         borrow(i.ranking),
         borrow(i.scores),
@@ -284,6 +384,11 @@ def bundle(
         borrow(i.heap),
         borrow(i.truth),
         borrow(i.cancellations),
+        i.sums,
+        borrow(i.events),
+        borrow(i.boots),
+        borrow(i.samples),
+        borrow(i.placements),
         order,
         borrow(order_own),
         second,

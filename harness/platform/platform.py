@@ -3,14 +3,14 @@
 import hashlib
 import math
 from dataclasses import astuple, dataclass
-from typing import Any
-
-import numpy as np
 
 from harness.errors import HarnessError
+from harness.platform.checks import check_curve, check_node
 
 #: More nodes than any machine has, fewer than would fill the memory of the one we run on.
 MOST_NODES = 10_000_000
+#: The same for cores: whatever is counted in them stays exact.
+MOST_CORES = 10_000_000_000
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,18 @@ class NodeType:
     sleep: tuple[SleepState, ...] = ()  # from the lightest to the deepest
 
     def __post_init__(self) -> None:
-        for what, value in (("count", self.count), ("cores", self.cores)):
-            if value < 1:
-                raise HarnessError(f"a node type with {what} = {value}: expected at least 1")
-        if self.ops < 0 or self.memory <= 0:
-            raise HarnessError(f"a node type with ops = {self.ops} and memory = {self.memory}: expected positive")
-        if self.idle < 0 or self.peak < 0:
-            raise HarnessError(f"a node type that draws {self.idle} to {self.peak} W: expected at least 0")
+        where = f"node type {self.name!r}" if self.name else "a node type"
+        for states in ("curve", "performance", "sleep"):
+            object.__setattr__(self, states, tuple(getattr(self, states)))
+        if self.curve:
+            check_curve(where, self.curve)
+            for end, watts in (("idle", self.curve[0]), ("peak", self.curve[-1])):
+                if not math.isnan(given := getattr(self, end)) and given != watts:
+                    raise HarnessError(
+                        f"{where}: {end} = {given:g} W beside a load curve with {watts:g} W; expected one"
+                    )
+                object.__setattr__(self, end, float(watts))
+        check_node(where, self)
 
 
 @dataclass(frozen=True)
@@ -66,14 +71,21 @@ class Platform:
 
     name: str
     types: tuple[NodeType, ...]
+    about: str = ""  # in a sentence: where its figures come from
 
     def __post_init__(self) -> None:
         if self.nodes > MOST_NODES:
             raise HarnessError(f"platform {self.name!r}: {self.nodes:,} nodes; expected at most {MOST_NODES:,}")
+        if self.cores > MOST_CORES:
+            raise HarnessError(f"platform {self.name!r}: {self.cores:,} cores; expected at most {MOST_CORES:,}")
         if not self.types:
             raise HarnessError(f"platform {self.name!r}: expected at least one node")
-        if len({t.ops > 0 for t in self.types}) > 1:
-            raise HarnessError(f"platform {self.name!r}: operations per second given for some nodes only")
+        without = [t.name or f"number {number}" for number, t in enumerate(self.types, 1) if t.ops == 0]
+        if 0 < len(without) < len(self.types):
+            raise HarnessError(
+                f"platform {self.name!r}: operations per second (ops) given for some node types, but not for "
+                f"{without[0]}; expected them for all or for none"
+            )
 
     @property
     def cores(self) -> int:
@@ -90,9 +102,10 @@ class Platform:
         """Identity of everything about the machine that can change a result."""
         return hashlib.sha256(repr([astuple(t) for t in self.types]).encode()).hexdigest()
 
-    def knows(self, *powers: str) -> bool:
-        """Whether `idle`, `peak` are given for every node."""
-        return not any(math.isnan(getattr(t, power)) for t in self.types for power in powers)
+    def knows(self, *figures: str) -> bool:
+        """Whether `idle`, `peak`, `curve`, `performance`, `sleep` are given for every node."""
+        given = [getattr(t, figure) for t in self.types for figure in figures]
+        return not any(figure == () or figure != figure for figure in given)  # not a number differs from itself
 
     def speed(self, node: NodeType) -> float:
         """Of one core, relative to the reference processor: the mean over all cores (PEAS eq. 1)."""
@@ -101,20 +114,6 @@ class Platform:
             return 1.0  # exactly, so that whole numbers stay whole
         mean = sum(t.count * t.ops for t in self.types) / self.cores
         return (node.ops / node.cores) / mean
-
-    def build(self, layout: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """The engine's records, all nodes idle."""
-        nodes = np.zeros(self.nodes, layout)
-        first = 0
-        for t in self.types:
-            part = nodes[first : first + t.count]
-            for field in ("cores", "memory", "idle", "peak", "partition"):
-                part[field] = getattr(t, field)
-            part["speed"] = self.speed(t)
-            first += t.count
-        nodes["free"] = nodes["cores"]
-        nodes["free_memory"] = nodes["memory"]
-        return nodes
 
 
 def plain(procs: int) -> Platform:

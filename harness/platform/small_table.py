@@ -1,45 +1,51 @@
 """The small SPEC table of the PEAS paper: one row per server, its speed and power at full load only."""
 
 import math
-from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from collections.abc import Mapping
 
 from harness.errors import HarnessError, did_you_mean
-from harness.platform.platform import NodeType, Platform
+from harness.platform.platform import NodeType
+from harness.platform.rows import Table, number
+from harness.platform.servers import Server, Servers
 
 COLUMNS = ("Vendor", "Processor", "#Chips", "#Cores/Chip", "RAM (GB)", "OPS@100%Load", "Watts@100%Load")
 
 
-def read_small_table(path: str | Path, *, whole_watts: bool = False) -> Platform:
-    """Read the table. With `whole_watts`, the watts of one core are rounded down to a whole number.
+def small_table_servers(table: Table, *, whole_watts: bool = False) -> Servers:
+    """The servers of the table. With `whole_watts`, the watts of one core are rounded down to a whole number.
 
     The printed energies of the PEAS paper come out only so: its authors evidently divided whole numbers.
     """
-    try:
-        table = pd.read_csv(path, skipinitialspace=True)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise HarnessError(f"{path}: cannot be read as a table of servers: {error}") from error
-    for column in table.columns:
+    for column in table.header:
         if column not in COLUMNS:
-            raise HarnessError(f"{path}: unknown column {column!r}; {did_you_mean(column, COLUMNS)}")
-    missing = [column for column in COLUMNS if column not in table.columns]
-    if missing:
-        raise HarnessError(f"{path}: expected a column {missing[0]!r}")
-    servers = []
-    for line, row in enumerate(table.to_dict("records"), start=2):
+            raise HarnessError(f"{table.path}: unknown column {column!r}; {did_you_mean(column, COLUMNS)}")
+    for column in COLUMNS:
+        if column not in table.header:
+            raise HarnessError(f"{table.path}: expected a column {column!r}")
+    servers = Servers(table.path, {}, {})
+    for row, fields in table.rows():
         try:
-            servers.append(_server(row, whole_watts))
-        except (ValueError, TypeError, OverflowError, HarnessError) as error:
-            raise HarnessError(f"{path}, line {line}: {error}; expected positive numbers after the names") from error
-    return Platform(Path(path).stem + ("(whole_watts=true)" if whole_watts else ""), tuple(servers))
+            node = _node(fields, whole_watts)
+        except ValueError as error:
+            raise HarnessError(f"{table.path}, row {row}: {error}") from error
+        servers.types[Server(row, vendor=fields["Vendor"], processor=fields["Processor"])] = node
+    return servers
 
 
-def _server(row: dict[Any, Any], whole_watts: bool) -> NodeType:
-    chips, cores, memory, ops, watts = (float(str(row[column])) for column in COLUMNS[2:])
-    if not all(value > 0 for value in (chips, cores, memory, ops, watts)):
-        raise ValueError("a number is missing or not above 0")
-    cores = int(chips) * int(cores)
+def _node(fields: Mapping[str, str], whole_watts: bool) -> NodeType:
+    chips, per_chip, memory, ops, watts = (_above_zero(fields, column) for column in COLUMNS[2:])
+    cores = chips * per_chip
+    if chips % 1 or per_chip % 1:
+        raise ValueError(f"{chips:g} chips of {per_chip:g} cores; expected whole numbers")
     peak = math.floor(watts / cores) * cores if whole_watts else watts
-    return NodeType(1, cores, ops=ops, memory=memory * 1024 * 1024, peak=float(peak))
+    return NodeType(1, int(cores), ops=ops, memory=memory * 1024**2, peak=peak, name=fields["Processor"])
+
+
+def _above_zero(fields: Mapping[str, str], column: str) -> float:
+    try:
+        value = number(fields.get(column, ""))
+    except ValueError as error:
+        raise ValueError(f"{column}: {error}") from error
+    if value <= 0:
+        raise ValueError(f"{column}: {value:g}, expected above 0")
+    return value

@@ -7,12 +7,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 from harness.errors import HarnessError, did_you_mean
 from harness.results.export import numeral
-from harness.results.metrics import MEASURES, Measure
+from harness.results.metrics import MEASURES, Better, Measure
 
 #: What is printed for people where there is no number.
 MISSING = "–"
@@ -26,19 +27,34 @@ def render(
     format: str,
     *,
     units: Sequence[str] | None = None,
+    better: Sequence[Better] | None = None,
     caption: str = "",
+    digits: int = 6,
 ) -> str:
     """`rows` as text in one of `FORMATS`.
 
-    People get about six significant digits, the `units` of the columns beside their headers, and the `caption`;
-    programs (csv, json) get the headers alone and every digit. Missing are None and what is not a number.
+    People get about `digits` significant digits, the `units` of the columns beside their headers, the best values of
+    the columns of which less or more is `better` marked, and the `caption`; programs (csv, json) get the headers
+    alone and every digit. Missing are None and what is not a number.
     """
-    if format not in _WRITERS:
-        raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
+    known_format(format)
     table = [[_plain(value) for value in row] for row in rows]
-    if units is not None and format not in ("csv", "json"):
+    if format in _PROGRAMS:
+        return _PROGRAMS[format](list(headers), table)
+    if units is not None:
         headers = [f"{name} [{unit}]" if unit else name for name, unit in zip(headers, units, strict=True)]
-    return _WRITERS[format](list(headers), table, caption)
+    return _tabulated(_STYLES[format], headers, table, better or ["neither"] * len(headers), caption, digits)
+
+
+def prose(text: str, format: str) -> str:
+    """A paragraph of `text` in a format for people."""
+    return _STYLES[format].paragraph.format(_STYLES[format].escape(readable(text)))
+
+
+def known_format(format: str) -> None:
+    """Refuse a `format` that is not one of `FORMATS`."""
+    if format not in FORMATS:
+        raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
 
 
 def measures_table(measures: Mapping[str, float], extra: Iterable[Measure] = ()) -> list[tuple[str, float, str]]:
@@ -47,18 +63,19 @@ def measures_table(measures: Mapping[str, float], extra: Iterable[Measure] = ())
     return [(name, value, known[name].unit if name in known else "") for name, value in measures.items()]
 
 
-def readable(value: Any) -> str:
-    """A value for people: numbers to about six significant digits, thousands set apart."""
+def readable(value: Any, digits: int = 6) -> str:
+    """A value for people: numbers to about six significant digits, thousands set apart; text in one line."""
     if value is None or value != value:
         return MISSING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, int | float):
-        return " ".join(str(value).split())
+        words = " ".join(str(value).split())
+        return "".join(letter if letter.isprintable() else "�" for letter in words)  # nothing that drives a terminal
     size = abs(value)
-    if size < 1e15 and (size >= 1e5 or value == int(value)):
+    if size < 1e15 and (size >= 10 ** (digits - 1) or value == int(value)):
         return f"{value:,.0f}"
-    return f"{value:,.6g}"
+    return f"{value:,.{digits}g}"
 
 
 def _plain(value: Any) -> Any:
@@ -75,59 +92,92 @@ def _plain(value: Any) -> Any:
 # ---------------------------------------------------------------- for people
 
 
-def _tabulated(headers: list[str], table: list[list[Any]], style: str, escape: Callable[[str], str] = str) -> str:
+@dataclass(frozen=True)
+class _Style:
+    """How one format for people is written; the braces take what is already escaped."""
+
+    tabulate: str  # its name there, of a style that leaves escaping to us
+    escape: Callable[[str], str]
+    best: str
+    paragraph: str
+    caption: Callable[[str, str], str]  # of caption and table
+
+
+def _tabulated(
+    style: _Style,
+    headers: Sequence[str],
+    table: list[list[Any]],
+    better: Sequence[Better],
+    caption: str,
+    digits: int,
+) -> str:
     from tabulate import tabulate
 
     columns = list(zip(*table, strict=True)) if table else [()] * len(headers)
+    best = [_best(column, wanted) for column, wanted in zip(columns, better, strict=True)]
+
+    def cell(value: Any, best: float | None) -> str:
+        text = style.escape(readable(value, digits))
+        return style.best.format(text) if best is not None and value == best else text
+
     numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
     text = tabulate(
-        [[escape(readable(value)) for value in row] for row in table],
-        headers=[escape(readable(name)) for name in headers],
-        tablefmt=style,
+        [[cell(*pair) for pair in zip(row, best, strict=True)] for row in table],
+        headers=[style.escape(readable(name)) for name in headers],
+        tablefmt=style.tabulate,
         disable_numparse=True,
         colalign=["right" if right else "left" for right in numeric] if table else None,
     )
-    return str(text)
+    if style is _STYLES["latex"]:  # no cell contains such a word: its backslash would be escaped
+        for rule in ("toprule", "midrule", "bottomrule"):
+            text = text.replace("\\hline", f"\\{rule}", 1)
+    return style.caption(style.escape(readable(caption)), str(text)) if caption else str(text)
 
 
-def _terminal(headers: list[str], table: list[list[Any]], caption: str) -> str:
-    text = _tabulated(headers, table, "simple")
-    return f"{caption}\n\n{text}" if caption else text
-
-
-def _markdown(headers: list[str], table: list[list[Any]], caption: str) -> str:
-    text = _tabulated(headers, table, "github", _markdown_escaped)
-    return f"{_markdown_escaped(caption)}\n\n{text}" if caption else text
+def _best(column: Sequence[Any], better: Better) -> float | None:
+    """The best of the numbers in a column that has better and worse ones."""
+    numbers = [value for value in column if isinstance(value, int | float) and value == value]
+    if better == "neither" or len(set(numbers)) < 2:
+        return None
+    return min(numbers) if better == "less" else max(numbers)
 
 
 def _markdown_escaped(text: str) -> str:
-    return re.sub(r"[\\`*|<]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)  # an underscore within a word means nothing
-
-
-def _latex(headers: list[str], table: list[list[Any]], caption: str) -> str:
-    text = _tabulated(headers, table, "latex_booktabs")  # escapes by itself
-    if not caption:
-        return text
-    return f"\\begin{{table}}\n\\centering\n\\caption{{{_latex_escaped(caption)}}}\n{text}\n\\end{{table}}"
+    # An underscore within a word means nothing, and neither does a bracket that no parenthesis follows.
+    return re.sub(r"[\\`*|<&$~]|\](?=\()|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
 
 
 def _latex_escaped(text: str) -> str:
     from tabulate import LATEX_ESCAPE_RULES
 
-    return "".join(LATEX_ESCAPE_RULES.get(letter, letter) for letter in text)
+    rules = {**LATEX_ESCAPE_RULES, "|": r"\textbar{}"}
+    return "".join(rules.get(letter, letter) for letter in text)
 
 
-def _html(headers: list[str], table: list[list[Any]], caption: str) -> str:
-    text = _tabulated(headers, table, "html")  # escapes by itself
-    if not caption:
-        return text
-    return text.replace("<table>", f"<table>\n<caption>{html.escape(caption)}</caption>", 1)
+def _above(caption: str, table: str) -> str:
+    return f"{caption}\n\n{table}"
+
+
+def _in_latex(caption: str, table: str) -> str:
+    return f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n{table}\n\\end{{table}}"
+
+
+def _in_html(caption: str, table: str) -> str:
+    return table.replace("<table>", f"<table>\n<caption>{caption}</caption>", 1)
+
+
+_STYLES = {
+    "table": _Style("simple", str, "*{}", "{}", _above),
+    "markdown": _Style("github", _markdown_escaped, "**{}**", "{}", _above),
+    "latex": _Style("latex_raw", _latex_escaped, r"\textbf{{{}}}", "{}", _in_latex),
+    "html": _Style("unsafehtml", html.escape, "<strong>{}</strong>", "<p>{}</p>", _in_html),
+}
 
 
 # ---------------------------------------------------------------- for programs
 
 
-def _csv(headers: list[str], table: list[list[Any]], caption: str) -> str:
+def _csv(headers: list[str], table: list[list[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(headers)
@@ -135,7 +185,7 @@ def _csv(headers: list[str], table: list[list[Any]], caption: str) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _json(headers: list[str], table: list[list[Any]], caption: str) -> str:
+def _json(headers: list[str], table: list[list[Any]]) -> str:
     def value(cell: Any) -> Any:
         if not isinstance(cell, float):
             return cell
@@ -147,14 +197,7 @@ def _json(headers: list[str], table: list[list[Any]], caption: str) -> str:
     return json.dumps(objects, indent=2, ensure_ascii=False)
 
 
-_WRITERS: dict[str, Callable[[list[str], list[list[Any]], str], str]] = {
-    "table": _terminal,
-    "markdown": _markdown,
-    "latex": _latex,
-    "html": _html,
-    "csv": _csv,
-    "json": _json,
-}
+_PROGRAMS: dict[str, Callable[[list[str], list[list[Any]]], str]] = {"csv": _csv, "json": _json}
 
 #: The names of the formats.
-FORMATS = tuple(_WRITERS)
+FORMATS = (*_STYLES, *_PROGRAMS)

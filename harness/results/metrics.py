@@ -200,43 +200,43 @@ def throughput(schedule: "Schedule") -> float:
 @measure("jobs", "less", "∫ (jobs waiting + jobs in service) dt / ∫ dt")
 def mean_jobs(schedule: "Schedule") -> float:
     """Jobs in the system, averaged over time."""
-    return _time_average(schedule, "sum_jobs")
+    return _time_average(schedule, "jobs")
 
 
 @measure("jobs", "less", "∫ Q dt / ∫ dt")
 def mean_queued(schedule: "Schedule") -> float:
     """Jobs waiting, averaged over time."""
-    return _time_average(schedule, "sum_queued")
+    return _time_average(schedule, "queued")
 
 
 @measure("procs", "neither", "∫ φ dt / ∫ dt")
 def mean_busy(schedule: "Schedule") -> float:
     """Busy processors, averaged over time."""
-    return _time_average(schedule, "sum_busy")
+    return _time_average(schedule, "busy")
 
 
 @measure("s", "less", "∫ W dt / ∫ dt, W = Σ remaining work of all jobs in the system")
 def mean_workload(schedule: "Schedule") -> float:
     """Work left to do, in seconds at reference speed, averaged over time."""
-    return _time_average(schedule, "sum_work")
+    return _time_average(schedule, "work")
 
 
 @measure("procs", "neither", "∫ R·(c·I{Q>0} + φ·I{Q=0}) dt / ∫ dt")
 def potential_load(schedule: "Schedule") -> float:
     """Processors at full rate that could have been at work, averaged over time."""
-    return _time_average(schedule, "sum_potential")
+    return _time_average(schedule, "potential")
 
 
 @measure("procs", "neither", "∫ R·φ dt / ∫ dt")
 def effective_load(schedule: "Schedule") -> float:
     """Processors at full rate that were at work, averaged over time."""
-    return _time_average(schedule, "sum_effective")
+    return _time_average(schedule, "effective")
 
 
 @measure("procs", "less", "∫ (c − φ)·R·I{Q>0} dt / ∫ dt = potential load − effective load")
 def job_wasting(schedule: "Schedule") -> float:
     """Processors at full rate that stood idle while jobs waited, averaged over time."""
-    return _time_average(schedule, "sum_wasted")
+    return _time_average(schedule, "wasted")
 
 
 # ---------------------------------------------------------------- energy
@@ -304,7 +304,7 @@ def _elapsed(schedule: "Schedule") -> float:
 
 
 def _time_average(schedule: "Schedule", total: str) -> float:
-    return _ratio(schedule.outcome.clock[total], _elapsed(schedule))
+    return _ratio(schedule.outcome.sums[total], _elapsed(schedule))
 
 
 def _joules(schedule: "Schedule", field: str) -> float:

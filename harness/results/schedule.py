@@ -11,17 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.engine.state import CANCELLED, UNACCEPTED
+from harness.engine.state import CANCELLED, KILLED, UNACCEPTED, WAITING
+from harness.errors import HarnessError
 from harness.platform.platform import Platform
 from harness.results.metrics import MEASURES, Measure
 from harness.workload.log import Workload
 
 if TYPE_CHECKING:
     from harness.engine.simulate import Outcome
+    from harness.results.recording import Placements, Timeline
+    from harness.workload.events import Events
 
 #: How a job ends.
-STATUSES = ("completed", "killed", "cancelled", "unaccepted")
-_COMPLETED, _KILLED, _CANCELLED, _UNACCEPTED = range(4)
+STATUSES = ("completed", "killed", "cancelled", "unaccepted", "stranded")
+_COMPLETED, _KILLED, _CANCELLED, _UNACCEPTED, _STRANDED = range(5)
 
 #: Shorter jobs count as this long in the bounded slowdown [s].
 BOUND = 10.0
@@ -36,14 +39,22 @@ class Schedule:
     scheduler: dict[str, str]  # part → policy with its parameters: {"start": "easy(reservations=2)", …}
     seed: int
     outcome: "Outcome"
+    events: "Events | None" = None  # failures and interventions that were replayed
+    samples: "Timeline | None" = None
+    places: "Placements | None" = None
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per job of the workload, in log order. Treat it as read-only.
 
         `job`, `submit` [s], `start` [s], `end` [s], `procs`, `wait` = start − submit, `run` = time in service,
-        `energy` [J], `status` (completed, killed, cancelled, unaccepted), `response` = end − submit, `slowdown` =
-        response / run, `bounded_slowdown`, `estimate`, `user`, `preemptions`, `logged_wait`, `logged_run`.
+        `energy` [J], `status` (completed, killed, cancelled, unaccepted, stranded), `response` = end − submit,
+        `slowdown` = response / run, `bounded_slowdown`, `estimate`, `user`, `preemptions`, `nodes` it last ran on,
+        `boot` (time it held processors and waited for sleeping nodes [s], neither wait nor run), `restarts` and `lost`
+        (times it was interrupted and had to begin again, and the time in service that cost [s]), `logged_wait`,
+        `logged_run`.
+        Of a job that was interrupted, start and run are those of its last beginning. A job is stranded if nodes that
+        stayed down kept it waiting to the end.
 
         Jobs that never ran have no start, wait, run and response (not a number); `end` is when they left, if they
         did. A job that the log cancels counts as cancelled even if it was started here: its work is not known.
@@ -67,6 +78,29 @@ class Schedule:
         if column not in self._ran:
             self._ran[column] = self._columns[column][self.who_ran].astype(np.float64, copy=False)
         return self._ran[column]
+
+    @cached_property
+    def timeline(self) -> pd.DataFrame:
+        """The system at the instants of the run, thinned; see `harness.results.recording.Timeline.frame`."""
+        if self.samples is None:
+            raise HarnessError("no timeline was kept: expected simulate(…, timeline=True)")
+        frame = self.samples.frame
+        waits = frame["queued"] > 0
+        frame["effective"] = frame["rate"] * frame["busy"]
+        frame["potential"] = frame["rate"] * np.where(waits, frame["up"], frame["busy"])
+        frame["wasted"] = frame["potential"] - frame["effective"]
+        if not self.metered:
+            frame["power"] = np.nan
+        return frame
+
+    @cached_property
+    def placements(self) -> pd.DataFrame:
+        """Which job was served on which node when: `job` (number), `node`, `cores`, `begin` [s], `end` [s]."""
+        if self.places is None:
+            raise HarnessError("no places were kept: expected simulate(…, placements=True)")
+        frame = pd.DataFrame(self.places.records)
+        frame["job"] = np.asarray(self.outcome.jobs["number"])[frame["job"]]
+        return frame
 
     @property
     def metered(self) -> bool:
@@ -103,9 +137,9 @@ class Schedule:
         """How each job ended, in log order, as its place in `STATUSES`."""
         codes, jobs = self._records["status"], self.workload.jobs
         leaves = np.isfinite(jobs["cancel"].to_numpy())
-        killed = jobs["killed"].to_numpy(dtype=bool)
-        kinds = [codes == UNACCEPTED, leaves | (codes == CANCELLED), killed]
-        return np.select(kinds, [_UNACCEPTED, _CANCELLED, _KILLED], _COMPLETED)
+        killed = (codes == KILLED) | jobs["killed"].to_numpy(dtype=bool)
+        kinds = [codes == UNACCEPTED, leaves | (codes == CANCELLED), codes == WAITING, killed]
+        return np.select(kinds, [_UNACCEPTED, _CANCELLED, _STRANDED, _KILLED], _COMPLETED)
 
     @cached_property
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -133,6 +167,7 @@ class Schedule:
             "user": records["user"],
             "preemptions": records["preemptions"],
             "nodes": records["nodes"],
+            **{name: records[name] for name in ("boot", "restarts", "lost")},
             # A workload made in memory may never have been logged.
             **{name: jobs[name].to_numpy() if name in jobs else unknown for name in ("logged_wait", "logged_run")},
         }

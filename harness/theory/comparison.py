@@ -170,7 +170,7 @@ def work_conserved(name: str, subject: Subject) -> Comparison:
 
     workload = prepare(_hpc(subject.jobs(), _seed(name)))
     work, procs = (workload.jobs[column].to_numpy(np.float64) for column in ("work", "procs"))
-    busy = subject.run(workload, 256).outcome.clock.sum_busy
+    busy = subject.run(workload, 256).outcome.sums.busy
     return _exact(name, "busy servers × time [s]", float(work @ procs), float(busy))
 
 

@@ -68,23 +68,30 @@ class Field:
                 yield workload, variation, platform, seed, scheduler
 
 
-def expand(spec: str) -> list[str]:
+def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
     """Every policy of a sweep: `fixed(rate=[0.5, 1])` is `fixed(rate=0.5)` and `fixed(rate=1)`.
 
-    Where a sweep has a `low` and a `high`, only pairs with low ≤ high are taken.
+    Points at which a parameter lies above another that it must not lie above are left out: of a sweep over `low` and
+    `high`, say, those with low > high. `known`: the policies by name.
     """
     name, values = parse(spec)
     lists = {parameter: value if isinstance(value, list) else [value] for parameter, value in values.items()}
     if empty := [parameter for parameter, choices in lists.items() if not choices]:
         raise HarnessError(f"{spec!r}: nothing to choose from for {empty[0]!r}: expected at least one value")
     points = [dict(zip(lists, point, strict=True)) for point in itertools.product(*lists.values())]
-    if len(points) > 1 and {"low", "high"} <= lists.keys():
-        points = [point for point in points if point["low"] <= point["high"]]
+    if len(points) > 1 and name in known:
+        points = [point for point in points if _rises(known[name], point)]
         if not points:
-            raise HarnessError(f"{spec!r}: every low is above every high: expected a low ≤ high")
+            rule = " and ".join(f"{low} ≤ {high}" for low, high in known[name].rising)
+            raise HarnessError(f"{spec!r}: nothing is left of this sweep: expected some with {rule}")
     if not values:
         return [name]
     return [f"{name}({', '.join(f'{parameter}={value}' for parameter, value in point.items())})" for point in points]
+
+
+def _rises(policy: Policy, point: Mapping[str, Any]) -> bool:
+    values = {**policy.parameters, **point}
+    return all(values[low] <= values[high] for low, high in policy.rising)
 
 
 def schedulers_of(

@@ -126,7 +126,7 @@ class _Reader:
             group[part] = []
             for spec in self.listed(value, part, str, table="scheduler", number=number):
                 with self.page.saying(spec, "scheduler", number):
-                    every = expand(spec)
+                    every = expand(spec, self.policies[Scheduler.HOOKS[part]])
                     for one in every:
                         chosen(one, part, self.policies)
                     group[part] += every

@@ -2,13 +2,8 @@
 
 import json
 import sqlite3
-import sys
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import pandas as pd
 import pytest
 from calling import Call
 
@@ -33,20 +28,6 @@ def failing(job, clock):
 def order_queue():
     return [harness.Order("failing", failing, compiled=False)]
 """
-
-
-def show(frame: pd.DataFrame, by: str, format: str, extra: object) -> str:
-    """What the stand-in for the leaderboard shows."""
-    return json.dumps([{"by": by}]) if format == "json" else f"{sorted(set(frame['scheduler']))} by {by}"
-
-
-@pytest.fixture(autouse=True)
-def _leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until rankings are there, a stand-in that shows what it was given."""
-    if find_spec("harness.tournament.leaderboard") is None:
-        stand_in: Any = ModuleType("harness.tournament.leaderboard")
-        stand_in.leaderboard = show
-        monkeypatch.setitem(sys.modules, "harness.tournament.leaderboard", stand_in)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from harness.errors import HarnessError
-from harness.report.tables import FORMATS, measures_table, readable, render
+from harness.report.tables import FORMATS, measures_table, prose, readable, render
 from harness.results.metrics import MEASURES, Measure
 
 HEADERS = ["policy", "wait", "jobs"]
@@ -89,6 +89,44 @@ def test_latex_is_escaped() -> None:
     assert text.startswith(r"\begin{table}")
     assert text.endswith(r"\end{table}")
     assert render(["x"], [[1]], "latex").startswith(r"\begin{tabular}")
+
+
+MARKED = {"table": "*{}", "markdown": "**{}**", "latex": "\\textbf{{{}}}", "html": "<strong>{}</strong>"}
+
+OPENING = {"table": "*", "markdown": "**", "latex": "textbf", "html": "<strong>"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_best_of_a_column_is_marked(form: str) -> None:
+    rows = [["a", 11.5, 7, 3], ["b", 12.5, 9, 3], ["c", 11.5, math.nan, 3]]
+    text = render(["x", "less", "more", "same"], rows, form, better=["neither", "less", "more", "less"])
+    mark = MARKED.get(form, "{}")
+    assert text.count(mark.format("11.5")) == 2
+    assert text.count(mark.format("9")) == 1
+    if form in MARKED:  # and nothing else is: not the worse, not what all share, not what is missing
+        assert text.count(OPENING[form]) == (6 if form == "markdown" else 3)
+
+
+def test_fewer_digits() -> None:
+    assert render(["x"], [[1 / 3], [12345.6]], "table", digits=3).split() == ["x", "------", "0.333", "12,346"]
+
+
+#: A name as it may stand in a file, and what must become of it.
+HOSTILE = r"|<script>&amp; $x_$ [a](b) `c` **d** ~e~ \hline _f_ %#{}^" + "\x1b[31m"
+HARMLESS = {
+    "table": HOSTILE.replace("\x1b", "�"),
+    "markdown": r"\|\<script>\&amp; \$x\_\$ [a\](b) \`c\` \*\*d\*\* \~e\~ \\hline \_f\_ %#{}^�[31m",
+    "latex": r"\textbar{}\ensuremath{<}script\ensuremath{>}\&amp; \$x\_\$ [a](b) `c` **d** "
+    r"\textasciitilde{}e\textasciitilde{} \textbackslash{}hline \_f\_ \%\#\{\}\^{}�[31m",
+    "html": r"|&lt;script&gt;&amp;amp; $x_$ [a](b) `c` **d** ~e~ \hline _f_ %#{}^�[31m",
+}
+
+
+@pytest.mark.parametrize("form", HARMLESS)
+def test_nothing_in_a_name_is_alive(form: str) -> None:
+    assert HARMLESS[form] in prose(HOSTILE, form)
+    text = render([HOSTILE], [[HOSTILE], [1.0]], form, caption=HOSTILE)
+    assert text.count(HARMLESS[form]) == 3
 
 
 def test_numbers_stand_to_the_right() -> None:

@@ -17,6 +17,8 @@ from harness.tournament.field import expand
 from harness.tournament.plan import make_plan
 from harness.tournament.reading import bundled_fields, read_field
 
+RATES = plugins().policies["set_rate"]
+
 
 @given(
     workloads=st.integers(1, 3),
@@ -40,24 +42,28 @@ def test_a_field_is_the_product_of_its_lists(tmp_path_factory, workloads, platfo
 
 
 numbers = st.lists(st.integers(0, 20), min_size=1, max_size=4, unique=True)
+rates = st.lists(st.sampled_from([0.25, 0.5, 1, 2.5]), min_size=1, max_size=3, unique=True)
 
 
-@given(low=numbers, high=numbers, other=numbers)
-def test_a_sweep_is_every_point_whose_low_is_not_above_its_high(low, high, other):
-    points = [(a, b, c) for a in low for b in high for c in other if len(low) * len(high) * len(other) == 1 or a <= b]
-    spec = f"hysteresis(low={low}, high={high}, other={other})"
+@given(low=numbers, high=numbers, slow=rates)
+def test_a_sweep_is_every_point_the_policy_takes(low, high, slow):
+    points = list(itertools.product(low, high, slow))
+    if len(points) > 1:
+        points = [(a, b, c) for a, b, c in points if a <= b and c <= 1]  # 1 is the default of `fast`
+    spec = f"hysteresis(low={low}, high={high}, slow={slow})"
     if not points:
-        with pytest.raises(HarnessError, match="low ≤ high"):
-            expand(spec)
+        with pytest.raises(HarnessError, match="expected some with low ≤ high and slow ≤ fast"):
+            expand(spec, RATES)
         return
-    assert [tuple(parse(one)[1].values()) for one in expand(spec)] == points
-    assert {parse(one)[0] for one in expand(spec)} == {"hysteresis"}
+    assert [tuple(parse(one)[1].values()) for one in expand(spec, RATES)] == points
+    assert {parse(one)[0] for one in expand(spec, RATES)} == {"hysteresis"}
 
 
 def test_words_can_be_swept_too() -> None:
-    swept = expand("easy(backfill_order=[spf, sjf-width], reservations=2)")
+    starts = plugins().policies["start_jobs"]
+    swept = expand("easy(backfill_order=[spf, sjf-width], reservations=2)", starts)
     assert swept == ["easy(backfill_order=spf, reservations=2)", "easy(backfill_order=sjf-width, reservations=2)"]
-    assert expand("first-fit") == ["first-fit"]
+    assert expand("conservative", starts) == ["conservative"]
 
 
 def test_groups_add_up_and_repetitions_count_once(write: Write) -> None:
@@ -203,9 +209,6 @@ def test_a_policy_whose_source_changes_makes_another_identity(write: Write, tmp_
 
 @pytest.mark.parametrize("name", bundled_fields())
 def test_every_bundled_field_is_right(name: str) -> None:
-    policies = plugins().policies
-    if name == "energy" and not {"hysteresis", "ondemand"} <= policies["set_rate"].keys():
-        pytest.skip("the policies of the field energy are not here yet")
     field = read_field(name)
     assert field.about.endswith(".")
     assert field.schedulers
@@ -222,4 +225,4 @@ def test_the_example_of_the_documentation_is_right(write: Write) -> None:
     assert example is not None
     field = read_field(write(example[1]))
     assert len(list(field.combinations())) == 2 * 2 * 7 - 2 * 2
-    assert len(expand("hysteresis(low=[2, 8], high=[4, 8])")) == 3
+    assert len(expand("hysteresis(low=[2, 8], high=[4, 8])", RATES)) == 3

@@ -137,7 +137,7 @@ def task(text: str, write: Write, **changes: object) -> tuple[Task, harness.Work
 
 
 def test_a_run_stops_when_it_is_told_to(write: Write) -> None:
-    asked = iter([False, False, True])
+    asked = iter([False, True])  # before it begins, and after the first slice
     long = 'workloads = "poisson(jobs=30000, procs=64, load=3)"\n[[scheduler]]\norder = "lpf"\nstart = "preempt"\n'
     with pytest.raises(Stopped):
         execute(*task(long, write), stop=lambda: next(asked))

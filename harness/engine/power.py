@@ -1,0 +1,131 @@
+"""What the nodes draw, and whose energy it is.
+
+A node's power is shared by its busy cores: `share` integrates watts per busy core, so that a job's energy on a node
+is its cores times the growth of `share` while it was there, whatever its neighbours did. What a node draws with no
+core busy is idle energy, sleep energy, or the energy of a transition, by its status.
+"""
+
+from typing import Any
+
+from harness.engine.faults import BAD_WATTS, POWERING, PolicyFault, note
+from harness.engine.state import ASLEEP, AWAKE, LEVELS, inner, verb
+
+
+@inner
+def settle(state: Any, node: int) -> None:
+    """Bring the node's energy up to now, at the power it drew since it was last settled."""
+    record = state.nodes[node]
+    now = state.clock.now
+    elapsed = now - record.settled
+    if elapsed > 0:
+        energy = record.watts * elapsed
+        record.energy += energy
+        if record.busy > 0:
+            record.share += energy / record.busy
+        elif record.status == AWAKE:
+            record.idle_energy += energy
+        elif record.status == ASLEEP:
+            record.sleep_energy += energy
+            record.asleep += elapsed
+        else:
+            record.transition_energy += energy
+    record.settled = now
+
+
+@inner
+def draw(state: Any, piece: int) -> None:
+    """Ask the energy policy what the nodes of these slices, or all nodes, draw from now on. Changes nodes."""
+    asked = state.clock.hook
+    state.clock.hook = POWERING
+    node = state.watts(state.nodes, state.slices, state.clock, piece, state.watts_own)
+    if node >= 0:
+        note(state.clock, BAD_WATTS, -1, node, state.nodes[node].watts)
+        raise PolicyFault
+    state.clock.hook = asked
+
+
+@inner
+def draw_one(state: Any, node: int) -> None:
+    """Ask what this one node draws from now on. Changes nodes."""
+    piece = state.clock.slack  # an unused slice, for the moment
+    following = state.slices[piece].next
+    state.slices[piece].node = node
+    state.slices[piece].next = -1
+    draw(state, piece)
+    state.slices[piece].next = following
+
+
+@inner
+def total_power(state: Any) -> float:
+    """What all nodes draw now [W]."""
+    watts = 0.0
+    for node in range(len(state.nodes)):
+        watts += state.nodes[node].watts
+    return watts
+
+
+@verb
+def power_at(state: Any, node: int, rate: float) -> tuple[float, float]:
+    """What the node would draw at `rate` with no core busy, and with all of them [W].
+
+    Interpolated between its performance states, and that of the nearest one outside them; the same at any rate if
+    it has none.
+    """
+    record = state.nodes[node]
+    first = record.pace
+    last = first + record.paces - 1
+    if record.paces == 0:
+        return record.idle, record.peak
+    if rate <= state.paces[first].rate:
+        return state.paces[first].idle, state.paces[first].peak
+    for k in range(first, last):
+        below = state.paces[k]
+        above = state.paces[k + 1]
+        if rate < above.rate:
+            part = (rate - below.rate) / (above.rate - below.rate)
+            return below.idle + part * (above.idle - below.idle), below.peak + part * (above.peak - below.peak)
+    return state.paces[last].idle, state.paces[last].peak
+
+
+@inner
+def change_pace(state: Any) -> None:
+    """All nodes go on at the present rate: what they draw from now on. Changes nodes."""
+    for node in range(len(state.nodes)):
+        settle(state, node)
+        if state.nodes[node].paces > 0:
+            idle, peak = power_at(state, node, state.clock.rate)
+            state.nodes[node].idle = idle
+            state.nodes[node].peak = peak
+    draw(state, -1)
+
+
+@verb
+def load_share(node: Any, busy: int) -> float:
+    """Which share of the way from idle to peak the node's power has come with `busy` busy cores.
+
+    Read off its curve between the two measured levels that enclose it; busy / cores if it has no curve.
+    """
+    load = busy / node.cores
+    span = node.curve[LEVELS - 1] - node.curve[0]
+    if not span > 0:
+        return load
+    place = load * (LEVELS - 1)
+    level = min(int(place), LEVELS - 2)
+    low = node.curve[level]
+    watts = low + (place - level) * (node.curve[level + 1] - low)
+    return (watts - node.curve[0]) / span
+
+
+@verb
+def drawn(node: Any, busy: int) -> float:
+    """What the node draws with `busy` busy cores at the present rate, by its own curve [W]."""
+    return node.idle + load_share(node, busy) * (node.peak - node.idle)
+
+
+@verb
+def work_left(state: Any) -> float:
+    """The work of all jobs in the system, by their estimates [s at reference speed]."""
+    clock = state.clock
+    if clock.queued + clock.running == 0:
+        return 0.0
+    return max(0.0, clock.demand + clock.promised - clock.virtual * clock.speed)

@@ -1,0 +1,103 @@
+"""Nodes that fall asleep, sleep and wake, and the jobs that wait for them.
+
+A sleeping node can be allocated: its free cores count as free. It is woken then, and the job holds its processors
+until the last of them is awake; its service begins there. A transition that has begun is always finished.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.faults import BAD_NAP, PolicyFault, note
+from harness.engine.power import draw_one, settle
+from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING, inner
+
+
+@inner
+def turn(state: Any, node: int, status: int, watts: float, until: float) -> None:
+    """The node takes another status, draws `watts` while it is not awake, and moves on at `until`. Changes clock."""
+    record = state.nodes[node]
+    settle(state, node)
+    record.status = status
+    record.resting = watts
+    record.until = until
+    state.clock.transition = min(state.clock.transition, until)
+    draw_one(state, node)
+
+
+@inner
+def doze(state: Any, node: int, depth: int) -> None:
+    """Let an idle node fall asleep; see `put_to_sleep`."""
+    if not 0 <= node < len(state.nodes):
+        note(state.clock, BAD_NAP, -1, node, depth)
+        raise PolicyFault
+    record = state.nodes[node]
+    if record.status != AWAKE or record.free < record.cores or not 0 <= depth < record.depths:
+        note(state.clock, BAD_NAP, -1, node, depth)
+        raise PolicyFault
+    record.depth = depth
+    record.wanted = 0
+    nap = state.naps[record.naps + depth]
+    if nap.down > 0.0:
+        turn(state, node, FALLING, nap.falling, state.clock.now + nap.down)
+    else:
+        turn(state, node, ASLEEP, nap.watts, np.inf)
+
+
+@inner
+def awaken(state: Any, node: int) -> None:
+    """The node is awake and idle. Changes nodes."""
+    state.nodes[node].vacant = state.clock.now
+    turn(state, node, AWAKE, 0.0, np.inf)
+
+
+@inner
+def rouse(state: Any, node: int) -> None:
+    """Wake a node that sleeps, or let one that is falling asleep wake right after; nothing if it is awake."""
+    if not 0 <= node < len(state.nodes):
+        note(state.clock, BAD_NAP, -1, node, -1)
+        raise PolicyFault
+    record = state.nodes[node]
+    if record.status == FALLING:
+        record.wanted = 1
+    elif record.status == ASLEEP:
+        nap = state.naps[record.naps + record.depth]
+        if nap.up > 0.0:
+            turn(state, node, WAKING, nap.waking, state.clock.now + nap.up)
+        else:
+            awaken(state, node)
+
+
+@inner
+def rouse_all(state: Any, job: int) -> float:
+    """Wake the nodes the job took; returns when the last of them is awake [s]."""
+    ready = state.clock.now
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        record = state.nodes[node]
+        if record.status != AWAKE:
+            rouse(state, node)
+        if record.status == WAKING:
+            ready = max(ready, record.until)
+        elif record.status == FALLING:
+            ready = max(ready, record.until + state.naps[record.naps + record.depth].up)
+        piece = state.slices[piece].next
+    return ready
+
+
+@inner
+def finish_transitions(state: Any) -> None:
+    """Every node whose transition ends now moves on. Changes nodes, clock."""
+    clock = state.clock
+    clock.transition = np.inf
+    for node in range(len(state.nodes)):
+        record = state.nodes[node]
+        if record.until <= clock.now:
+            if record.status == WAKING:
+                awaken(state, node)
+            else:
+                turn(state, node, ASLEEP, state.naps[record.naps + record.depth].watts, np.inf)
+                if record.wanted:
+                    rouse(state, node)
+        clock.transition = min(clock.transition, state.nodes[node].until)

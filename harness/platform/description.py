@@ -1,0 +1,129 @@
+"""Platforms described in TOML: rows picked from a table of servers, or nodes given one by one."""
+
+import math
+import reprlib
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.errors import HarnessError, did_you_mean
+from harness.platform.finding import find_platform
+from harness.platform.platform import NodeType, PerformanceState, Platform, SleepState
+from harness.platform.servers import Servers
+from harness.platform.tables import read_servers
+
+
+class _Keys(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _Performance(_Keys):
+    rate: float
+    idle: float
+    peak: float
+
+
+class _Sleep(_Keys):
+    """Everything is required: a transition whose energy somebody forgot must not be free."""
+
+    name: str
+    watts: float
+    down: float
+    up: float
+    down_energy: float
+    up_energy: float
+
+
+class _Pick(_Keys):
+    row: int | None = None
+    vendor: str | None = None
+    system: str | None = None
+    processor: str | None = None
+    result: str | None = None
+
+
+class _Nodes(_Pick):
+    count: int = 1
+    name: str | None = None
+    cores: int | None = None
+    ops: float | None = None
+    memory_gb: float | None = None
+    idle: float | None = None
+    peak: float | None = None
+    curve: list[float] | None = None
+    partition: int | None = None
+    performance: list[_Performance] | None = None
+    sleep: list[_Sleep] | None = None
+
+
+class _Description(_Keys):
+    about: str = ""
+    table: str | None = None
+    nodes: list[_Nodes] = Field(min_length=1)
+
+
+#: The keys of the file and of each kind of table in it.
+_KEYS: dict[str, type[_Keys]] = {"": _Description, "nodes": _Nodes, "performance": _Performance, "sleep": _Sleep}
+
+
+def read_description(path: str | Path) -> Platform:
+    """Read a platform from a TOML file."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise HarnessError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        description = _Description.model_validate(content)
+    except ValidationError as error:
+        raise HarnessError(f"{path}: {_sentence(error)}") from error
+    try:
+        servers = read_servers(find_platform(description.table, path.parent)) if description.table else None
+    except HarnessError as error:
+        raise HarnessError(f"{path}, table = {description.table!r}: {error}") from error
+    types = []
+    for number, nodes in enumerate(description.nodes, start=1):
+        try:
+            types.append(_node_type(nodes, servers))
+        except HarnessError as error:
+            raise HarnessError(f"{path}, nodes {number}: {error}") from error
+    return Platform(path.stem, tuple(types), description.about)
+
+
+def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:
+    """The row that the keys pick, or else nodes of so many cores; what the other keys say replaces its figures."""
+    said = {key: value for key, value in nodes if value is not None}
+    facts = {key: said.pop(key) for key in _Pick.model_fields if key in said}
+    if not facts and nodes.cores is None:
+        raise HarnessError(f"expected cores, or {', '.join(_Pick.model_fields)} to pick a row of a table")
+    if facts and servers is None:
+        raise HarnessError(f"{next(iter(facts))} picks a row; expected a table of servers, above the first [[nodes]]")
+    base = servers.pick(facts) if facts and servers else NodeType(1, nodes.cores or 1)
+    if "memory_gb" in said:
+        said["memory"] = said.pop("memory_gb") * 1024**2
+    if "curve" in said:
+        said = {"idle": math.nan, "peak": math.nan} | said  # those of the row's own curve
+    for key, state in (("performance", PerformanceState), ("sleep", SleepState)):
+        if key in said:
+            said[key] = tuple(state(**dict(keys)) for keys in said[key])
+    return replace(base, **said)
+
+
+def _sentence(error: ValidationError) -> str:
+    """One thing that is wrong, a misspelt key before the missing one: where, what, and what was expected."""
+    first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
+    *tables, last = first["loc"]
+    # ("nodes", 1, "sleep", 0, "watts") is said as "nodes 2, sleep 1, watts".
+    parts = (f" {part + 1}" if isinstance(part, int) else f", {part}" for part in first["loc"])
+    where = "".join(parts).removeprefix(", ")
+    above = where.removesuffix(f", {last}") if tables else "the file"
+    if first["type"] == "extra_forbidden":
+        known = _KEYS[next((part for part in reversed(tables) if isinstance(part, str)), "")]
+        return f"{above}: there is no key {last!r}; {did_you_mean(str(last), known.model_fields)}"
+    if first["type"] == "missing":
+        return f"{above}: expected the key {last!r}"
+    if first["type"] == "list_type" and last in _KEYS:
+        return f"{where}: expected a list of tables, each headed [[…{last}]]"
+    return f"{where} = {reprlib.repr(first['input'])}: {first['msg'].replace('Input should be', 'expected')}"

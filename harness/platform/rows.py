@@ -1,0 +1,69 @@
+"""The rows of a comma-separated table that someone else wrote, and the numbers in it."""
+
+import csv
+import gzip
+import io
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A header and the rows below it."""
+
+    path: Path
+    header: tuple[str, ...]
+    records: tuple[tuple[str, ...], ...]
+
+    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """Each row that is not blank as a spreadsheet numbers it (the header is row 1), by column.
+
+        Where a row has fewer fields than the header has names, the last columns are missing from it.
+        """
+        for row, fields in enumerate(self.records, start=2):
+            if any(field.strip() for field in fields):
+                yield row, dict(zip(self.header, map(str.strip, fields), strict=False))
+
+
+def read_rows(path: str | Path) -> Table:
+    """Read a table, plain or gzipped, in UTF-8 or Latin-1, with any line ends."""
+    path = Path(path)
+    try:
+        records = list(csv.reader(io.StringIO(_text(path), newline=""), strict=True))
+    except csv.Error as error:
+        raise HarnessError(f"{path}: cannot be read as comma-separated text: {error}") from error
+    if not any(any(map(str.strip, record)) for record in records[1:]):
+        raise HarnessError(f"{path}: there are no rows; expected a header and a row for each server")
+    return Table(path, tuple(name.strip() for name in records[0]), tuple(map(tuple, records[1:])))
+
+
+def number(text: str) -> float:
+    """What `165064`, `1,024`, `95.3` or `3.68761e+07` mean; a `ValueError` for all else, `n/a` among it."""
+    value = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a number")
+    return value
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise HarnessError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")  # as SPEC writes it
+    if "\0" in text:
+        raise HarnessError(f"{path}: not a text file; expected comma-separated text in UTF-8 or Latin-1")
+    return text

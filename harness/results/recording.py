@@ -1,0 +1,79 @@
+"""The timeline of a run and the places of its jobs, as the engine writes them down.
+
+A long run has more instants than anyone can look at: a timeline is thinned as it grows, so that what remains still
+shows every extreme of every column.
+"""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+#: A timeline never keeps more instants than this …
+MOST_INSTANTS = 200_000
+
+
+class Timeline:
+    """The system at the instants of a run, thinned to at most `most` of them."""
+
+    def __init__(self, most: int = MOST_INSTANTS) -> None:
+        self.most = most
+        self._chunks: list[npt.NDArray[Any]] = []
+        self._length = 0
+
+    def add(self, samples: npt.NDArray[Any]) -> None:
+        """Take what the engine wrote down since the last time."""
+        self._chunks.append(np.array(samples))
+        self._length += len(samples)
+        if self._length > 2 * self.most:
+            self._merge(thin(self._joined(), self.most))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per instant kept: `time` [s], and how the system went on from there.
+
+        `queued`, `running` [jobs], `busy`, `free`, `up` (not failed) [procs], `rate`, `work` left [s at
+        reference speed], `power` [W], nodes `asleep`, `switching`, `down`.
+        """
+        self._merge(thin(self._joined(), self.most))
+        return pd.DataFrame(self._joined())
+
+    def _joined(self) -> npt.NDArray[Any]:
+        return np.concatenate(self._chunks)
+
+    def _merge(self, samples: npt.NDArray[Any]) -> None:
+        self._chunks = [samples]
+        self._length = len(samples)
+
+
+def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
+    """At most `most` of the records, by time: the first and the last, and the extremes of every column of every bin."""
+    if len(samples) <= most:
+        return samples
+    columns = [name for name in samples.dtype.names or () if name != "time"]
+    bins = max(1, most // (2 * len(columns)) - 1)
+    edges = np.linspace(0, len(samples), bins + 1).astype(int)
+    kept = [0, len(samples) - 1]
+    for begin, end in itertools.pairwise(edges):
+        for name in columns:
+            part = samples[name][begin:end]
+            kept += [begin + int(part.argmin()), begin + int(part.argmax())]
+    return samples[np.unique(kept)]
+
+
+class Placements:
+    """Which job held which node when."""
+
+    def __init__(self) -> None:
+        self._chunks: list[npt.NDArray[Any]] = []
+
+    def add(self, placements: npt.NDArray[Any]) -> None:
+        """Take what the engine wrote down since the last time."""
+        self._chunks.append(np.array(placements))
+
+    @property
+    def records(self) -> npt.NDArray[Any]:
+        """`job` (by place in the engine), `node`, `cores`, `begin` [s], `end` [s]."""
+        return np.concatenate(self._chunks)

@@ -1,0 +1,95 @@
+"""What happened to the machine and to jobs besides scheduling: failures, repairs, interventions.
+
+A CSV with the columns `time` [s], `event` and `subject`: `node-down` and `node-up` name a node, counted from 0;
+`job-deleted` (from the queue), `job-killed` and `job-requeued` (while it runs) name a job by its number in the log.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.engine.state import EVENT
+from harness.errors import HarnessError, did_you_mean
+
+COLUMNS = ("time", "event", "subject")
+
+#: The events by their codes in the engine.
+WORDS = ("node-down", "node-up", "job-deleted", "job-killed", "job-requeued")
+_ABOUT_NODES = 2  # the first so many
+
+#: What becomes of the jobs that run on a node that fails.
+FATES = ("requeue", "kill")
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Events in their order, and what becomes of jobs whose node fails: `requeue` or `kill`."""
+
+    frame: pd.DataFrame
+    interrupted: str = "requeue"
+    source: str = "events"
+
+    def __post_init__(self) -> None:
+        if self.interrupted not in FATES:
+            raise HarnessError(
+                f"interrupted={self.interrupted!r}: expected requeue or kill; {did_you_mean(self.interrupted, FATES)}"
+            )
+        for column in COLUMNS:
+            if column not in self.frame:
+                raise HarnessError(
+                    f"{self.source}: expected a column {column!r} beside {', '.join(map(str, self.frame))}"
+                )
+        for row, word in enumerate(self.frame["event"]):
+            if word not in WORDS:
+                raise self._wrong(row, f"there is no event {word!r}; {did_you_mean(str(word), WORDS)}")
+        for column, test in (("time", np.isfinite), ("subject", _whole)):
+            numbers = pd.to_numeric(self.frame[column], errors="coerce").to_numpy(float)
+            if not test(numbers).all():
+                row = int(np.argmin(test(numbers)))
+                wrong = (
+                    f"{column} {self.frame[column].iloc[row]!r}: expected a {'whole ' * (column == 'subject')}number"
+                )
+                raise self._wrong(row, wrong)
+
+    def _wrong(self, row: int, what: str) -> HarnessError:
+        return HarnessError(f"{self.source}, event {row + 1}: {what}")
+
+    @property
+    def requeue(self) -> bool:
+        """Whether interrupted jobs wait again."""
+        return self.interrupted == "requeue"
+
+    def records(self, numbers: npt.NDArray[Any], nodes: int) -> npt.NDArray[Any]:
+        """The engine's records, by time: nodes by number, jobs by their place among the job `numbers`."""
+        records = np.zeros(len(self.frame), EVENT)
+        records["time"] = self.frame["time"]
+        records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
+        place = {int(number): k for k, number in enumerate(numbers)}
+        for row, subject in enumerate(self.frame["subject"].astype(int)):
+            if records["kind"][row] < _ABOUT_NODES:
+                if not 0 <= subject < nodes:
+                    raise self._wrong(row, f"there is no node {subject}: expected 0 to {nodes - 1}")
+                records["subject"][row] = subject
+            elif subject in place:
+                records["subject"][row] = place[subject]
+            else:
+                raise self._wrong(row, f"the workload has no job {subject}")
+        return records[np.argsort(records["time"], kind="stable")]
+
+
+def _whole(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    whole: npt.NDArray[np.bool_] = np.isfinite(numbers) & (numbers == np.floor(numbers))
+    return whole
+
+
+def read_events(path: str | Path, *, interrupted: str = "requeue") -> Events:
+    """Read a CSV of events."""
+    try:
+        frame = pd.read_csv(path, skipinitialspace=True, comment="#")
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise HarnessError(f"{path}: cannot be read as a table of events: {error}") from error
+    return Events(frame, interrupted, str(path))
