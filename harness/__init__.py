@@ -90,6 +90,7 @@ _HOMES = {
     "harness.run": ("call", "extra_measures", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
+    "harness.tournament.results": ("Results",),
     "harness.tournament.leaderboard": ("leaderboard",),
     "harness.tournament.ranking": ("Ranking", "rank"),
     "harness.results.adequacy": ("Adequacy", "UndefinedError", "adequacy"),
@@ -110,8 +111,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "hooks":  # what a plugin author reads: help(harness.hooks)
-        return import_module("harness.hooks")
+    if name in ("hooks", "tournament"):  # what a plugin author reads: help(harness.hooks); a package that is called
+        return import_module(f"harness.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
