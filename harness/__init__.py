@@ -85,6 +85,7 @@ _HOMES = {
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),
+    "harness.workload.resampling": ("resample",),
     "harness.workload.catalogue": ("find_trace",),
     "harness.run": ("call", "extra_measures", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
@@ -92,6 +93,9 @@ _HOMES = {
     "harness.tournament.results": ("Results",),
     "harness.tournament.leaderboard": ("leaderboard",),
     "harness.tournament.ranking": ("Ranking", "rank"),
+    "harness.results.adequacy": ("Adequacy", "UndefinedError", "adequacy"),
+    "harness.results.repeatability": ("Repeatability", "repeatability"),
+    "harness.likeness": ("Likeness", "identify"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -19,7 +19,7 @@ def bench(
 
 
 def _engine(jobs: int, format: str) -> None:
-    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, whole_log
+    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, variations, whole_log
     from harness.report.tables import render
 
     rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
@@ -31,6 +31,7 @@ def _engine(jobs: int, format: str) -> None:
         print(f"\nthe whole HPC2N log: not measured: {error}")
         return
     print("\n" + render(("start", "HPC2N"), logs, format, units=("", "s")))
+    print("\n" + render(("under EASY", "time"), variations(), format, units=("", "s")))
 
 
 def _tournament(jobs: int, format: str) -> None:
