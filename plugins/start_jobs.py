@@ -224,18 +224,10 @@ def preempt(state, at=ANY):
 @harness.jit
 def serve_prefix(state):
     """Suspend who is not in the longest prefix that fits, then start who is."""
-    free = state.clock.cores - state.clock.down
-    served = 0
-    everyone = harness.rank_all(state)
-    for job in everyone:
-        if state.jobs[job].procs > free:
-            break
-        free -= state.jobs[job].procs
-        served += 1
-    for job in everyone[served:]:
-        if state.jobs[job].status == harness.RUNNING:
-            harness.suspend(state, job)
-    for job in everyone[:served]:
+    chosen, others = harness.prefix(state, state.clock.cores - state.clock.down)
+    for job in others:
+        harness.suspend(state, job)
+    for job in chosen:
         if state.jobs[job].status == harness.WAITING and harness.fits(state, job):
             harness.start(state, job)
 

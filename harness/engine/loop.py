@@ -202,7 +202,8 @@ def decide(
         wanted = rate(seen(state), rate_own)
         if wanted != clock.rate:
             set_rate(state, wanted)
-    if moods & ORDER_CHANGES and clock.queued > 1:
+    # A single waiting job needs no order, unless it is compared with the running ones.
+    if moods & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive):
         rank_queue(state)
     clock.hook = STARTING
     start(state, start_own)
