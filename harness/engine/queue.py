@@ -175,7 +175,9 @@ def enqueue(state: Any, job: int) -> None:
             low = middle + 1
         else:
             high = middle
-    if low == clock.head and clock.head > 0:  # latest-first orders insert here: no need to move everyone
+    if clock.head > 0 and low - clock.head < clock.tail - low:  # move the side where fewer jobs stand
+        for k in range(clock.head, low):
+            queue[k - 1] = queue[k]
         clock.head -= 1
         low -= 1
     else:
