@@ -212,12 +212,13 @@ def preempt(state, at=ANY):
 
     Suspended jobs resume later with what remains of their work. `at`: when the served set is chosen anew, at `any`
     event, or only at a `departure` or an `arrival`. With `departure`, at an arrival the served set stays and
-    newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018).
+    newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018); when nodes come
+    back or jobs are interrupted, free processors are taken in order.
     """
     clock = state.clock
     if at == ANY or (at == DEPARTURE and clock.completed > 0) or (at == ARRIVAL and clock.arrived > 0):
         serve_prefix(state)
-    elif at == ARRIVAL or clock.queued == clock.arrived:
+    elif at == ARRIVAL or clock.upset or clock.queued == clock.arrived:
         start_in_order(state)
 
 

@@ -48,6 +48,12 @@ from harness.keep import compile_and_keep
 ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
 
 
+@inner
+def may_give_up(state: Any, job: int) -> bool:
+    """Whether the job gives up when its patience ends: only those that were never started do."""
+    return np.isnan(state.jobs[job].start) and state.jobs[job].restarts == 0
+
+
 @once
 def next_instant(state: Any) -> float:
     """When something happens next [s]; infinity if nothing will. Changes clock."""
@@ -59,18 +65,21 @@ def next_instant(state: Any) -> float:
     time = min(time, clock.due)
     while clock.cancels < len(state.cancellations):
         job = state.cancellations[clock.cancels]
-        if state.jobs[job].status <= WAITING and np.isnan(state.jobs[job].start):
+        if state.jobs[job].status <= WAITING and may_give_up(state, job):
             time = min(time, state.truth[job].cancel)
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
     if clock.queued + clock.running > 0 or time < np.inf:  # nothing else matters once the last job has left
-        time = min(time, clock.transition, clock.start_timer, clock.rate_timer, clock.sleep_timer)
+        time = min(time, clock.transition, clock.start_timer)
         clock.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
             clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
             time = min(time, clock.crossing)
         if clock.events < len(state.events):
-            time = min(time, state.events[clock.events].time)
+            # Those before the first arrival happen with it: no time goes by before the run.
+            time = min(time, max(clock.now, state.events[clock.events].time))
+        if time < np.inf:  # these two alone let no job begin: they do not keep a run alive
+            time = min(time, clock.rate_timer, clock.sleep_timer)
     return time
 
 
@@ -137,7 +146,7 @@ def cancel(state: Any) -> None:
         if state.truth[job].cancel > clock.now:
             return
         clock.cancels += 1
-        if state.jobs[job].status == WAITING and np.isnan(state.jobs[job].start):
+        if state.jobs[job].status == WAITING and may_give_up(state, job):
             leave_queue(state, job)
 
 

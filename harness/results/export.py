@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
 #: The SWF's codes for how a job ended.
-_SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5}
+_SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5, "stranded": 5}
 
 
 Writer = Callable[["Schedule", str | os.PathLike[str]], None]

@@ -66,18 +66,18 @@ class Events:
     def records(self, numbers: npt.NDArray[Any], nodes: int) -> npt.NDArray[Any]:
         """The engine's records, by time: nodes by number, jobs by their place among the job `numbers`."""
         records = np.zeros(len(self.frame), EVENT)
-        records["time"] = self.frame["time"]
+        records["time"] = pd.to_numeric(self.frame["time"])
         records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
         place = {int(number): k for k, number in enumerate(numbers)}
-        for row, subject in enumerate(self.frame["subject"].astype(int)):
+        for row, subject in enumerate(pd.to_numeric(self.frame["subject"])):
             if records["kind"][row] < _ABOUT_NODES:
                 if not 0 <= subject < nodes:
-                    raise self._wrong(row, f"there is no node {subject}: expected 0 to {nodes - 1}")
+                    raise self._wrong(row, f"there is no node {subject:g}: expected 0 to {nodes - 1}")
                 records["subject"][row] = subject
             elif subject in place:
                 records["subject"][row] = place[subject]
             else:
-                raise self._wrong(row, f"the workload has no job {subject}")
+                raise self._wrong(row, f"the workload has no job {subject:.15g}")
         return records[np.argsort(records["time"], kind="stable")]
 
 
@@ -90,6 +90,6 @@ def read_events(path: str | Path, *, interrupted: str = "requeue") -> Events:
     """Read a CSV of events."""
     try:
         frame = pd.read_csv(path, skipinitialspace=True, comment="#")
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+    except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
         raise HarnessError(f"{path}: cannot be read as a table of events: {error}") from error
     return Events(frame, interrupted, str(path))
