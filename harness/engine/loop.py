@@ -1,7 +1,7 @@
 """The one event loop.
 
 Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
-completions, events and transitions of nodes, cancellations, arrivals. Then everyone decides once: rate, order, starts,
+completions, transitions of nodes, events, cancellations, arrivals. Then everyone decides once: rate, order, starts,
 sleep. The loop is compiled once for all policies and releases the GIL.
 """
 
@@ -258,8 +258,8 @@ def run(
         clock.departed = 0
         clock.upset = 0
         complete(state)
+        wake(state)  # before the events, for which a running job is in service, or waits for a later instant
         happen(state)
-        wake(state)
         cancel(state)
         arrive(state)
         clock.instants += 1

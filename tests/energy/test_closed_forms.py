@@ -211,3 +211,22 @@ def test_who_was_started_once_never_gives_up():
         schedule = replay(workload(made), node(), events=happenings((6, "node-down", 0), (20, "node-up", 0)))
         assert schedule.frame["restarts"].iloc[0] == 1
         assert schedule.frame["end"].iloc[0] == 30
+
+
+@pytest.mark.parametrize("event", ["node-down", "job-requeued", "job-killed"])
+@pytest.mark.parametrize(("at", "served"), [(14, 0), (15, 0), (16, 1)])
+def test_an_accident_before_at_and_after_the_instant_of_waking(event, at, served):
+    """The second job is allocated a sleeping node at 5, which is awake at 15."""
+    jobs = workload([(0, 1, 1, 1, {"procs": 9}), (5, 1, 20, 20)])
+    nap = SleepState("nap", watts=5, up=10)
+    events = happenings((at, event, 0 if event == "node-down" else 2), (40, "node-up", 0))
+    schedule = replay(jobs, node(sleep=[nap]), sleep="timeout(idle=2)", energy="spec", events=events)
+    record = schedule.frame.iloc[1]
+    assert record["boot"] == min(at, 15) - 5 + (15 - at if event == "job-requeued" and at < 15 else 0)
+    if event == "job-killed":
+        assert record[["start", "end", "run"]].tolist() == [5, at, served]
+    else:
+        begun = 40 if event == "node-down" else max(at, 15) if at >= 15 else at
+        assert record["start"] == begun
+        assert record[["run", "lost", "end"]].tolist() == [20, served, max(begun, 15) + 20]
+    assert record["energy"] == 220 * (served + (0 if event == "job-killed" else 20))
