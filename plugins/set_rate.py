@@ -35,16 +35,15 @@ def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
     return rate
 
 
-def hysteresis(state, memory, low=8, high=16, slow=0.75, fast=1.0):
+def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
     """By the number of jobs: fast when it rises above `high`, slow when it falls to `low`, as it was between."""
     clock = state.clock
     rate = present_rate(state, slow)
-    before = memory[0]
-    memory[0] = clock.queued + clock.running
-    between = memory[0] - clock.arrived  # all departures of the instant come before its arrivals
-    if between <= low < before:
+    jobs = clock.queued + clock.running
+    between = jobs - clock.arrived  # all departures of the instant come before its arrivals
+    if between <= low:
         rate = slow
-    if between <= high < memory[0]:
+    if between <= high < jobs:
         rate = fast
     return rate
 
@@ -74,8 +73,8 @@ def ondemand(state, memory, up=0.8, slow=0.5, period=60.0):
         return clock.rate
     memory[0] = clock.now + period
     harness.call_again(state, memory[0])
-    up = clock.cores - clock.down
-    busy = (up - clock.free - clock.booting) / max(up, 1)
+    there = clock.cores - clock.down
+    busy = (there - clock.free - clock.booting) / max(there, 1)
     return 1.0 if busy >= up else max(slow, busy / up)
 
 
@@ -135,7 +134,7 @@ def set_rate():
         harness.Rate("full", full, constant=True),
         harness.Rate("fixed", fixed, constant=True),
         harness.Rate("coin", coin, least={"up": 0, "down": 0}, rising=(TWO_RATES,)),
-        harness.Rate("hysteresis", hysteresis, memory=1, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
+        harness.Rate("hysteresis", hysteresis, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("ondemand", ondemand, memory=1, least={"up": 0, "period": 1}),
         harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),

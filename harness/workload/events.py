@@ -4,6 +4,7 @@ A CSV with the columns `time` [s], `event` and `subject`: `node-down` and `node-
 `job-deleted` (from the queue), `job-killed` and `job-requeued` (while it runs) name a job by its number in the log.
 """
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,8 @@ class Events:
             numbers = pd.to_numeric(self.frame[column], errors="coerce").to_numpy(float)
             if not test(numbers).all():
                 row = int(np.argmin(test(numbers)))
-                wrong = (
-                    f"{column} {self.frame[column].iloc[row]!r}: expected a {'whole ' * (column == 'subject')}number"
-                )
-                raise self._wrong(row, wrong)
+                kind = "whole number" if column == "subject" else "number"
+                raise self._wrong(row, f"{column} {str(self.frame[column].iloc[row])!r}: expected a {kind}")
 
     def _wrong(self, row: int, what: str) -> HarnessError:
         return HarnessError(f"{self.source}, event {row + 1}: {what}")
@@ -89,7 +88,10 @@ def _whole(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 def read_events(path: str | Path, *, interrupted: str = "requeue") -> Events:
     """Read a CSV of events."""
     try:
-        frame = pd.read_csv(path, skipinitialspace=True, comment="#")
-    except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
-        raise HarnessError(f"{path}: cannot be read as a table of events: {error}") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            frame = pd.read_csv(path, skipinitialspace=True, comment="#", index_col=False)
+    except (OSError, ValueError, pd.errors.ParserWarning) as error:  # pandas' own errors are ValueErrors
+        why = " ".join(str(error).split())
+        raise HarnessError(f"{path}: cannot be read as a table of events: {why}") from error
     return Events(frame, interrupted, str(path))
