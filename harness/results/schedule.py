@@ -143,6 +143,12 @@ class Schedule:
 
         export(self, path)
 
+    def export_timeline(self, path: str | os.PathLike[str]) -> None:
+        """Write the timeline to `path`, as its name ends: `.csv` or `.parquet`."""
+        from harness.results.export import export_timeline
+
+        export_timeline(self, path)
+
     @cached_property
     def _records(self) -> npt.NDArray[Any]:
         """The engine's records of the jobs, brought from order of submission into log order."""

@@ -230,3 +230,37 @@ def test_an_accident_before_at_and_after_the_instant_of_waking(event, at, served
         assert record["start"] == begun
         assert record[["run", "lost", "end"]].tolist() == [20, served, max(begun, 15) + 20]
     assert record["energy"] == 220 * (served + (0 if event == "job-killed" else 20))
+
+
+# ---------------------------------------------------------------- measures
+
+
+def test_the_measures_of_sleep():
+    """The sleep-wake cycle on one of two nodes of 80 s; the other sleeps from 14 to the end."""
+    jobs = workload([(0, 1, 1, 1, {"procs": 9}), (50, 1, 20, 20)])
+    schedule = replay(jobs, node(count=2, sleep=[OFF]), sleep="timeout(idle=10)", energy="spec")
+    measures = schedule.measures()
+    assert measures["mean_boot"] == 10
+    assert measures["idle_energy"] == pytest.approx(2 * 600 / 3.6e6)
+    assert measures["sleep_energy"] == pytest.approx((36 + 66) * 5 / 3.6e6)
+    assert measures["transition_energy"] == pytest.approx((80 + 80 + 1500) / 3.6e6)
+    assert measures["share_asleep"] == (36 + 66) / 160
+
+
+def test_the_measures_of_failures():
+    """Three cores of four fail at 5 for good: two jobs begin again, one of which never can."""
+    events = happenings((5, "node-down", 1), (5, "job-requeued", 1))
+    jobs = workload([(0, 1, 10, 10), (0, 3, 10, 10), (0, 1, 2, 2)])
+    machine = Platform("two", (NodeType(1, 1, idle=50, peak=150), NodeType(1, 3, idle=50, peak=150)))
+    measures = replay(jobs, machine, start="greedy", events=events).measures()
+    assert measures["restarts"] == 2
+    assert measures["lost_work"] == 5 * 1 + 5 * 3
+    assert measures["stranded"] == 1
+    assert measures["killed"] == 0
+    assert measures["utilisation"] == pytest.approx((10 + 2) / (4 * 17))
+
+
+def test_awake_and_well_these_measures_are_zero():
+    measures = replay(workload([(0, 1, 10, 10)]), node(), energy="spec").measures()
+    for name in ("mean_boot", "sleep_energy", "transition_energy", "share_asleep", "stranded", "restarts", "lost_work"):
+        assert measures[name] == 0, name

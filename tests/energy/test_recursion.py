@@ -116,9 +116,12 @@ def test_one_epoch_by_hand(discipline):
     rate = recursion.hysteresis(1.0, 1.0, 9, 9)
     states = list(recursion.epochs(made, C, discipline, rate, 1.0))
     departures = [state.T for state in states if state.kind == "D"]
-    assert departures == {
-        recursion.FCFS: [4, 6, 9],
-        recursion.LCFS: [4.5, 6, 9],  # the third, the rest of the second, that of the first
-        recursion.LPF: [4, 7, 9],
-        recursion.SPF: [4, 6, 9],
-    }[discipline]
+    assert (
+        departures
+        == {
+            recursion.FCFS: [4, 6, 9],
+            recursion.LCFS: [4.5, 6, 9],  # the third, the rest of the second, that of the first
+            recursion.LPF: [4, 7, 9],
+            recursion.SPF: [4, 6, 9],
+        }[discipline]
+    )
