@@ -123,8 +123,13 @@ def conservative(state, replan=False):
 
 @harness.jit
 def promise(state, job):
-    """Reserve the job's earliest fit."""
+    """Reserve the job's earliest fit; nothing for a job that has to wait until nodes are back."""
     record = state.jobs[job]
+    if state.clock.down > 0:
+        at, _ = harness.reservation(state, job)
+        if at == harness.INFINITY:
+            record.reserved = at
+            return
     record.reserved = harness.earliest_fit(state, record.procs, record.left)
     harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
 

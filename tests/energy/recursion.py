@@ -7,7 +7,10 @@ arrival a newcomer only takes free servers if nobody waits; the rate falls at th
 in service work it off.
 """
 
+# ruff: noqa: N802, N803, SIM300 - the names and the sides of the inequalities are the paper's
+
 from dataclasses import dataclass
+from itertools import pairwise
 
 FCFS, LCFS, LPF, SPF = "FCFS", "LCFS", "LPF", "SPF"
 
@@ -159,7 +162,7 @@ def averages(states, e, e0):
     """(12): time averages over the run, and (9): the energy of each customer."""
     total = dict.fromkeys(("jobs", "queued", "busy", "potential", "effective", "wasted", "power"), 0.0)
     budget = dict.fromkeys(states[0].N, 0.0)
-    for state, following in zip(states, states[1:], strict=False):
+    for state, following in pairwise(states):
         tau = following.T - state.T
         values = (state.nu, state.Q, state.phi, state.potential, state.effective, state.wasted, state.power(e, e0))
         for name, value in zip(total, values, strict=True):

@@ -183,6 +183,19 @@ def test_a_failure_is_dark_and_costs_what_was_done():
     assert schedule.placements[["begin", "end"]].to_numpy().tolist() == [[0, 5], [12, 22]]
 
 
+@pytest.mark.parametrize("start", ["none", "greedy", "easy", "conservative", "conservative(replan=true)"])
+def test_a_job_that_needs_a_node_that_is_gone_waits_for_it(start):
+    """Only the second kind has its memory. Those behind it run meanwhile, unless nobody may overtake."""
+    machine = Platform("two kinds", (NodeType(2, 1, memory=1.0), NodeType(1, 1, memory=9.0)))
+    jobs = workload([(1, 1, 5, 5, {"memory": 5.0}), (1, 2, 5, 5), (2, 1, 5, 5)])
+    for repair in ([], [(50, "node-up", 2)]):
+        events = happenings((0, "node-down", 2), *repair)
+        frame = replay(jobs, machine, start=start, energy="none", events=events).frame
+        behind = [1, 6] if start != "none" else [50, 55] if repair else []
+        assert frame["start"].dropna().tolist() == ([50.0] if repair else []) + behind
+        assert frame["status"].tolist()[0] == ("completed" if repair else "stranded")
+
+
 def test_a_killed_job_ends_and_is_billed_for_what_it_used():
     schedule = replay(
         workload([(0, 1, 10, 10), (0, 1, 4, 4)]), node(), energy="spec", events=happenings((5, "job-killed", 1))

