@@ -208,10 +208,7 @@ def conservative(machine):
     early = [job for job in machine.completed if machine.now < job.start + job.estimate]
     early += [job for job in machine.cancelled if job.reserved is not None]
     queue = machine.sorted(machine.waiting)
-    if machine.upset:
-        for job in queue:
-            job.reserved = None
-    elif early:
+    if early:
         for job in queue:
             if job.reserved is not None:
                 again = machine.earliest(job, promises(but=job))
@@ -318,7 +315,11 @@ def one_instant(machine, future, rule, happening):
     for job in machine.completed:
         machine.running.remove(job)
         job.end, job.done, job.since = now, job.work, None
-    machine.upset = any([machine.happen(*event) for event in happening])
+    effects = [machine.happen(*event) for event in happening]
+    machine.upset = any(effects)
+    if machine.upset:  # every plan is void
+        for job in machine.waiting:
+            job.reserved = None
     machine.cancelled = [job for job in machine.waiting if may_give_up(job) and job.cancel <= now]
     for job in machine.cancelled:
         machine.waiting.remove(job)

@@ -34,6 +34,7 @@ def test_columns(some: Schedule) -> None:
             "user",
             "preemptions",
             "nodes",
+            *("boot", "restarts", "lost"),
             "logged_wait",
             "logged_run",
         ),
