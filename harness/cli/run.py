@@ -144,7 +144,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
             "platform": {"name": result.platform.name, "nodes": result.platform.nodes, "procs": result.platform.cores},
             "scheduler": {**result.scheduler, "seed": result.seed},
             "preparation": [vars(step) for step in result.workload.preparation],
-            "events": _events(result),
+            **({"events": _events(result)} if result.events else {}),
             "measures": {name: value if math.isfinite(value) else None for name, value in measures.items()},
             "seconds": result.outcome.seconds,
         }

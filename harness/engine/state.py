@@ -190,7 +190,7 @@ CLOCK = np.dtype(
 )
 
 #: What policies may not know, and the engine's own notes on each job.
-TRUTH = np.dtype([("work", "f8"), ("size", "f8"), ("due", "f8"), ("begun", "f8"), ("cancel", "f8")], align=True)
+TRUTH = np.dtype([("work", "f8"), ("whole", "f8"), ("due", "f8"), ("begun", "f8"), ("cancel", "f8")], align=True)
 
 #: The same over all jobs: the true work left, and integrals over the run, see `harness.results.metrics`.
 SUMS = np.dtype(
