@@ -7,7 +7,7 @@ import numpy as np
 from harness.engine.faults import OVERCOMMIT, PolicyFault, note
 from harness.engine.power import draw, settle
 from harness.engine.recording import record_placement
-from harness.engine.state import RUNNING, inner, verb
+from harness.engine.state import AWAKE, RUNNING, inner, verb
 
 #: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
 BLOCK = 64
@@ -109,17 +109,21 @@ def give_all_back(state: Any, job: int) -> None:
 
 
 @inner
-def slowest(state: Any, job: int) -> float:
-    """The speed of the slowest processor the job took; counts its nodes. Changes jobs."""
+def survey(state: Any, job: int) -> bool:
+    """Note how many nodes the job took and the speed of the slowest; whether all are awake. Changes jobs."""
     speed = np.inf
     count = 0
+    awake = True
     piece = state.jobs[job].slices
     while piece >= 0:
-        speed = min(speed, state.nodes[state.slices[piece].node].speed)
+        node = state.nodes[state.slices[piece].node]
+        speed = min(speed, node.speed)
+        awake = awake and node.status == AWAKE
         count += 1
         piece = state.slices[piece].next
     state.jobs[job].nodes = count
-    return speed
+    state.jobs[job].speed = speed
+    return awake
 
 
 @inner

@@ -27,7 +27,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, slowest, vacate
+from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, survey, vacate
 from harness.engine.power import work_left
 from harness.engine.queue import add_to_plan, pop_due, push_due, remove_from_plan, score_all, waiting
 from harness.engine.sleep import doze, rouse, rouse_all
@@ -101,8 +101,7 @@ def begin(state: Any, job: int) -> bool:
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    record.speed = slowest(state, job)
-    record.ready = rouse_all(state, job)
+    record.ready = clock.now if survey(state, job) else rouse_all(state, job)
     state.truth[job].begun = clock.now
     # A node takes as long to wake whatever the rate.
     record.planned = clock.virtual + (record.ready - clock.now) * clock.rate + record.left / record.speed

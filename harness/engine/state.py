@@ -56,39 +56,40 @@ def jit(function: Any) -> Any:
 
 
 #: One record per job, in order of submission, then of the log: a job's index is its place in that order.
+#: Here too, what every start and end touches stands first.
 JOB = np.dtype(
     [
         ("procs", "i8"),  # processors it needs, all at once
         ("left", "f8"),  # estimated work left [s at reference speed]; of a running job, when last looked at
-        ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
         ("status", "i4"),  # PENDING … KILLED
-        ("partition", "i4"),  # where it must run, −1 anywhere
+        ("nodes", "i4"),  # it last ran on
         ("score", "f8"),  # what the order gave it last; lowest first
         ("submit", "f8"),  # [s]
         ("estimate", "f8"),  # requested time [s at reference speed]
         ("start", "f8"),  # when it first began [s]
+        ("planned", "f8"),  # virtual time at which its estimate ends, once placed
         ("end", "f8"),  # when it left [s]
         ("service", "f8"),  # time in service so far [s]
-        ("planned", "f8"),  # virtual time at which its estimate ends, once placed
-        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
         ("speed", "f8"),  # of its slowest processor, relative to the reference
         ("energy", "f8"),  # its share of the nodes it used [J]
         ("ready", "f8"),  # when the last of its nodes is awake [s]; in service from then on
+        ("slices", "i8"),  # first of its slices, −1 none
+        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
         ("boot", "f8"),  # time it held processors and waited for sleeping ones [s]
         ("lost", "f8"),  # time in service that an interruption made worthless [s]
-        ("slices", "i8"),  # first of its slices, −1 none
-        ("number", "i8"),  # in the log
+        ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
+        ("partition", "i4"),  # where it must run, −1 anywhere
         ("user", "i4"),  # −1 unknown, as the next two
         ("group", "i4"),
         ("queue", "i4"),
+        ("number", "i8"),  # in the log
         ("preemptions", "i4"),  # times it was suspended
         ("restarts", "i4"),  # times it was interrupted and had to begin again
-        ("nodes", "i4"),  # it last ran on
     ],
     align=True,
 )
 
-#: One record per node. What every start and end of a job touches stands first, within two lines of the cache.
+#: One record per node. What every start and end of a job touches stands first, in two lines of the cache.
 NODE = np.dtype(
     [
         ("free", "i8"),  # cores nobody holds

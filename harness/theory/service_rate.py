@@ -105,3 +105,21 @@ def sweep(tasks: Workload, thresholds: Iterable[float] = THRESHOLDS) -> pd.DataF
     values = list(thresholds)
     with ThreadPoolExecutor() as threads:
         return pd.DataFrame(threads.map(row, values), index=pd.Index(values, name="threshold"))
+
+
+def summary(schedule: Schedule) -> dict[str, float]:
+    """Numbers that hold figures 1 and 2, by what they say."""
+    epochs = trajectory(schedule)
+    measures = schedule.measures()
+    fast = np.average(epochs["rate"][:-1] > LOW, weights=np.diff(epochs["time"]))
+    return {
+        "customers": measures["jobs"],
+        "switches of the rate": float(np.count_nonzero(np.diff(epochs["rate"]))),
+        "share of time at the high rate": float(fast),
+        "largest workload [work]": float(epochs["workload"].max()),
+        "mean workload [work]": measures["mean_workload"] * HIGH,
+        "most customers in service": float(epochs["served"].max()),
+        "customers that wait": float((schedule.ran["wait"] > 0).sum()),
+        "mean delay [s]": measures["mean_wait"],
+        "mean power [W]": measures["mean_power"],
+    }

@@ -13,11 +13,11 @@ from harness.theory.service_rate import HIGH, K_HIGH, K_LOW, LOW, trajectory
 
 DAY = 86_400.0
 BLACK, GREY, PALE = "#111111", "#9a9a9a", "#e8e8e8"
-FAST = "rgba(228, 120, 40, 0.18)"  # behind the times at the high rate
+FAST = "rgba(228, 120, 40, 0.30)"  # behind the times at the high rate
 BLUE, ORANGE = "#1f5fa8", "#d9691e"
 
-#: Figure 1 shows these days unless told otherwise: quiet, then the thresholds crossed several times.
-DAYS = (110.0, 150.0)
+#: Figure 1 shows these days unless told otherwise: many customers at once, the thresholds crossed often.
+DAYS = (197.0, 204.0)
 #: Figure 2 shows these customers unless told otherwise, as the paper does.
 FIRST, COUNT = 7000, 500
 
@@ -50,14 +50,15 @@ def draw_workload(schedule: Schedule, path: Path, days: tuple[float, float] = DA
         figure.add_vrect(begin / DAY, end / DAY, fillcolor=FAST, line_width=0, layer="below")
     figure.add_bar(x=[None], y=[None], name=f"high rate, {HIGH}", marker={"color": FAST})  # what the shade means
     for level, name in ((K_LOW, "k_L"), (K_HIGH, "k_H")):
-        figure.add_hline(level, line={"color": ORANGE, "width": 1, "dash": "dash"}, annotation_text=name)
+        figure.add_hline(level, line={"color": ORANGE, "width": 1.5, "dash": "dash"}, annotation_text=name, annotation_bgcolor="white")
     figure.update_layout(
         **LAYOUT,
+        height=650,
         title=f"Workload and number of customers served; rate {LOW} ⇄ {HIGH} by the workload",
         xaxis={"title": "time since the first arrival [days]", "range": days},
         yaxis={"title": "workload W [units of work = s at rate 1]", "rangemode": "tozero", "exponentformat": "SI"},
         yaxis2={"title": "customers in service", "overlaying": "y", "side": "right", "rangemode": "tozero",
-                "color": "#6f6f6f"},
+                "color": "#6f6f6f", "tickmode": "auto"},
     )  # fmt: skip
     write_page(figure, path)
 
@@ -129,7 +130,7 @@ def _from_to(begin: "pd.Series[float]", end: "pd.Series[float]") -> dict[str, np
 def draw_trade_off(swept: pd.DataFrame, path: Path) -> None:
     """Figure 3: mean power in both readings and mean workload against the threshold, and the one against the other."""
     figure: Any = plotly("subplots", path).make_subplots(
-        cols=2, specs=[[{"secondary_y": True}, {}]], horizontal_spacing=0.14, column_widths=[0.58, 0.42],
+        cols=2, specs=[[{"secondary_y": True}, {}]], horizontal_spacing=0.2, column_widths=[0.58, 0.42],
         subplot_titles=("against the threshold k", "the one against the other"),
     )  # fmt: skip
     workload = swept["mean workload"]
@@ -148,9 +149,10 @@ def draw_trade_off(swept: pd.DataFrame, path: Path) -> None:
             x=workload, y=power, showlegend=False, customdata=swept.index, row=1, col=2,
             hovertemplate="k = %{customdata:.2s}: W = %{x:.4s}, %{y:.1f} W<extra></extra>", **style,
         )  # fmt: skip
-    figure.update_layout(**LAYOUT, title="Energy and workload under a single threshold")
+    figure.update_layout(**LAYOUT, height=650, title="Energy and workload under a single threshold")
+    figure.update_layout(legend_y=1.07, margin_t=150)  # above the titles of the two parts
     figure.update_xaxes(title="threshold k [units of work]", exponentformat="SI", col=1)
     figure.update_xaxes(title="mean workload [units of work]", exponentformat="SI", col=2)
     figure.update_yaxes(title="mean power [W]", secondary_y=False)
-    figure.update_yaxes(title="mean workload [units of work]", exponentformat="SI", secondary_y=True, col=1)
+    figure.update_yaxes(title="mean workload [units of work]", tickmode="auto", tickformat=".3s", secondary_y=True, col=1)
     write_page(figure, path)

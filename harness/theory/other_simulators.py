@@ -1,0 +1,192 @@
+"""Other simulators with nodes that sleep, reproduced: Batsim (outputs that come with Evalys) and SPARS.
+
+Each case builds our platform and workload from their input, runs our nearest policies, and sets what came of it beside
+their output: makespan, waits, energy, and how long the nodes spent in each state.
+"""
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+
+from harness.platform.platform import NodeType, Platform, SleepState
+from harness.policy import Scheduler
+from harness.results.schedule import Schedule
+from harness.run import read_workload, simulate
+from harness.workload.frame import log_from_frame
+from harness.workload.log import Workload
+from harness.workload.prepare import prepare
+from harness.workload.swf import procs_of
+
+#: What nodes do [node·s]; a node whose job waits for another node to wake is idle.
+STATES = ("computing", "idle", "sleeping", "switching")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one simulator says of one case."""
+
+    makespan: float  # [s] from 0 to the last completion
+    mean_wait: float  # [s] from submission to the beginning of service, boot included
+    energy: float  # [J]
+    states: dict[str, float]  # of STATES [node·s]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of their runs and ours."""
+
+    name: str
+    policies: str
+    theirs: Outcome
+    ours: Outcome
+    later: int  # jobs whose service begins at another time than theirs, by more than a millisecond
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """For the table: theirs and ours in turn."""
+        pairs = [(self.theirs.makespan, self.ours.makespan), (self.theirs.mean_wait, self.ours.mean_wait)]
+        pairs += [(self.theirs.energy / 1e6, self.ours.energy / 1e6)]
+        pairs += [(self.theirs.states[s] / 3600, self.ours.states[s] / 3600) for s in STATES]
+        return (self.name, self.policies, self.later, *(value for pair in pairs for value in pair))
+
+
+HEADERS = ("case", "our policies", "jobs that begin at another time") + tuple(
+    f"{what}{whose}" for what in ("makespan", "mean wait", "energy", *STATES) for whose in (" theirs", " ours")
+)
+UNITS = ("", "", "", "s", "s", "s", "s", "MJ", "MJ", *["node·h"] * 8)
+
+
+def ours(workload: Workload, platform: Platform, scheduler: Scheduler) -> tuple[Outcome, "pd.Series[float]"]:
+    """Our outcome, and when the service of each job begins (index: its number)."""
+    schedule = simulate(workload, platform, scheduler, timeline=True)
+    frame = schedule.frame.set_index("job")
+    begin = frame["start"] + frame["boot"]
+    makespan = float(frame["end"].max())
+    states = states_of(schedule, makespan)
+    return Outcome(makespan, float((begin - frame["submit"]).mean()), _joules(schedule, makespan), states), begin
+
+
+def states_of(schedule: Schedule, makespan: float) -> dict[str, float]:
+    """How long our nodes (of one core each) spent in each state, from 0 on; before the first instant they are idle."""
+    timeline = schedule.timeline
+    lasts = np.diff(timeline["time"], append=makespan)
+    spent = {name: float((timeline[name] * lasts).sum()) for name in ("busy", "asleep", "switching")}
+    total = makespan * schedule.platform.nodes
+    return dict(
+        zip(STATES, (spent["busy"], total - sum(spent.values()), spent["asleep"], spent["switching"]), strict=True)
+    )
+
+
+def _joules(schedule: Schedule, makespan: float) -> float:
+    """All energy from 0 on: until the first submission, when our run begins, every node is idle."""
+    first = float(schedule.frame["submit"].min())
+    idle = sum(t.count * t.idle for t in schedule.platform.types)
+    return float(np.sum(schedule.outcome.nodes["energy"])) + first * idle
+
+
+# ---------------------------------------------------------------- Batsim
+
+#: Their variants that our policies express → start and sleep policy.
+BATSIM = {
+    "conservative": ("conservative", "never"),
+    "easy": ("easy", "never"),
+    "opportunistic_shutdown": ("easy", "timeout(idle=0)"),
+}
+
+
+def batsim_platform(path: Path, count: int) -> Platform:
+    """The first `count` nodes of a SimGrid platform whose power states end in sleeping, switching off and switching on.
+
+    Batsim draws idle power while a delay job runs, so that idle and peak are alike.
+    """
+    root = ElementTree.fromstring(gzip.decompress(path.read_bytes()).strip())
+    host = next(host for host in root.iter("host") if host.get("id") == "host0")  # all are alike
+    said = {prop.get("id"): prop.get("value", "") for prop in host.iter("prop")}
+    watts = [float(state.split(":")[0]) for state in said["watt_per_state"].split(",")]
+    speeds = [float(speed.strip().removesuffix("f").removesuffix("M")) for speed in host.get("speed", "").split(",")]
+    asleep, off, on = (int(state) for state in said["sleep_pstates"].split(":"))
+    down, up = 1 / speeds[off], 1 / speeds[on]  # a transition is one operation at that speed
+    nap = SleepState("off", watts[asleep], down, up, down * watts[off], up * watts[on])
+    return Platform("Batsim's", (NodeType(count, 1, idle=watts[0], peak=watts[0], sleep=(nap,)),))
+
+
+def batsim_cases(folder: Path) -> list[Case]:
+    """Every variant of `medium_late` that our policies express."""
+    log = read_workload(folder / "medium_late.medium_late.json.gz")
+    workload = prepare(log)
+    platform = batsim_platform(folder / "medium_late.platform.xml.gz", procs_of(log))
+    cases = []
+    for variant, (start, sleep) in BATSIM.items():
+        read: Callable[[str], pd.DataFrame] = lambda what, v=variant: pd.read_csv(folder / f"medium_late.{v}.{what}.csv.gz")  # fmt: skip
+        said = read("out_schedule").iloc[0]
+        jobs = read("out_jobs").set_index("job_id")
+        changes = read("out_machine_states")
+        lasts = np.diff(changes["time"], append=said["makespan"])
+        switching = changes["nb_switching_on"] + changes["nb_switching_off"]
+        counts = (changes["nb_computing"], changes["nb_idle"], changes["nb_sleeping"], switching)
+        states = {name: float((count * lasts).sum()) for name, count in zip(STATES, counts, strict=True)}
+        theirs = Outcome(
+            *(float(said[name]) for name in ("makespan", "mean_waiting_time", "consumed_joules")), states
+        )
+        mine, begin = ours(workload, platform, Scheduler(start=start, sleep=sleep, energy="cores"))
+        apart = (jobs["starting_time"] - begin).abs() > 1e-3
+        cases.append(Case(f"Batsim {variant}", f"{start}, {sleep}", theirs, mine, int(apart.sum())))
+    return cases
+
+
+# ---------------------------------------------------------------- SPARS
+
+#: Seconds without a job after which a node sleeps: the runs that SPARS's authors published.
+TIMEOUTS = tuple(range(300, 3601, 300))
+
+
+def spars_workload(path: Path) -> Workload:
+    """Their jobs: `job_id`, `res`, `subtime`, `reqtime`, `runtime`."""
+    jobs = pd.DataFrame(json.loads(gzip.decompress(path.read_bytes()))["jobs"])
+    names = {"job_id": "job", "subtime": "submit", "res": "procs", "runtime": "run", "reqtime": "estimate"}
+    return prepare(log_from_frame(jobs.rename(columns=names)[list(names.values())], "SPARS"))
+
+
+def spars_platform(path: Path) -> Platform:
+    """Their machines, all alike: a machine that is active draws the same with and without a job."""
+    machines = json.loads(gzip.decompress(path.read_bytes()))["machines"]
+    machine = machines[0]
+    states = machine["states"]
+    active = machine["dvfs_profiles"][machine["dvfs_mode"]]["power"]
+    down, up = (states[s]["transitions"][0]["transition_time"] for s in ("switching_off", "switching_on"))
+    energies = (down * states["switching_off"]["power"], up * states["switching_on"]["power"])
+    nap = SleepState("sleeping", states["sleeping"]["power"], down, up, *energies)
+    return Platform("SPARS's", (NodeType(len(machines), 1, idle=active, peak=active, sleep=(nap,)),))
+
+
+def spars_cases(folder: Path) -> list[Case]:
+    """Every timeout they published."""
+    workload = spars_workload(folder / "Tugas_HandsOn.workload.json.gz")
+    platform = spars_platform(folder / "Tugas_HandsOn.platform.json.gz")
+    cases = []
+    for timeout in TIMEOUTS:
+        log = pd.read_csv(folder / f"results.generated_{timeout}.node_log.csv.gz")
+        lasts = (log["finish_time"] - log["start_time"]) * log["nodes"].astype(str).str.split().str.len()
+        active = log["state"] == "active"
+        states = {
+            "computing": float(lasts[active & (log["job_id"] >= 0)].sum()),
+            "idle": float(lasts[active & (log["job_id"] < 0)].sum()),
+            "sleeping": float(lasts[log["state"] == "sleeping"].sum()),
+            "switching": float(lasts[log["state"].str.startswith("switching")].sum()),
+        }
+        jobs = pd.read_csv(folder / f"results.generated_{timeout}.raw_job_log.csv.gz").set_index("job_id")
+        energy = pd.read_csv(folder / f"results.generated_{timeout}.energy_log.csv.gz")["energy_consumption"].sum()
+        wait = float((jobs["start_time"] - jobs["subtime"]).mean())
+        theirs = Outcome(float(jobs["finish_time"].max()), wait, float(energy), states)
+        sleep = f"timeout(idle={timeout})"
+        mine, begin = ours(workload, platform, Scheduler(start="easy", sleep=sleep, energy="cores"))
+        apart = (jobs["start_time"] - begin).abs() > 1e-3
+        cases.append(Case(f"SPARS {timeout}", f"easy, {sleep}", theirs, mine, int(apart.sum())))
+    return cases
