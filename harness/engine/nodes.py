@@ -152,7 +152,8 @@ def vacate(state: Any, job: int, begun: float) -> None:
         settle(state, node)
         energy += cores * (state.nodes[node].share - state.slices[piece].share)
         state.nodes[node].busy -= cores
-        record_placement(state, job, node, cores, begun)
+        if len(state.placements) > 0:
+            record_placement(state, job, node, cores, begun)
         piece = state.slices[piece].next
     state.jobs[job].energy += energy
     draw(state, first)

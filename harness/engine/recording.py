@@ -52,8 +52,6 @@ def record_sample(state: Any) -> None:
 @inner
 def record_placement(state: Any, job: int, node: int, cores: int, begun: float) -> None:
     """Write down that the job was on this node since `begun`. Changes placements, sums."""
-    if len(state.placements) == 0:
-        return
     placement = state.placements[state.sums.placements]
     state.sums.placements += 1
     placement.job = job

@@ -41,6 +41,7 @@ from harness.engine.state import (
     View,
     bundled,
     inner,
+    once,
     seen,
     verb,
     view,
@@ -117,7 +118,7 @@ def begin(state: Any, job: int) -> bool:
     return True
 
 
-@inner
+@once
 def serve(state: Any, job: int) -> None:
     """All nodes of a started job are awake: its service begins. Changes jobs, truth, nodes, heap, clock, sums."""
     clock = state.clock

@@ -7,7 +7,7 @@ their output: makespan, waits, energy, and how long the nodes spent in each stat
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -66,15 +66,15 @@ UNITS = ("", "", "", "s", "s", "s", "s", "MJ", "MJ", *["node·h"] * 8)
 def ours(workload: Workload, platform: Platform, scheduler: Scheduler) -> tuple[Outcome, "pd.Series[float]"]:
     """Our outcome, and when the service of each job begins (index: its number)."""
     schedule = simulate(workload, platform, scheduler, timeline=True)
-    frame = schedule.frame.set_index("job")
-    begin = frame["start"] + frame["boot"]
+    frame = schedule.frame[schedule.frame["run"] > 0].set_index("job")  # an opening takes no time
+    begin = (frame["start"] + frame["boot"])
     makespan = float(frame["end"].max())
     states = states_of(schedule, makespan)
-    return Outcome(makespan, float((begin - frame["submit"]).mean()), _joules(schedule, makespan), states), begin
+    return Outcome(makespan, float((begin - frame["submit"]).mean()), float(schedule.outcome.nodes["energy"].sum()), states), begin
 
 
 def states_of(schedule: Schedule, makespan: float) -> dict[str, float]:
-    """How long our nodes (of one core each) spent in each state, from 0 on; before the first instant they are idle."""
+    """How long our nodes (of one core each) spent in each state."""
     timeline = schedule.timeline
     lasts = np.diff(timeline["time"], append=makespan)
     spent = {name: float((timeline[name] * lasts).sum()) for name in ("busy", "asleep", "switching")}
@@ -82,13 +82,6 @@ def states_of(schedule: Schedule, makespan: float) -> dict[str, float]:
     return dict(
         zip(STATES, (spent["busy"], total - sum(spent.values()), spent["asleep"], spent["switching"]), strict=True)
     )
-
-
-def _joules(schedule: Schedule, makespan: float) -> float:
-    """All energy from 0 on: until the first submission, when our run begins, every node is idle."""
-    first = float(schedule.frame["submit"].min())
-    idle = sum(t.count * t.idle for t in schedule.platform.types)
-    return float(np.sum(schedule.outcome.nodes["energy"])) + first * idle
 
 
 # ---------------------------------------------------------------- Batsim
@@ -146,12 +139,17 @@ def batsim_cases(folder: Path) -> list[Case]:
 #: Seconds without a job after which a node sleeps: the runs that SPARS's authors published.
 TIMEOUTS = tuple(range(300, 3601, 300))
 
+#: The number of a job that only lets our run begin at 0, and not with the first submission.
+OPENING = 0
+
 
 def spars_workload(path: Path) -> Workload:
-    """Their jobs: `job_id`, `res`, `subtime`, `reqtime`, `runtime`."""
+    """Their jobs: `job_id`, `res`, `subtime`, `reqtime`, `runtime`; and an empty one at 0, when their nodes begin to idle."""
     jobs = pd.DataFrame(json.loads(gzip.decompress(path.read_bytes()))["jobs"])
     names = {"job_id": "job", "subtime": "submit", "res": "procs", "runtime": "run", "reqtime": "estimate"}
-    return prepare(log_from_frame(jobs.rename(columns=names)[list(names.values())], "SPARS"))
+    workload = prepare(log_from_frame(jobs.rename(columns=names)[list(names.values())], "SPARS"))
+    opening = {"job": OPENING, "submit": 0.0, "procs": 1, "work": 0.0, "estimate": 0.0}
+    return replace(workload, jobs=pd.concat([workload.jobs, workload.jobs[:1].assign(**opening)], ignore_index=True))
 
 
 def spars_platform(path: Path) -> Platform:
@@ -186,7 +184,7 @@ def spars_cases(folder: Path) -> list[Case]:
         wait = float((jobs["start_time"] - jobs["subtime"]).mean())
         theirs = Outcome(float(jobs["finish_time"].max()), wait, float(energy), states)
         sleep = f"timeout(idle={timeout})"
-        mine, begin = ours(workload, platform, Scheduler(start="easy", sleep=sleep, energy="cores"))
+        mine, begin = ours(workload, platform, Scheduler(start="easy", select="soonest", sleep=sleep, energy="cores"))
         apart = (jobs["start_time"] - begin).abs() > 1e-3
-        cases.append(Case(f"SPARS {timeout}", f"easy, {sleep}", theirs, mine, int(apart.sum())))
+        cases.append(Case(f"SPARS {timeout}", f"easy, soonest, {sleep}", theirs, mine, int(apart.sum())))
     return cases
