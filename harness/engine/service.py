@@ -27,7 +27,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, survey, vacate
+from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
 from harness.engine.power import work_left
 from harness.engine.queue import add_to_plan, pop_due, push_due, remove_from_plan, score_all, waiting
 from harness.engine.sleep import doze, rouse, rouse_all
@@ -71,6 +71,9 @@ def place(state: Any, job: int) -> bool:
     clock.hook = SELECTING
     clock.culprit = job
     clock.held = 0
+    clock.held_nodes = 0
+    clock.held_asleep = 0
+    clock.held_speed = np.inf
     accepted = state.select(seen(state), job, state.select_own)
     if not accepted:
         give_all_back(state, job)
@@ -102,7 +105,9 @@ def begin(state: Any, job: int) -> bool:
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    record.ready = clock.now if survey(state, job) else rouse_all(state, job)
+    record.nodes = clock.held_nodes
+    record.speed = clock.held_speed
+    record.ready = rouse_all(state, job) if clock.held_asleep > 0 else clock.now
     state.truth[job].begun = clock.now
     # A node takes as long to wake whatever the rate.
     record.planned = clock.virtual + (record.ready - clock.now) * clock.rate + record.left / record.speed

@@ -172,7 +172,10 @@ CLOCK = np.dtype(
         ("fell", "i8"),  # … and 1 at the instant when it has
         ("slack", "i8"),  # first unused slice
         ("declined", "i8"),  # times the selection declined
-        ("held", "i8"),  # processors taken so far by the selection that is being asked
+        ("held", "i8"),  # processors taken so far by the selection that is being asked …
+        ("held_nodes", "i8"),  # … on so many nodes …
+        ("held_asleep", "i8"),  # … of which so many are not awake …
+        ("held_speed", "f8"),  # … and the speed of the slowest
         ("profile_first", "i8"),  # window of the profile that is in use
         ("profile_last", "i8"),
         ("demand", "f8"),  # estimated work of the waiting jobs [s]
