@@ -10,12 +10,23 @@ def bench(
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
     """Measure the engine beside a bare loop that does the same work without plugins."""
-    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, whole_log
+    from harness.bench.speed import (
+        ACCOUNTING,
+        ACCOUNTING_UNITS,
+        HEADERS,
+        UNITS,
+        accounting,
+        compare,
+        stream,
+        theory,
+        whole_log,
+    )
     from harness.errors import HarnessError
     from harness.report.tables import render
 
     rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
     print(render(HEADERS, rows, format, units=UNITS))
+    print("\n" + render(ACCOUNTING, [accounting(jobs)], format, units=ACCOUNTING_UNITS))
     print("\n" + render(("exact theory", "time"), theory(), format, units=("", "s")))
     try:
         logs = [(start, whole_log(start)) for start in ("none", "easy", "conservative")]

@@ -89,31 +89,32 @@ JOB = np.dtype(
     align=True,
 )
 
-#: One record per node. What every start and end of a job touches stands first, in two lines of the cache.
+#: One record per node. What is looked for among all nodes stands first, then what starts and ends of jobs touch, each
+#: within a line of the cache.
 NODE = np.dtype(
     [
         ("free", "i8"),  # cores nobody holds
-        ("busy", "i8"),  # cores in service: cores − free, between decisions
         ("cores", "i8"),
         ("status", "i4"),  # AWAKE … DOWN
-        ("wanted", "i4"),  # 1: it wakes as soon as it has fallen asleep
-        ("idle", "f8"),  # [W] with no busy core, at the present rate
-        ("peak", "f8"),  # [W] with all cores busy, at the present rate
+        ("depths", "i4"),  # how many sleep states it has
+        ("vacant", "f8"),  # since when none of its cores is held [s]
+        ("until", "f8"),  # when its present transition is over [s]
+        ("speed", "f8"),  # per core, relative to the reference processor
+        ("busy", "i8"),  # cores in service: cores − free, between decisions
         ("watts", "f8"),  # drawn now [W]
         ("settled", "f8"),  # time up to which the sums stand [s]: share and the energies
         ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
         ("energy", "f8"),  # drawn so far [J]
         ("idle_energy", "f8"),  # of which awake with no busy core [J]
-        ("vacant", "f8"),  # since when none of its cores is held [s]
-        ("speed", "f8"),  # per core, relative to the reference processor
+        ("idle", "f8"),  # [W] with no busy core, at the present rate
+        ("peak", "f8"),  # [W] with all cores busy, at the present rate
         ("sleep_energy", "f8"),  # drawn asleep so far [J]
         ("transition_energy", "f8"),  # drawn falling asleep and waking so far [J]
         ("asleep", "f8"),  # time it slept so far [s]
         ("resting", "f8"),  # [W] while it is not awake: asleep, on the way there or back, or down
-        ("until", "f8"),  # when its present transition is over [s]
+        ("wanted", "i4"),  # 1: it wakes as soon as it has fallen asleep
         ("depth", "i4"),  # which of its sleep states it is in, or was last; 0 is the lightest
-        ("depths", "i4"),  # how many sleep states it has …
-        ("naps", "i4"),  # … and where they begin in `naps`
+        ("naps", "i4"),  # where its sleep states begin in `naps`
         ("paces", "i4"),  # how many performance states it has …
         ("pace", "i4"),  # … and where they begin in `paces`
         ("partition", "i8"),
