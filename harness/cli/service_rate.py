@@ -14,7 +14,9 @@ TASKS = "hpcwld/HPC_KRC2.csv"
 
 
 def service_rate(
-    tasks: Annotated[str, typer.Argument(help="The tasks of hpcwld's HPC_KRC2, a path below HARNESS_DATA or here.")] = TASKS,
+    tasks: Annotated[
+        str, typer.Argument(help="The tasks of hpcwld's HPC_KRC2, a path below HARNESS_DATA or here.")
+    ] = TASKS,
     figure: Annotated[int, typer.Option(help="Which of the paper's figures.", min=1, max=3)] = 3,
     out: Annotated[Path | None, typer.Option(help="Draw the figure as an HTML page.")] = None,
     low: Annotated[float | None, typer.Option(help="k_L [work], for figures 1 and 2; 1e5 if not given.")] = None,
@@ -37,17 +39,19 @@ def service_rate(
     workload = _read(tasks, seed)
     if figure == 3:
         if low is not None or high is not None:
-            raise HarnessError("figure 3 goes through its own thresholds; expected --low and --high with figures 1 and 2")
+            raise HarnessError(
+                "figure 3 goes through its own thresholds; expected --low and --high with figures 1 and 2"
+            )
         swept = paper.sweep(workload)
         if out is not None:
             from harness.theory.service_rate_figures import draw_trade_off
 
             draw_trade_off(swept, out)
-        typer.echo(render(("threshold", *swept), list(swept.itertuples(name=None)), format, units=("work", "work", "W", "W")))
+        typer.echo(
+            render(("threshold", *swept), list(swept.itertuples(name=None)), format, units=("work", "work", "W", "W"))
+        )
         return
-    schedule = paper.controlled(
-        workload, paper.K_LOW if low is None else low, paper.K_HIGH if high is None else high
-    )
+    schedule = paper.controlled(workload, paper.K_LOW if low is None else low, paper.K_HIGH if high is None else high)
     if out is not None:
         from harness.theory.service_rate_figures import draw_schedule, draw_workload
 

@@ -67,10 +67,12 @@ def ours(workload: Workload, platform: Platform, scheduler: Scheduler) -> tuple[
     """Our outcome, and when the service of each job begins (index: its number)."""
     schedule = simulate(workload, platform, scheduler, timeline=True)
     frame = schedule.frame[schedule.frame["run"] > 0].set_index("job")  # an opening takes no time
-    begin = (frame["start"] + frame["boot"])
+    begin = frame["start"] + frame["boot"]
     makespan = float(frame["end"].max())
     states = states_of(schedule, makespan)
-    return Outcome(makespan, float((begin - frame["submit"]).mean()), float(schedule.outcome.nodes["energy"].sum()), states), begin
+    return Outcome(
+        makespan, float((begin - frame["submit"]).mean()), float(schedule.outcome.nodes["energy"].sum()), states
+    ), begin
 
 
 def states_of(schedule: Schedule, makespan: float) -> dict[str, float]:
@@ -125,9 +127,7 @@ def batsim_cases(folder: Path) -> list[Case]:
         switching = changes["nb_switching_on"] + changes["nb_switching_off"]
         counts = (changes["nb_computing"], changes["nb_idle"], changes["nb_sleeping"], switching)
         states = {name: float((count * lasts).sum()) for name, count in zip(STATES, counts, strict=True)}
-        theirs = Outcome(
-            *(float(said[name]) for name in ("makespan", "mean_waiting_time", "consumed_joules")), states
-        )
+        theirs = Outcome(*(float(said[name]) for name in ("makespan", "mean_waiting_time", "consumed_joules")), states)
         mine, begin = ours(workload, platform, Scheduler(start=start, sleep=sleep, energy="cores"))
         apart = (jobs["starting_time"] - begin).abs() > 1e-3
         cases.append(Case(f"Batsim {variant}", f"{start}, {sleep}", theirs, mine, int(apart.sum())))

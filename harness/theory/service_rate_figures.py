@@ -50,7 +50,12 @@ def draw_workload(schedule: Schedule, path: Path, days: tuple[float, float] = DA
         figure.add_vrect(begin / DAY, end / DAY, fillcolor=FAST, line_width=0, layer="below")
     figure.add_bar(x=[None], y=[None], name=f"high rate, {HIGH}", marker={"color": FAST})  # what the shade means
     for level, name in ((K_LOW, "k_L"), (K_HIGH, "k_H")):
-        figure.add_hline(level, line={"color": ORANGE, "width": 1.5, "dash": "dash"}, annotation_text=name, annotation_bgcolor="white")
+        figure.add_hline(
+            level,
+            line={"color": ORANGE, "width": 1.5, "dash": "dash"},
+            annotation_text=name,
+            annotation_bgcolor="white",
+        )
     figure.update_layout(
         **LAYOUT,
         height=650,
@@ -154,5 +159,7 @@ def draw_trade_off(swept: pd.DataFrame, path: Path) -> None:
     figure.update_xaxes(title="threshold k [units of work]", exponentformat="SI", col=1)
     figure.update_xaxes(title="mean workload [units of work]", exponentformat="SI", col=2)
     figure.update_yaxes(title="mean power [W]", secondary_y=False)
-    figure.update_yaxes(title="mean workload [units of work]", tickmode="auto", tickformat=".3s", secondary_y=True, col=1)
+    figure.update_yaxes(
+        title="mean workload [units of work]", tickmode="auto", tickformat=".3s", secondary_y=True, col=1
+    )
     write_page(figure, path)
