@@ -80,6 +80,7 @@ _HOMES = {
     "harness.workload.log": ("Log", "Step", "Workload"),
     "harness.workload.events": ("Events", "read_events"),
     "harness.workload.frame": ("log_from_frame",),
+    "harness.workload.batsim": ("read_batsim",),
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),

@@ -1,4 +1,4 @@
-"""Reading workloads: logs in the Standard Workload Format, by path or catalogue name, and generated streams."""
+"""Reading workloads: logs in SWF by path or catalogue name, those of Batsim, and generated streams."""
 
 import harness
 
@@ -12,6 +12,12 @@ def read_generated(source):
         return None
     name, parameters = harness.parse(source)
     return harness.call(GENERATORS[name], parameters, source)
+
+
+@harness.hookimpl(specname="read_workload")
+def read_batsim(source):
+    """A workload of Batsim, `.json` or `.json.gz`, whose profiles are delays."""
+    return harness.read_batsim(source) if source.endswith((".json", ".json.gz")) else None
 
 
 @harness.hookimpl(specname="read_workload", trylast=True)

@@ -113,7 +113,7 @@ def accounting(jobs: int, rounds: int = 3) -> tuple[int, float, float, float, in
     rich = Scheduler(start="easy", energy="spec", rate="hysteresis(low=8, high=16)", sleep="timeout(idle=600)")
     workload = stream(jobs, load=0.5)
     seconds: dict[str, list[float]] = {"plain": [], "rich": []}
-    for name, scheduler in (("plain", plain), ("rich", rich)):
+    for scheduler in (plain, rich):
         simulate(stream(100), METERED, scheduler)  # compile
     for _ in range(rounds):
         for name, scheduler in (("plain", plain), ("rich", rich)):

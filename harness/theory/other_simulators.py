@@ -6,7 +6,6 @@ their output: makespan, waits, energy, and how long the nodes spent in each stat
 
 import gzip
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from harness.run import read_workload, simulate
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Workload
 from harness.workload.prepare import prepare
-from harness.workload.swf import procs_of
 
 #: What nodes do [node·s]; a node whose job waits for another node to wake is idle.
 STATES = ("computing", "idle", "sleeping", "switching")
@@ -57,9 +55,8 @@ class Case:
         return (self.name, self.policies, self.later, *(value for pair in pairs for value in pair))
 
 
-HEADERS = ("case", "our policies", "jobs that begin at another time") + tuple(
-    f"{what}{whose}" for what in ("makespan", "mean wait", "energy", *STATES) for whose in (" theirs", " ours")
-)
+_COMPARED = [f"{what} {whose}" for what in ("makespan", "mean wait", "energy", *STATES) for whose in ("theirs", "ours")]
+HEADERS = ("case", "our policies", "jobs that begin at another time", *_COMPARED)
 UNITS = ("", "", "", "s", "s", "s", "s", "MJ", "MJ", *["node·h"] * 8)
 
 
@@ -114,24 +111,27 @@ def batsim_platform(path: Path, count: int) -> Platform:
 
 def batsim_cases(folder: Path) -> list[Case]:
     """Every variant of `medium_late` that our policies express."""
-    log = read_workload(folder / "medium_late.medium_late.json.gz")
-    workload = prepare(log)
-    platform = batsim_platform(folder / "medium_late.platform.xml.gz", procs_of(log))
+    workload = prepare(read_workload(folder / "medium_late.medium_late.json.gz"))
+    platform = batsim_platform(folder / "medium_late.platform.xml.gz", 32)
     cases = []
     for variant, (start, sleep) in BATSIM.items():
-        read: Callable[[str], pd.DataFrame] = lambda what, v=variant: pd.read_csv(folder / f"medium_late.{v}.{what}.csv.gz")  # fmt: skip
-        said = read("out_schedule").iloc[0]
-        jobs = read("out_jobs").set_index("job_id")
-        changes = read("out_machine_states")
+        said = _table(folder, variant, "out_schedule").iloc[0]
+        jobs = _table(folder, variant, "out_jobs").set_index("job_id")
+        changes = _table(folder, variant, "out_machine_states")
         lasts = np.diff(changes["time"], append=said["makespan"])
         switching = changes["nb_switching_on"] + changes["nb_switching_off"]
         counts = (changes["nb_computing"], changes["nb_idle"], changes["nb_sleeping"], switching)
         states = {name: float((count * lasts).sum()) for name, count in zip(STATES, counts, strict=True)}
-        theirs = Outcome(*(float(said[name]) for name in ("makespan", "mean_waiting_time", "consumed_joules")), states)
+        makespan, wait, joules = (float(said[name]) for name in ("makespan", "mean_waiting_time", "consumed_joules"))
+        theirs = Outcome(makespan, wait, joules, states)
         mine, begin = ours(workload, platform, Scheduler(start=start, sleep=sleep, energy="cores"))
         apart = (jobs["starting_time"] - begin).abs() > 1e-3
         cases.append(Case(f"Batsim {variant}", f"{start}, {sleep}", theirs, mine, int(apart.sum())))
     return cases
+
+
+def _table(folder: Path, variant: str, what: str) -> pd.DataFrame:
+    return pd.read_csv(folder / f"medium_late.{variant}.{what}.csv.gz")
 
 
 # ---------------------------------------------------------------- SPARS
@@ -144,7 +144,7 @@ OPENING = 0
 
 
 def spars_workload(path: Path) -> Workload:
-    """Their jobs: `job_id`, `res`, `subtime`, `reqtime`, `runtime`; and an empty one at 0, when their nodes begin to idle."""
+    """Their jobs: `job_id`, `res`, `subtime`, `reqtime`, `runtime`; and an empty one at 0, when their nodes begin."""
     jobs = pd.DataFrame(json.loads(gzip.decompress(path.read_bytes()))["jobs"])
     names = {"job_id": "job", "subtime": "submit", "res": "procs", "runtime": "run", "reqtime": "estimate"}
     workload = prepare(log_from_frame(jobs.rename(columns=names)[list(names.values())], "SPARS"))
@@ -171,7 +171,7 @@ def spars_cases(folder: Path) -> list[Case]:
     cases = []
     for timeout in TIMEOUTS:
         log = pd.read_csv(folder / f"results.generated_{timeout}.node_log.csv.gz")
-        lasts = (log["finish_time"] - log["start_time"]) * log["nodes"].astype(str).str.split().str.len()
+        lasts = (log["finish_time"] - log["start_time"]) * (log["nodes"].astype(str).str.count(" ") + 1)
         active = log["state"] == "active"
         states = {
             "computing": float(lasts[active & (log["job_id"] >= 0)].sum()),

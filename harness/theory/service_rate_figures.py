@@ -117,7 +117,7 @@ def draw_schedule(schedule: Schedule, path: Path, first: int = FIRST, count: int
 
 
 def held_servers(placements: pd.DataFrame) -> pd.DataFrame:
-    """Neighbouring servers of a customer as one block: `job`, first `server`, how many `servers`, `begin`, `end` [s]."""
+    """Neighbouring servers of a customer as one block: `job`, first `server`, count `servers`, `begin`, `end` [s]."""
     places = placements.sort_values(["job", "begin", "node"])
     apart = (places["job"].diff() != 0) | (places["begin"].diff() != 0) | (places["node"].diff() != 1)
     blocks = places.groupby(apart.cumsum())
@@ -127,7 +127,7 @@ def held_servers(placements: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def _from_to(begin: "pd.Series[float]", end: "pd.Series[float]") -> dict[str, npt.NDArray[np.float64]]:
+def _from_to(begin: "pd.Series[float]", end: "pd.Series[float]") -> dict[str, npt.NDArray[np.floating[Any]]]:
     """Where a bar lies on an axis of days."""
     return {"base": begin.to_numpy() / DAY, "x": (end - begin).to_numpy() / DAY}
 
