@@ -104,13 +104,13 @@ def compare(start: str, workload: Workload, rounds: int = 5) -> Comparison:
     return Comparison(start, len(frame), min(seconds), min(bare_seconds[1:]), same, outcome.bytes / len(frame))
 
 
-def accounting(jobs: int, rounds: int = 3) -> tuple[int, float, float, float, int, float]:
-    """What accounting costs: jobs, seconds with plain accounting, with everything, their ratio, switches, share asleep.
+def accounting(jobs: int, idle: int, rounds: int = 3) -> tuple[int, int, float, float, float, int, float]:
+    """What accounting costs: jobs, timeout, seconds plain and with everything, their ratio, and how much happened.
 
     Plain is cores + full + never; everything is spec + hysteresis + timeout, where the rate switches and nodes sleep.
     """
     plain = Scheduler(start="easy", energy="cores")
-    rich = Scheduler(start="easy", energy="spec", rate="hysteresis(low=8, high=16)", sleep="timeout(idle=600)")
+    rich = Scheduler(start="easy", energy="spec", rate="hysteresis(low=8, high=16)", sleep=f"timeout(idle={idle})")
     workload = stream(jobs, load=0.5)
     seconds: dict[str, list[float]] = {"plain": [], "rich": []}
     for scheduler in (plain, rich):
@@ -125,12 +125,20 @@ def accounting(jobs: int, rounds: int = 3) -> tuple[int, float, float, float, in
     asleep = float((timeline["asleep"] * lasts).sum() / (lasts.sum() * METERED.nodes))
     switches = int(np.count_nonzero(np.diff(timeline["rate"])))
     best = {name: min(taken) for name, taken in seconds.items()}
-    return jobs, best["plain"], best["rich"], best["rich"] / best["plain"], switches, asleep
+    return jobs, idle, best["plain"], best["rich"], best["rich"] / best["plain"], switches, asleep
 
 
 #: The columns of `accounting`, and their units.
-ACCOUNTING = ("jobs", "cores + full + never", "spec + hysteresis + timeout", "ratio", "switches", "nodes asleep")
-ACCOUNTING_UNITS = ("", "s", "s", "", "per 10⁴ jobs", "share")
+ACCOUNTING = (
+    "jobs",
+    "timeout",
+    "cores + full + never",
+    "spec + hysteresis + timeout",
+    "ratio",
+    "switches",
+    "nodes asleep",
+)
+ACCOUNTING_UNITS = ("", "s", "s", "s", "", "per 10⁴ jobs", "share")
 
 
 def whole_log(start: str, trace: str = "HPC2N") -> float:

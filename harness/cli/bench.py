@@ -26,7 +26,7 @@ def bench(
 
     rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
     print(render(HEADERS, rows, format, units=UNITS))
-    print("\n" + render(ACCOUNTING, [accounting(jobs)], format, units=ACCOUNTING_UNITS))
+    print("\n" + render(ACCOUNTING, [accounting(jobs, idle) for idle in (600, 3600)], format, units=ACCOUNTING_UNITS))
     print("\n" + render(("exact theory", "time"), theory(), format, units=("", "s")))
     try:
         logs = [(start, whole_log(start)) for start in ("none", "easy", "conservative")]
