@@ -82,6 +82,7 @@ _HOMES = {
     "harness.workload.frame": ("is_table", "log_from_frame", "read_table"),
     "harness.workload.hpcwld": ("is_hpcwld", "read_hpcwld"),
     "harness.workload.sacct": ("is_sacct", "read_sacct"),
+    "harness.workload.batsim": ("read_batsim",),
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),

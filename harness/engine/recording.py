@@ -55,7 +55,7 @@ def record_placement(state: Any, job: int, node: int, cores: int, begun: float) 
 
     A stay of no length is left out: so there are never more at one instant than the machine has cores.
     """
-    if len(state.placements) == 0 or not begun < state.clock.now:
+    if not begun < state.clock.now:
         return
     placement = state.placements[state.sums.placements]
     state.sums.placements += 1

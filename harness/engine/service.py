@@ -27,7 +27,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, slowest, vacate
+from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
 from harness.engine.power import work_left
 from harness.engine.queue import add_to_plan, find_prefix, pop_due, push_due, rank_anew, remove_from_plan, waiting
 from harness.engine.sleep import doze, rouse, rouse_all
@@ -41,6 +41,7 @@ from harness.engine.state import (
     View,
     bundled,
     inner,
+    once,
     seen,
     verb,
     view,
@@ -70,6 +71,9 @@ def place(state: Any, job: int) -> bool:
     clock.hook = SELECTING
     clock.culprit = job
     clock.held = 0
+    clock.held_nodes = 0
+    clock.held_asleep = 0
+    clock.held_speed = np.inf
     accepted = state.select(seen(state), job, state.select_own)
     if not accepted:
         give_all_back(state, job)
@@ -101,8 +105,9 @@ def begin(state: Any, job: int) -> bool:
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    record.speed = slowest(state, job)
-    record.ready = rouse_all(state, job)
+    record.nodes = clock.held_nodes
+    record.speed = clock.held_speed
+    record.ready = rouse_all(state, job) if clock.held_asleep > 0 else clock.now
     state.truth[job].begun = clock.now
     # A node takes as long to wake whatever the rate.
     record.planned = clock.virtual + (record.ready - clock.now) * clock.rate + record.left / record.speed
@@ -118,7 +123,7 @@ def begin(state: Any, job: int) -> bool:
     return True
 
 
-@inner
+@once
 def serve(state: Any, job: int) -> None:
     """All nodes of a started job are awake: its service begins. Changes jobs, truth, nodes, heap, clock, sums."""
     clock = state.clock
