@@ -287,7 +287,7 @@ def simulate(rows, procs, order, start, events=(), requeue=True):
     machine = Machine(procs, order, backfill or order)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
     first = future[0].submit
-    events = sorted(((max(time, first), *what) for time, *what in events), key=lambda event: event[0])
+    events = [(max(time, first), *what) for time, *what in sorted(events, key=lambda event: event[0])]
     while future or machine.waiting or machine.running:
         moments = [job.submit for job in future[:1]]
         moments += [event[0] for event in events[:1]]
