@@ -2,7 +2,8 @@
 
 Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
 completions, transitions of nodes, events, cancellations, arrivals. Then everyone decides once: rate, order, starts,
-sleep. The loop is compiled once for all policies and releases the GIL.
+sleep; unless all that happened is that nodes have fallen asleep. The loop is compiled once for all policies and
+releases the GIL.
 """
 
 import inspect
@@ -112,13 +113,16 @@ def advance(state: Any, now: float) -> None:
     clock.virtual = virtual
     # Who asked to be called is called now, as everyone is, and may ask again.
     clock.fell = clock.level >= 0.0 and clock.crossing <= now
-    clock.level = -1.0
+    clock.stirred = clock.fell
     if clock.start_timer <= now:
         clock.start_timer = np.inf
+        clock.stirred = 1
     if clock.rate_timer <= now:
         clock.rate_timer = np.inf
+        clock.stirred = 1
     if clock.sleep_timer <= now:
         clock.sleep_timer = np.inf
+        clock.stirred = 1
 
 
 @once
@@ -206,6 +210,7 @@ def decide(
     first = clock.instants == 1
     if first or moods & RATE_CHANGES:
         clock.hook = RATING
+        clock.level = -1.0
         wanted = rate(seen(state), rate_own)
         if wanted != clock.rate:
             set_rate(state, wanted)
@@ -265,7 +270,8 @@ def run(
         cancel(state)
         arrive(state)
         clock.instants += 1
-        decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
+        if clock.stirred or clock.departed > 0 or clock.arrived > 0 or clock.upset:
+            decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
         record_sample(state)
     return False
 

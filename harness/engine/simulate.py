@@ -132,6 +132,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         sums=records(sums)[0],
         events=records(happenings),
         boots=np.empty(slots, np.int64),
+        moving=np.empty(len(machine), np.int64),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),
         placements=records(np.empty(BUFFER + 2 * cores if extras.on_placements else 0, layouts.PLACEMENT)),
     )

@@ -162,6 +162,8 @@ CLOCK = np.dtype(
         ("cancels", "i8"),  # next entry of `cancellations`
         ("events", "i8"),  # next entry of `events`
         ("boots", "i8"),  # jobs that wait for a sleeping node
+        ("moving", "i8"),  # nodes that fall asleep or wake
+        ("stirred", "i8"),  # 1 at an instant at which something happens that may matter to a policy
         ("heaped", "i8"),  # jobs in the heap of due times
         ("transition", "f8"),  # when the next node changes its status [s]
         ("due", "f8"),  # when the next job completes [s], while an instant is being applied
@@ -291,6 +293,7 @@ _INSIDE = {
     "sums": from_dtype(SUMS),
     "events": _records(EVENT),  # by time
     "boots": INDICES,  # jobs that wait for a sleeping node
+    "moving": INDICES,  # nodes that fall asleep or wake
     "samples": _records(SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(PLACEMENT),  # the same for the places of jobs
 }
@@ -392,6 +395,7 @@ def bundle(
         i.sums,
         borrow(i.events),
         borrow(i.boots),
+        borrow(i.moving),
         borrow(i.samples),
         borrow(i.placements),
         order,
