@@ -1,0 +1,133 @@
+"""`check_policy` and `PolicyTests`: every check on corner cases and made-up ones, and what is wrong in plain words."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy import Policy
+from harness.testing.cases import Case, cases, corners
+from harness.testing.checks import CHECKS, Check
+from harness.testing.subject import Stopped, Subject, Wrong, find
+
+#: How many made-up cases a check is put to.
+EXAMPLES = 30
+
+
+class PolicyFailure(AssertionError):
+    """A policy fails a check; the message says what is wrong, why it matters, and how to see it."""
+
+    def __init__(self, subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> None:
+        if isinstance(wrong, Stopped):
+            check = CHECKS[0]
+        self.check = check.name
+        self.wrong = str(wrong)
+        self.case = case
+        name, hook = subject.policy.name, subject.policy.hook
+        where = f", case {corner!r}" if corner else ""
+        log = case.swf() if case.in_swf else _in_memory(case)
+        super().__init__(
+            f"the policy {name!r} ({hook}) fails the check {self.check!r}: {wrong}\n\n"
+            f"why it matters: {check.why}.\n\n"
+            f"the smallest workload that shows it (failing.swf{where}):\n{log}\n"
+            f"replayed by:\n{subject.command(case)}"
+        )
+
+
+def _in_memory(case: Case) -> str:
+    """Jobs that no log can hold: the table that a workload is made of."""
+    columns = ["job", "submit", "procs", "work", "estimate", "cancel"]
+    return case.workload().jobs[columns].to_string(index=False) + "\n(jobs of 0 s: only a workload made in Python)\n"
+
+
+def check_policy(
+    policy: Policy | str,
+    *,
+    hook: str | None = None,
+    plugins: Iterable[str | Path] = (),
+    checks: Iterable[str] | None = None,
+    examples: int = EXAMPLES,
+) -> None:
+    """Put a policy to every check there is for its kind, or to those that are named.
+
+    `policy` is a policy, or a name as users write it, `easy(reservations=2)`, found among the bundled and installed
+    plugins and those that `plugins` names; `hook` tells policies of one name apart. Parameters that are words, yes
+    or no, or another order are tried in every way unless they are fixed like this. Raises `PolicyFailure` at the
+    first check that fails.
+    """
+    subject = find(policy, hook, plugins)
+    for check in chosen_checks(subject, checks):
+        run_check(subject, check, examples)
+
+
+def chosen_checks(subject: Subject, names: Iterable[str] | None = None) -> list[Check]:
+    """The checks that apply to the policy, or those of them that are named."""
+    known = {check.name: check for check in CHECKS}
+    for name in names or ():
+        if name not in known:
+            raise HarnessError(f"there is no check {name!r}; {did_you_mean(name, known)}")
+    wanted = known if names is None else {name: known[name] for name in names}
+    return [check for check in wanted.values() if check.applies(subject.policy)]
+
+
+def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
+    """One check, on the corner cases first. Raises `PolicyFailure` with the smallest case that fails."""
+    for corner, case in corners(subject.policy, subject.fixed).items():
+        try:
+            check.run(subject, case)
+        except Wrong as wrong:
+            raise PolicyFailure(subject, check, wrong, case, corner) from wrong.__cause__
+    failures: list[tuple[Wrong, Case]] = []
+
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        verbosity=Verbosity.quiet,
+    )
+    @given(cases(subject.policy, subject.fixed, equal=check.equal))
+    def attempt(case: Case) -> None:
+        try:
+            check.run(subject, case)
+        except Wrong as wrong:
+            failures.append((wrong, case))
+            raise
+
+    try:
+        attempt()
+    except Exception:  # the one that was found, or hypothesis's own if it is not found again
+        if not failures:
+            raise
+        wrong, case = min(reversed(failures), key=lambda failure: len(failure[1].jobs))
+        raise PolicyFailure(subject, check, wrong, case) from wrong.__cause__
+
+
+class PolicyTests:
+    """Tests of one policy for pytest: inherit, and say which. Each check becomes a test.
+
+        class TestMyPolicy(harness.testing.PolicyTests):
+            policy = "my-policy"
+
+    `policy`, `hook`, `plugins` and `examples` are as in `check_policy`.
+    """
+
+    policy: ClassVar[Policy | str]
+    hook: ClassVar[str | None] = None
+    plugins: ClassVar[Iterable[str | Path]] = ()
+    examples: ClassVar[int] = EXAMPLES
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """Make one test of each check that applies."""
+        if "check" in metafunc.fixturenames:
+            names = [check.name for check in chosen_checks(find(self.policy, self.hook, self.plugins))]
+            metafunc.parametrize("check", names)
+
+    def test_policy(self, check: str) -> None:
+        """The policy passes this check."""
+        check_policy(self.policy, hook=self.hook, plugins=self.plugins, checks=[check], examples=self.examples)
