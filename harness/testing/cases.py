@@ -14,6 +14,8 @@ from harness.policy import Policy, Scheduler
 from harness.workload.log import Workload
 
 NEVER = math.inf
+POWER = (50.0, 150.0)  # of a node, idle and at full load [W]
+UNKNOWN = (math.nan, math.nan)
 
 #: The other five policies: the first of each is what failing cases shrink to.
 COMPANY = {
@@ -68,6 +70,11 @@ class Case:
         return all(job.estimate > 0 and (job.work > 0) == (job.patience == NEVER) for job in self.jobs)
 
     @property
+    def lasting(self) -> bool:
+        """Whether every job takes time, as plans suppose."""
+        return all(job.estimate > 0 for job in self.jobs)
+
+    @property
     def impatient(self) -> bool:
         """Whether a job may leave before it starts."""
         return any(job.patience < NEVER for job in self.jobs)
@@ -120,11 +127,11 @@ def platforms(draw: st.DrawFn, *, equal: bool, powered: bool) -> Platform:
     kind = draw(st.integers(0, 2 if equal else 3))
     if kind <= 1 and not powered:
         return plain(draw(st.integers(1, 6)))
-    power = {"idle": 50.0, "peak": 150.0} if powered else {}
+    idle, peak = POWER if powered else UNKNOWN
     nap = (SleepState("nap", 5.0, down=1.0, up=2.0),)
     if kind <= 2:
         sleep = nap if powered and draw(st.booleans()) else ()
-        node = NodeType(draw(st.integers(1, 3)), draw(st.integers(1, 3)), sleep=sleep, **power)
+        node = NodeType(draw(st.integers(1, 3)), draw(st.integers(1, 3)), idle=idle, peak=peak, sleep=sleep)
         return Platform("equal", (node,))
     types = []
     for number in range(draw(st.integers(1, 3))):
@@ -132,9 +139,8 @@ def platforms(draw: st.DrawFn, *, equal: bool, powered: bool) -> Platform:
         ops, memory = cores * draw(st.sampled_from((1.0, 2.0, 3.0))), draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
         partition = draw(st.integers(0, 1)) if number else 0
         sleep = nap if powered and draw(st.booleans()) else ()
-        types.append(
-            NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, sleep=sleep, **power)
-        )
+        count = draw(st.integers(1, 2))
+        types.append(NodeType(count, cores, ops, memory, idle, peak, partition=partition, sleep=sleep))
     return Platform("mixed", tuple(types))
 
 
@@ -161,17 +167,15 @@ def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.Search
 
 
 @st.composite
-def cases(
-    draw: st.DrawFn, policy: Policy, fixed: Mapping[str, Any], *, equal: bool = False, most: int = 10
-) -> Case:
-    """Cases for `policy`; with `equal`, only the number of processors matters, and they run at full speed."""
+def cases(draw: st.DrawFn, policy: Policy, fixed: Mapping[str, Any], *, equal: bool = False, most: int = 10) -> Case:
+    """Cases for `policy`; with `equal`, they come first and run at full speed, on processors alike."""
     powered = needs_power(policy)
     platform = draw(platforms(equal=equal, powered=powered))
     company = {
-        part: draw(st.sampled_from(names[:2] if equal else names))  # `equal` also says that no score varies
+        part: draw(st.sampled_from(names))
         for part, names in COMPANY.items()
         if Scheduler.HOOKS[part] != policy.hook
-        and not (part == "rate" and equal)
+        and not (part in ("order", "rate") and equal)
         and not (part == "energy" and not powered)
     }
     values = {name: draw(strategy) for name, strategy in settings_of(policy, fixed).items()}
@@ -183,8 +187,8 @@ def cases(
 
 def corners(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, Case]:
     """Name → the cases that everybody forgets."""
-    power = {"idle": 50.0, "peak": 150.0} if needs_power(policy) else {}
-    machine = Platform("four nodes", (NodeType(4, 1, **power),)) if power else plain(4)
+    idle, peak = POWER
+    machine = Platform("four", (NodeType(4, 1, idle=idle, peak=peak),)) if needs_power(policy) else plain(4)
     values = policy.parameters | dict(fixed)
     day = 86400.0
     lists = {

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.policy import Policy
+from harness.platform.platform import NodeType
+from harness.policy import Order, Policy
 from harness.testing.cases import NEVER, Case, Job
 from harness.testing.comparing import close, same
 from harness.testing.power import energy
 from harness.testing.subject import Chosen, Subject, Wrong, spy
 from harness.testing.traits import GUARANTEES, constant_answer, constant_score, known_guarantees
 from harness.testing.watch import Stretch, Watch, node_types
+
 
 @dataclass(frozen=True)
 class Check:
@@ -29,7 +31,7 @@ class Check:
     run: Callable[[Subject, Case], None]
     why: str  # it matters
     applies: Callable[[Policy], bool] = lambda policy: True
-    equal: bool = False  # on equal processors at full speed, in an order that does not change
+    equal: bool = False  # on equal processors at full speed, first come, first served
 
 
 # ---------------------------------------------------------------- every policy
@@ -62,7 +64,7 @@ def capacity(subject: Subject, case: Case) -> None:
         _fits(number, uses, nodes[number], case.jobs)
 
 
-def _fits(number: int, uses: list[tuple[Stretch, int]], node: Any, jobs: tuple[Job, ...]) -> None:
+def _fits(number: int, uses: list[tuple[Stretch, int]], node: NodeType, jobs: tuple[Job, ...]) -> None:
     for begun, _ in uses:
         now = begun.begin
         there = [(s, cores) for s, cores in uses if s.begin <= now < s.end]
@@ -99,7 +101,7 @@ def completeness(subject: Subject, case: Case) -> None:
             raise Wrong(f"job {number} has {wanted:g} s of work at reference speed, and {work:g} s of it were done")
 
 
-def _most(node: Any, job: Job, nodes: list[Any]) -> float:
+def _most(node: NodeType, job: Job, nodes: list[NodeType]) -> float:
     """How many processors of an empty node a job may have."""
     if len({other.partition for other in nodes}) > 1 and job.partition not in (-1, node.partition):
         return 0
@@ -118,7 +120,7 @@ def determinism(subject: Subject, case: Case) -> None:
     finally:
         random.setstate(kept)
         np.random.set_state(numpys)  # noqa: NPY002
-    same(*results, "two runs of the same case with the same seed differ")
+    same(results[0], results[1], "two runs of the same case with the same seed differ")
 
 
 def fresh(subject: Subject, case: Case) -> None:
@@ -241,7 +243,7 @@ CHECKS = (
         constant_score,
         "the loop asks for a score once, when the job joins the queue, unless the order says varies=True: the queue "
         "would be in an order that nobody asked for",
-        applies=lambda policy: policy.hook == "order_queue" and not policy.varies,
+        applies=lambda policy: isinstance(policy, Order) and not policy.varies,
     ),
     Check(
         "constant",

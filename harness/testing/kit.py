@@ -1,6 +1,7 @@
 """`check_policy` and `PolicyTests`: every check on corner cases and made-up ones, and what is wrong in plain words."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from harness.testing.subject import Stopped, Subject, Wrong, find
 EXAMPLES = 30
 
 
-class PolicyFailure(AssertionError):
+class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
     """A policy fails a check; the message says what is wrong, why it matters, and how to see it."""
 
     def __init__(self, subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> None:
@@ -75,10 +76,10 @@ def chosen_checks(subject: Subject, names: Iterable[str] | None = None) -> list[
 def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
     """One check, on the corner cases first. Raises `PolicyFailure` with the smallest case that fails."""
     for corner, case in corners(subject.policy, subject.fixed).items():
-        try:
-            check.run(subject, case)
-        except Wrong as wrong:
-            raise PolicyFailure(subject, check, wrong, case, corner) from wrong.__cause__
+        if check.equal and not case.lasting:
+            continue
+        if wrong := _wrong(subject, check, case):
+            raise _explained(subject, check, wrong, case, corner)
     failures: list[tuple[Wrong, Case]] = []
 
     @settings(
@@ -93,19 +94,39 @@ def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
     )
     @given(cases(subject.policy, subject.fixed, equal=check.equal))
     def attempt(case: Case) -> None:
-        try:
-            check.run(subject, case)
-        except Wrong as wrong:
+        if wrong := _wrong(subject, check, case):
             failures.append((wrong, case))
-            raise
+            raise wrong
 
     try:
         attempt()
     except Exception:  # the one that was found, or hypothesis's own if it is not found again
         if not failures:
             raise
-        wrong, case = min(reversed(failures), key=lambda failure: len(failure[1].jobs))
-        raise PolicyFailure(subject, check, wrong, case) from wrong.__cause__
+        raise _explained(subject, check, *failures[-1]) from None
+
+
+def _wrong(subject: Subject, check: Check, case: Case) -> Wrong | None:
+    """What the check says about the case."""
+    try:
+        check.run(subject, case)
+    except Wrong as wrong:
+        return wrong
+    return None
+
+
+def _explained(subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> PolicyFailure:
+    """The failure with every job left out that is not needed for it."""
+    number = len(case.jobs)
+    while number > 0 and len(case.jobs) > 1:
+        number -= 1
+        smaller = replace(case, jobs=case.jobs[:number] + case.jobs[number + 1 :])
+        again = _wrong(subject, check, smaller)
+        if type(again) is type(wrong):
+            wrong, case = again, smaller
+    failure = PolicyFailure(subject, check, wrong, case, corner)
+    failure.__cause__ = wrong.__cause__
+    return failure
 
 
 class PolicyTests:

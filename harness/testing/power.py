@@ -9,7 +9,6 @@ from harness.testing.comparing import close
 from harness.testing.subject import Chosen, Subject, Wrong, spy
 
 
-
 def energy(subject: Subject, case: Case) -> None:
     """What nodes draw adds up: over time, and to what jobs and idle nodes are charged."""
     case = replace(case, company={**case.company, "sleep": "never"})

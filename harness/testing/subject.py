@@ -1,5 +1,6 @@
 """The policy that is tested, and running it."""
 
+import dataclasses
 import functools
 import inspect
 import itertools
@@ -16,19 +17,19 @@ from harness.engine.faults import PolicyError
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins import plugins as load_plugins
-from harness.policy import Choice, Policy, Scheduler, parse
+from harness.policy import Choice, Policy, Rate, Scheduler, Sleep, parse
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
 
 PARTS = {hook: part for part, hook in Scheduler.HOOKS.items()}
 
 #: The run of a handful of jobs that is still going after so many signs of progress, 0.2 s each, will never end.
-PATIENCE = 50
+PATIENCE = 15
 
 Chosen = dict[str, Choice]
 
 
-class Wrong(Exception):  # noqa: N818 - what a check found, until it is explained
+class Wrong(Exception):  # noqa: N818 - what a check found, not a mistake of ours
     """What a check found, in a sentence."""
 
 
@@ -54,16 +55,14 @@ class Subject:
         """The scheduler of a case, with the policy in its part."""
         chosen = Scheduler(**({"energy": "none"} | dict(case.company))).choose(load_plugins(*self.plugins).policies)
         chosen[self.part] = Choice(self.policy, {**self.policy.parameters, **case.values})
-        named = chosen["start"].values.get(chosen["start"].policy.order)  # type: ignore[attr-defined]
+        named = chosen["start"].values.get(chosen["start"].policy.order)
         if named is None:
             chosen["second"] = chosen["order"]
         else:
             chosen["second"] = Choice(load_plugins().policies["order_queue"][named], {})
         return chosen
 
-    def run(
-        self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None
-    ) -> Schedule:
+    def run(self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None) -> Schedule:
         """Replay the case; what stops the run is `Stopped`. `watched` puts spies around the chosen policies."""
         chosen = self.choose(case)
         workload = case.workload()
@@ -91,7 +90,7 @@ class Subject:
 
     def command(self, case: Case, log: str = "failing.swf") -> str:
         """What replays the case: a command where its platform has a name, else Python."""
-        parts = {part: name for part, name in case.company.items()}
+        parts = dict(case.company)
         chosen = Choice(self.policy, {**self.policy.parameters, **case.values})
         parts[self.part] = str(chosen)
         if case.in_swf and case.platform.name == f"{case.platform.cores} processors":
@@ -102,17 +101,17 @@ class Subject:
             return shlex.join(words + (["--seed", str(case.seed)] if case.seed else []))
         jobs = f'harness.prepare(harness.read_swf("{log}"), unknown="cancel")' if case.in_swf else "workload"
         scheduler = ", ".join(f"{part}={name!r}" for part, name in parts.items())
+        platform = python(case.platform)
+        imports = "from harness.platform.platform import SleepState\n" if "SleepState" in platform else ""
         return (
-            "import harness\nfrom harness import NodeType, Platform\nfrom harness.platform.platform import SleepState\n"
-            f"harness.simulate({jobs}, {python(case.platform)}, harness.Scheduler({scheduler}), seed={case.seed}, "
+            f"import harness\nfrom harness import NodeType, Platform\n{imports}"
+            f"harness.simulate({jobs}, {platform}, harness.Scheduler({scheduler}), seed={case.seed}, "
             f"plugins={list(self.plugins)})"
         )
 
 
 def python(thing: Any) -> str:
     """A platform as it is written, without what is as by default."""
-    import dataclasses
-
     if isinstance(thing, tuple):
         return "(" + "".join(f"{python(item)}, " for item in thing).rstrip() + ")"
     if not dataclasses.is_dataclass(thing):
@@ -158,7 +157,9 @@ def _ready(subject: Subject) -> Subject:
     if kernel.python is None:
         return subject
     reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
-    return replace(subject, policy=replace(subject.policy, compiled=False), plain="".join(reasons) or "numba refuses it")
+    return replace(
+        subject, policy=replace(subject.policy, compiled=False), plain="".join(reasons) or "numba refuses it"
+    )
 
 
 def _file_of(policy: Policy) -> tuple[str, ...]:
@@ -169,7 +170,9 @@ def _file_of(policy: Policy) -> tuple[str, ...]:
     return (path,) if Path(path).parent != bundled.folder("plugins") else ()
 
 
-def spied(policy: Policy, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None) -> Policy:
+def spied(
+    policy: Policy, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None
+) -> Policy:
     """The policy in plain Python, with something called before and after it: `after(answer, …)` gets its answer."""
     inner = getattr(policy.function, "py_func", policy.function)
 
@@ -182,8 +185,8 @@ def spied(policy: Policy, before: Callable[..., None] | None = None, after: Call
             after(answer, *arguments)
         return answer
 
-    constant = {"constant": False} if hasattr(policy, "constant") else {}
-    return replace(policy, function=function, compiled=False, **constant)
+    watched = replace(policy, function=function, compiled=False)
+    return replace(watched, constant=False) if isinstance(watched, Rate | Sleep) else watched
 
 
 def spy(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:

@@ -13,7 +13,6 @@ from harness.testing.comparing import same
 from harness.testing.subject import Chosen, Subject, Wrong, spy
 
 
-
 def constant_score(subject: Subject, case: Case) -> None:
     """An order that does not say varies=True gives a waiting job the score it had when it came."""
     given: dict[int, tuple[Any, ...]] = {}
