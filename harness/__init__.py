@@ -64,6 +64,7 @@ _HOMES = {
     "harness.workload.catalogue": ("find_trace",),
     "harness.run": ("call", "extra_measures", "find_platform", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
+    "harness.template": ("new_distribution",),
     "harness.results.metrics": ("Measure",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

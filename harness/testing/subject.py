@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness import bundled, kernels
 from harness.engine.faults import PolicyError
 from harness.engine.simulate import simulate
@@ -73,11 +75,10 @@ class Subject:
             if next(signs) > PATIENCE:
                 raise Stopped("the run does not come to an end: something asks to be called again all the time")
 
+        chosen = watched(chosen) if watched else chosen
         try:
-            outcome = simulate(
-                workload, case.platform, watched(chosen) if watched else chosen, seed=case.seed, plain=plain,
-                progress=patience,
-            )  # fmt: skip
+            with np.errstate(all="ignore"):  # compiled code does not warn of overflows either
+                outcome = simulate(workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience)
         except PolicyError as error:
             raise Stopped(f"the run was stopped: {error}") from error
         except (Wrong, HarnessError):
