@@ -15,7 +15,7 @@ def list_names(
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """List the policies, workloads, platforms and measures there are."""
+    """List the policies, workloads, platforms and measures there are, and the records that policies read."""
     from harness.report.tables import render
 
     kinds = _kinds(tuple(plugins or ()))
@@ -45,6 +45,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     }
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (("name", "nodes", "procs"), lambda: _platforms(plugins))
+    kinds["records"] = (("record", "field", "kind", "meaning"), _records)
     kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
     return kinds
 
@@ -74,6 +75,12 @@ def _platforms(paths: tuple[str, ...]) -> Rows:
 
     read = {name: read_platform(name, plugins=paths) for name in bundled_platforms()}
     return [(name, str(p.nodes), str(p.cores)) for name, p in read.items()]
+
+
+def _records() -> Rows:
+    from harness.records import fields
+
+    return list(fields())
 
 
 def _measures(paths: tuple[str, ...]) -> Rows:
