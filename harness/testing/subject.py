@@ -19,7 +19,7 @@ from harness.engine.faults import PolicyError
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins import plugins as load_plugins
-from harness.policy import Choice, Policy, Rate, Scheduler, Sleep, parse
+from harness.policy import Choice, Policy, Rate, Scheduler, Sleep, choose, parse
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
 
@@ -55,13 +55,12 @@ class Subject:
 
     def choose(self, case: Case) -> Chosen:
         """The scheduler of a case, with the policy in its part."""
-        chosen = Scheduler(**({"energy": "none"} | dict(case.company))).choose(load_plugins(*self.plugins).policies)
+        policies = load_plugins(*self.plugins).policies
+        chosen = Scheduler(**({"energy": "none"} | dict(case.company))).choose(policies)
         chosen[self.part] = Choice(self.policy, {**self.policy.parameters, **case.values})
-        named = chosen["start"].values.get(chosen["start"].policy.order)
-        if named is None:
-            chosen["second"] = chosen["order"]
-        else:
-            chosen["second"] = Choice(load_plugins().policies["order_queue"][named], {})
+        start = chosen["start"]
+        named = start.values.get(start.policy.order)
+        chosen["second"] = choose(named, "order_queue", policies["order_queue"]) if named else chosen["order"]
         return chosen
 
     def run(self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None) -> Schedule:

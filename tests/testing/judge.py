@@ -1,6 +1,7 @@
 """Run by mutations.py in a copy of the harness: the first check that a policy fails, and a digest of each schedule."""
 
 import hashlib
+import itertools
 import json
 import sys
 
@@ -36,7 +37,7 @@ MACHINES = (
 )
 
 
-def workload(machine: Platform, seed: int, count: int = 80) -> Case:
+def workload(machine: Platform, seed: int, count: int = 50) -> Case:
     """Many ties, many early ends, a few that lose patience."""
     dice = np.random.default_rng(seed)
     mixed = len(machine.types) > 1
@@ -65,12 +66,24 @@ def digest(schedule: Schedule) -> str:
     return hashlib.sha256(frame.to_csv(float_format="%.9g").encode()).hexdigest()[:12]
 
 
+def patience():
+    """Ends a run that does not end."""
+    signs = itertools.count()
+
+    def progress(done: int, jobs: int) -> None:
+        if next(signs) > 20:
+            raise TimeoutError
+
+    return progress
+
+
 def replay(scheduler: Scheduler) -> str:
     """One digest over all the machines, or what stopped a run."""
     digests = []
     for machine in MACHINES:
         try:
-            digests.append(digest(harness.simulate(workload(machine, 1).workload(), machine, scheduler)))
+            jobs = workload(machine, 1).workload()
+            digests.append(digest(harness.simulate(jobs, machine, scheduler, progress=patience())))
         except Exception as error:
             digests.append(f"{type(error).__name__}: {error}")
     return " ".join(digests)
@@ -80,7 +93,7 @@ def failing(policy: str) -> str:
     """The first check that the policy fails."""
     hook = "start_jobs" if policy == "none" else None
     try:
-        check_policy(policy, hook=hook)
+        check_policy(policy, hook=hook, examples=20)
     except PolicyFailure as failure:
         return failure.check
     return ""

@@ -55,8 +55,8 @@ FAULTS = (
     Fault(
         "`easy`: < for ≤ of the spare processors",
         STARTS,
-        "            if burden <= spare and harness.fits(state, job) and harness.start(state, job):\n                spare",
-        "            if burden < spare and harness.fits(state, job) and harness.start(state, job):\n                spare",
+        "            if burden <= spare and harness.fits(state, job) and",
+        "            if burden < spare and harness.fits(state, job) and",
         "easy",
     ),
     Fault(
@@ -241,7 +241,7 @@ def judge(fault: Fault | None, policy: str) -> Verdict:
             path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
         environment = os.environ | {"PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1"}
         command = [sys.executable, str(JUDGE), policy]
-        done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{fault}\n{done.stderr}"
         return Verdict(**json.loads(done.stdout))
 
@@ -253,11 +253,16 @@ def study() -> list[tuple[str, str, str, str]]:
         assert sound.check == ""
         verdicts = pool.map(lambda fault: judge(fault, fault.policy), FAULTS)
         rows = []
-        for fault, verdict in zip(FAULTS, verdicts, strict=True):
-            differ = sum(sound.schedules[name] != digest for name, digest in verdict.schedules.items())
-            where = f"{fault.file}"
-            rows.append((fault.what, where, verdict.check, f"{differ} of {len(sound.schedules)}" if differ else ""))
+        for number, (fault, verdict) in enumerate(zip(FAULTS, verdicts, strict=True), 1):
+            print(f"{number} of {len(FAULTS)}: {fault.what}: {verdict.check}", file=sys.stderr)
+            rows.append((fault.what, fault.file, verdict.check, _difference(sound, verdict)))
         return rows
+
+
+def _difference(sound: Verdict, verdict: Verdict) -> str:
+    """How many of the schedules are not what they were."""
+    differ = sum(sound.schedules[name] != digest for name, digest in verdict.schedules.items())
+    return f"{differ} of {len(sound.schedules)}" if differ else ""
 
 
 def report(rows: list[tuple[str, str, str, str]]) -> str:

@@ -130,6 +130,7 @@ def test_a_policy_that_nobody_registered_passes():
 
 def test_parameters_can_be_fixed_and_checks_named():
     check_policy("preempt(at=departure)", checks=["runs", "capacity"], examples=5)
+    check_policy("easy(backfill_order=wfp3(power=2))", checks=["runs"], examples=5)
 
 
 @pytest.mark.parametrize(
