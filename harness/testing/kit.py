@@ -1,6 +1,6 @@
 """`check_policy` and `PolicyTests`: every check on corner cases and made-up ones, and what is wrong in plain words."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,7 +48,7 @@ def check_policy(
     *,
     hook: str | None = None,
     plugins: Iterable[str | Path] = (),
-    checks: Iterable[str] | None = None,
+    checks: Collection[str] | None = None,
     examples: int = EXAMPLES,
 ) -> None:
     """Put a policy to every check there is for its kind, or to those that are named.
@@ -63,14 +63,15 @@ def check_policy(
         run_check(subject, check, examples)
 
 
-def chosen_checks(subject: Subject, names: Iterable[str] | None = None) -> list[Check]:
+def chosen_checks(subject: Subject, names: Collection[str] | None = None) -> list[Check]:
     """The checks that apply to the policy, or those of them that are named."""
     known = {check.name: check for check in CHECKS}
     for name in names or ():
         if name not in known:
             raise HarnessError(f"there is no check {name!r}; {did_you_mean(name, known)}")
-    wanted = known if names is None else {name: known[name] for name in names}
-    return [check for check in wanted.values() if check.applies(subject.policy)]
+    return [
+        check for name, check in known.items() if (names is None or name in names) and check.applies(subject.policy)
+    ]
 
 
 def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:

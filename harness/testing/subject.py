@@ -99,15 +99,19 @@ class Subject:
             words += [word for path in self.plugins for word in ("--plugins", path)]
             words += [word for part, name in parts.items() for word in (f"--{part}", name)]
             return shlex.join(words + (["--seed", str(case.seed)] if case.seed else []))
-        jobs = f'harness.prepare(harness.read_swf("{log}"), unknown="cancel")' if case.in_swf else "workload"
-        scheduler = ", ".join(f"{part}={name!r}" for part, name in parts.items())
         platform = python(case.platform)
-        imports = "from harness.platform.platform import SleepState\n" if "SleepState" in platform else ""
-        return (
-            f"import harness\nfrom harness import NodeType, Platform\n{imports}"
+        jobs = f'harness.prepare(harness.read_swf("{log}"), unknown="cancel")'
+        if not case.in_swf:
+            jobs = f"Case({python(case.jobs)}, {platform}).workload()"
+        scheduler = ", ".join(f"{part}={name!r}" for part, name in parts.items())
+        call = (
             f"harness.simulate({jobs}, {platform}, harness.Scheduler({scheduler}), seed={case.seed}, "
             f"plugins={list(self.plugins)})"
         )
+        homes = {"Case": "harness.testing.cases", "Job": "harness.testing.cases", "NodeType": "harness"}
+        homes |= {"Platform": "harness", "SleepState": "harness.platform.platform"}
+        imports = [f"from {home} import {name}" for name, home in homes.items() if f"{name}(" in call]
+        return "\n".join(["import harness", *imports, call])
 
 
 def python(thing: Any) -> str:

@@ -37,8 +37,8 @@ MACHINES = (
 )
 
 
-def workload(machine: Platform, seed: int, count: int = 50) -> Case:
-    """Many ties, many early ends, a few that lose patience."""
+def workload(machine: Platform, seed: int, count: int = 50, step: int = 1) -> Case:
+    """Many ties, many early ends, a few that lose patience. Users request multiples of `step` seconds."""
     dice = np.random.default_rng(seed)
     mixed = len(machine.types) > 1
     now, jobs = 0, []
@@ -51,7 +51,7 @@ def workload(machine: Platform, seed: int, count: int = 50) -> Case:
                 submit=now,
                 procs=int(dice.integers(1, machine.cores + 1) if dice.random() < 0.3 else dice.integers(1, 5)),
                 work=0 if impatient else work,
-                estimate=work + int(dice.choice((0, 0, 1, 4, 9))),
+                estimate=-(-(work + int(dice.choice((0, 0, 1, 4, 9)))) // step) * step,
                 memory=float(dice.choice((-1.0, 1.0, 2.0))) if mixed else -1.0,
                 partition=int(dice.integers(-1, 2)) if mixed and dice.random() < 0.3 else -1,
                 patience=float(dice.integers(0, 20)) if impatient else np.inf,
@@ -78,12 +78,11 @@ def patience():
 
 
 def replay(scheduler: Scheduler) -> str:
-    """One digest over all the machines, or what stopped a run."""
+    """A digest for each workload, or what stopped a run."""
     digests = []
-    for machine in MACHINES:
+    for case in (*(workload(machine, 1) for machine in MACHINES), workload(MACHINES[0], 2, count=200, step=5)):
         try:
-            jobs = workload(machine, 1).workload()
-            digests.append(digest(harness.simulate(jobs, machine, scheduler, progress=patience())))
+            digests.append(digest(harness.simulate(case.workload(), case.platform, scheduler, progress=patience())))
         except Exception as error:
             digests.append(f"{type(error).__name__}: {error}")
     return " ".join(digests)

@@ -85,12 +85,16 @@ def test_the_message_explains_and_gives_a_log_and_a_command_that_replay_it(tmp_p
     assert "overcommit" in answer.stderr
 
 
-def test_a_case_that_no_command_can_replay_is_given_in_python(tmp_path, monkeypatch):
-    found = failure("ignores_memory")
+@pytest.mark.parametrize(
+    ("name", "error"), [("ignores_memory", harness.PolicyError), ("divides_by_the_estimate", ZeroDivisionError)]
+)
+def test_a_case_that_no_command_can_replay_is_given_in_python(tmp_path, monkeypatch, name, error):
+    """Nodes that differ, and jobs that no log can hold."""
+    found = failure(name)
     lines = str(found).partition("replayed by:\n")[2]
     monkeypatch.chdir(tmp_path)
     Path("failing.swf").write_text(found.case.swf())
-    with pytest.raises(harness.PolicyError, match="overcommit"):
+    with pytest.raises(error):
         exec(lines, {})
 
 
@@ -185,3 +189,11 @@ def test_inheriting_gives_one_test_for_each_check():
         *("runs", "capacity", "completeness", "determinism", "fresh", "plain", "read-only", "guarantees"),
         "first reservation",
     ]
+
+
+def test_without_hypothesis_it_says_what_to_install():
+    code = "import sys; sys.modules['hypothesis'] = None; sys.argv[1:] = ['plugin', 'check', 'zoo.py']\n"
+    code += "import harness.cli; harness.cli.main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "harness: harness.testing needs hypothesis: pip install 'sched-harness[testing]'\n"
