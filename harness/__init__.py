@@ -90,6 +90,7 @@ _HOMES = {
     "harness.workload.catalogue": ("find_trace",),
     "harness.run": ("call", "extra_measures", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
+    "harness.template": ("new_distribution",),
     "harness.results.metrics": ("Measure",),
     "harness.tournament.results": ("Results",),
     "harness.tournament.leaderboard": ("leaderboard",),

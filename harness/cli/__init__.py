@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from harness import __version__
-from harness.cli import adequacy, bench, data, identify, listing, run, theory, tournament
+from harness.cli import adequacy, bench, data, identify, listing, plugin, run, theory, tournament
 from harness.errors import HarnessError
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ app.command("tournament")(tournament.tournament)
 app.command("list")(listing.list_names)
 app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
+app.add_typer(plugin.app, name="plugin")
 app.add_typer(theory.app, name="theory")
 
 #: What typer exits with after Ctrl-C.

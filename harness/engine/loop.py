@@ -163,6 +163,7 @@ def arrive(state: Any) -> None:
     while clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
         job = clock.next
         clock.next += 1
+        clock.stirred = 1
         if state.jobs[job].status != PENDING:  # not accepted
             continue
         if state.truth[job].cancel <= clock.now:
@@ -270,7 +271,7 @@ def run(
         cancel(state)
         arrive(state)
         clock.instants += 1
-        if clock.stirred or clock.departed > 0 or clock.arrived > 0 or clock.upset:
+        if clock.stirred or clock.departed > 0 or clock.upset:
             decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
         record_sample(state)
     return False
