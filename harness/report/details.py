@@ -1,0 +1,91 @@
+"""What the page shows of one run, thinned to what a screen can show: a million jobs leave a few hundred kilobytes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.report.closeness import Closeness, closeness
+from harness.report.gantt import Gantt, gantt
+from harness.report.thinning import distribution, instants
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+Floats = npt.NDArray[np.float64]
+
+#: Classes of width [processors] and of length [s]: each up to and including the number.
+WIDTHS = (1, 4, 16, 64, 256, 1024, np.inf)
+LENGTHS = (60, 600, 3600, 3 * 3600, 12 * 3600, np.inf)
+
+#: Shorter waits are drawn as this long: a logarithmic axis has no zero [s].
+SHORTEST = 1.0
+
+_SHOWN = ("queued", "running", "busy", "wasted", "rate", "power", "asleep", "switching", "down")
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One run, as far as pictures need it."""
+
+    workload: str
+    policy: int  # its place in the ranking
+    scheduler: str
+    procs: int
+    nodes: int
+    jobs: int
+    waits: tuple[Floats, Floats]  # distribution [s]
+    slowdowns: tuple[Floats, Floats]  # distribution of bounded slowdowns
+    classes: pd.DataFrame  # mean wait [s] and number of jobs by class of width and length
+    timeline: pd.DataFrame  # `day` since the first submit, and the columns that say anything
+    gantt: Gantt | None
+    closeness: Closeness | None  # to the log
+
+    @property
+    def title(self) -> str:
+        """Which run it is."""
+        return f"{self.workload} · {self.scheduler}"
+
+
+def detail(
+    schedule: "Schedule", workload: str, scheduler: str, policy: int = 0, rectangles: int = 20_000, **reference: Any
+) -> Detail:
+    """What the page shows of a run that was made with its timeline; `reference` goes to `closeness`."""
+    ran = schedule.ran
+    return Detail(
+        workload,
+        policy,
+        scheduler,
+        schedule.platform.cores,
+        schedule.platform.nodes,
+        len(schedule.workload),
+        distribution(np.maximum(ran["wait"], SHORTEST)),
+        distribution(ran["bounded_slowdown"]),
+        _classes(ran),
+        _timeline(schedule),
+        gantt(schedule, rectangles) if schedule.places is not None else None,
+        closeness(schedule, **reference),
+    )
+
+
+def _classes(ran: pd.DataFrame) -> pd.DataFrame:
+    width = np.searchsorted(WIDTHS, ran["procs"])
+    length = np.searchsorted(LENGTHS, ran["run"])
+    grouped = ran["wait"].groupby([width, length])
+    return pd.DataFrame({"wait": grouped.mean(), "jobs": grouped.size()}).rename_axis(["width", "length"])
+
+
+def _timeline(schedule: "Schedule") -> pd.DataFrame:
+    """Rates that never change, nodes that never sleep and power that nobody knows are not kept."""
+    whole = schedule.timeline
+    constant = {"rate": 1.0, "asleep": 0, "switching": 0, "down": 0}
+    says = [
+        name
+        for name in _SHOWN
+        if not (name in constant and (whole[name] == constant[name]).all()) and not whole[name].isna().all()
+    ]
+    thinned = instants(whole[["time", *says]])
+    thinned.insert(0, "day", (thinned.pop("time") - whole["time"].iloc[0]) / 86400)
+    return thinned

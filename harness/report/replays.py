@@ -1,0 +1,128 @@
+"""The runs of a tournament that its page looks at closely: simulated again, and held against what the store says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.report.details import Detail, detail
+
+if TYPE_CHECKING:
+    from harness.tournament.plan import Plan, Run
+    from harness.tournament.results import Results
+
+#: Looked at closely: on the first so many workloads, the so many best schedulers and the worst.
+WORKLOADS = 6
+BEST = 3
+
+#: A run that took longer than this is not repeated for pictures [s].
+PATIENCE = 3.0
+
+#: Pairs of repetitions that tell how far the best scheduler's replay is from itself.
+PAIRS = 3
+
+#: Rectangles of all Gantt charts of a page together.
+RECTANGLES = 60_000
+
+Watch = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A run to look at."""
+
+    row: "pd.Series[Any]"  # of the store's frame
+    place: int  # of its scheduler
+    first: bool  # whether it is the best of its workload
+
+
+def replays(
+    results: "Results", frame: pd.DataFrame, schedulers: list[str], plugins: tuple[str, ...], watch: Watch
+) -> tuple[list[Detail], list[str]]:
+    """The runs that pictures show, and what a reader must know about their choice."""
+    wanted, remarks = choose(frame, schedulers)
+    if not wanted:
+        return [], remarks
+    try:
+        known = {run.identity: run for run in _plan(results, plugins).runs}
+    except (HarnessError, OSError) as error:
+        return [], [f"No pictures of single runs: what was run is not at hand any more. {error}"]
+    found = []
+    for number, one in enumerate(wanted):
+        watch(number, len(wanted))
+        run = known.get(one.row["identity"])
+        title = f"{one.row['scheduler']} on {one.row['workload']}"
+        if run is None:
+            remarks.append(f"{title} cannot be repeated: its inputs, a policy or the engine changed since it was run.")
+            continue
+        picture, digest = _again(run, one, plugins, RECTANGLES // len(wanted))
+        if digest == one.row["schedule_digest"]:
+            found.append(picture)
+        else:
+            remarks.append(f"{title}, repeated, gave another schedule than the store has: it is not shown.")
+    watch(len(wanted), len(wanted))
+    if found:
+        remarks.insert(0, "Every run shown here was simulated again for this page, and gave the very schedule whose "
+                          "digest the store holds.")  # fmt: skip
+    return found, remarks
+
+
+def choose(frame: pd.DataFrame, schedulers: list[str]) -> tuple[list[_Wanted], list[str]]:
+    """On every workload the best schedulers and the worst, as far as they are done and did not take long."""
+    done = frame[(frame["status"] == "done") & frame["scheduler"].isin(schedulers)]
+    workloads = list(done["workload"].unique())
+    remarks, wanted, slow = [], [], dict[str, None]()
+    for workload in workloads[:WORKLOADS]:
+        runs = done[done["workload"] == workload]
+        first = runs.iloc[0]
+        block = [name for name in ("variation", "platform", "seed") if name in runs]
+        runs = runs[(runs[block] == first[block]).all(axis=1)]
+        runs = runs.assign(place=runs["scheduler"].map(schedulers.index)).sort_values("place")
+        quick = runs[runs["seconds"] <= PATIENCE]
+        slow |= dict.fromkeys(f"{row.scheduler} on {workload}" for row in runs[runs["seconds"] > PATIENCE].itertuples())
+        rows = [*quick.index[:BEST], *quick.index[BEST:][-1:]]
+        wanted += [
+            _Wanted(quick.loc[index], int(quick.at[index, "place"]), number == 0) for number, index in enumerate(rows)
+        ]
+    if wanted and len(schedulers) > BEST + 1:
+        remarks.append(
+            f"Of {len(schedulers)} schedulers the first {BEST} of the ranking are looked at closely, and the last."
+        )
+    if len(workloads) > WORKLOADS:
+        remarks.append(f"Of {len(workloads)} workloads the first {WORKLOADS} are looked at closely.")
+    if slow:
+        remarks.append(f"Too long to be repeated for pictures (over {PATIENCE:.0f} s): {', '.join(slow)}.")
+    return wanted, remarks
+
+
+def _plan(results: "Results", plugins: tuple[str, ...]) -> "Plan":
+    """What the store's field would run here and now."""
+    from harness.tournament.plan import make_plan
+    from harness.tournament.reading import read_field
+
+    about = results.about["field"]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"{Path(about['name']).name}.toml"
+        path.write_text(about["text"], encoding="utf-8")
+        field = read_field(path, plugins=plugins)
+    return make_plan(replace(field, resamples=about["resamples"]), plugins)
+
+
+def _again(run: "Run", wanted: _Wanted, plugins: tuple[str, ...], rectangles: int) -> tuple[Detail, str]:
+    """A run's pictures, and the digest of its schedule."""
+    from harness.run import simulate
+    from harness.tournament.execute import variation
+
+    workload = variation(run.workload, run.variation) if run.variation else run.workload
+
+    def replay(jobs: Any, **kept: bool) -> Any:
+        return simulate(jobs, run.platform, run.scheduler, seed=run.seed, plugins=plugins, **kept)
+
+    schedule = replay(workload, timeline=True, placements=True)
+    name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
+    repeated = replay if wanted.first else None
+    return detail(schedule, name, scheduler, wanted.place, rectangles, replay=repeated, pairs=PAIRS), schedule.digest
