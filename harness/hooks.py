@@ -13,8 +13,9 @@ documented where `help(harness.start)` and the like show it; jobs and nodes are 
 A policy's function takes the hook's arguments, then, if it names them, `memory` (so many floats of its own for the
 run, `harness.Order(…, memory=4)`) and `dice` (its own random generator, for `harness.uniform(dice)`), then parameters
 with defaults, which users set as in `wfp3(power=2)`. `choices={"at": ("any", "departure")}` makes a parameter a word
-(the function gets its place), `least={"reservations": 1}` bounds one, `order="backfill_order"` lets a start policy
-take another order (for `harness.ranked`), `needs=("peak",)` says which power figures a platform must give.
+(the function gets its place), `least={"reservations": 1}` bounds one, `rising=(("low", "high"),)` says that one must not
+lie above another, `order="backfill_order"` lets a start policy take another order (for `harness.ranked`),
+`needs=("peak", "sleep")` says what a platform must know of its nodes.
 
 A helper function of a plugin is marked `@harness.jit`, or the policies that call it run as plain Python.
 `compiled=False` says that a policy is meant to.
@@ -88,7 +89,9 @@ def set_rate() -> "list[Rate]":  # type: ignore[empty-body]
 
     Each `harness.Rate(name, rate)` has a function `rate(state, **parameters) -> float`: the service rate of all
     nodes from now on, 1 at full speed. It is called first at every instant, and again at a time of its own if it
-    asks with `harness.call_again(state, time)`.
+    asks with `harness.call_again(state, time)`, or when the work has fallen to a level, `harness.call_at_work`.
+    `harness.work_left(state)` is the work in the system by its estimates, `harness.power_at(state, node, rate)` what a
+    node would draw.
 
     A policy with `constant=True` is only asked at the first instant. A rate that is not above 0 stops the run.
     """
@@ -99,7 +102,12 @@ def set_sleep() -> "list[Sleep]":  # type: ignore[empty-body]
     """Which idle nodes sleep, which wake?
 
     Each `harness.Sleep(name, sleep)` has a function `sleep(state, **parameters)`, called last at every instant,
-    and again at a time of its own if it asks with `harness.call_again(state, time)`.
+    and again at a time of its own if it asks with `harness.call_again(state, time)`. It calls
+    `harness.put_to_sleep(state, node, depth)` for nodes that are awake and hold no job (`node.status`, `node.free`,
+    `node.vacant` since when), into one of their `node.depths` sleep states, and `harness.wake(state, node)`.
+
+    A sleeping node can be allocated: it wakes, and the job begins when its last node is awake. Putting a node to sleep
+    that cannot stops the run.
     """
 
 
@@ -108,10 +116,13 @@ def account_energy() -> "list[Energy]":  # type: ignore[empty-body]
     """How many watts does this node draw?
 
     Each `harness.Energy(name, watts)` has a function `watts(node, clock, **parameters) -> float`, called whenever
-    the node's busy cores or the rate change; the loop integrates. `node.busy` of `node.cores` cores are in service,
-    `node.idle` and `node.peak` are its watts with none and all of them busy at full rate.
+    the node's busy cores, its status or the rate change; the loop integrates. `node.busy` of `node.cores` cores are in
+    service, `node.idle` and `node.peak` are its watts with none and all of them busy at the present rate,
+    `harness.drawn(node, busy)` those of its load curve; a node whose `node.status` is not `harness.AWAKE` draws
+    `node.resting`, if the policy says so.
 
-    A node's power is shared by its busy cores; what it draws with none busy is idle energy.
+    A node's power is shared by its busy cores; what it draws with none busy is idle energy, sleep energy, or the
+    energy of a transition.
     """
 
 

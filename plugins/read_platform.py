@@ -16,7 +16,7 @@ def read_description(source):
 
 
 @harness.hookimpl(specname="read_platform")
-def read_table(source):
+def read_servers(source):
     """A `.csv` or `.csv.gz` table of servers: SPEC's own export, or the small one of the PEAS paper.
 
     `NAME.csv(whole_watts=true)` rounds the watts of a core of the small one.
@@ -25,4 +25,4 @@ def read_table(source):
     if not path.endswith((".csv", ".csv.gz")):
         return None
     _, values = harness.parse("table" + parenthesis + parameters)
-    return harness.call(harness.read_table, values, source, harness.find_platform(path))
+    return harness.call(harness.read_platform_table, values, source, harness.find_platform(path))

@@ -1,4 +1,7 @@
-"""Reading workloads: logs in the Standard Workload Format, by path or catalogue name, and generated streams."""
+"""Reading workloads: logs by path or catalogue name in every format we know, and generated streams.
+
+What a file holds is told by its first line or its name; what nothing else claims is read as Standard Workload Format.
+"""
 
 import harness
 
@@ -12,6 +15,24 @@ def read_generated(source):
         return None
     name, parameters = harness.parse(source)
     return harness.call(GENERATORS[name], parameters, source)
+
+
+@harness.hookimpl(specname="read_workload")
+def read_accounting(source, lenient):
+    """What Slurm's `sacct --parsable2` prints."""
+    return harness.read_sacct(source, lenient=lenient) if harness.is_sacct(source) else None
+
+
+@harness.hookimpl(specname="read_workload")
+def read_customers(source, lenient):
+    """A CSV of interarrival and service times, as the R package hpcwld has them."""
+    return harness.read_hpcwld(source, lenient=lenient) if harness.is_hpcwld(source) else None
+
+
+@harness.hookimpl(specname="read_workload", trylast=True)
+def read_columns(source, lenient):
+    """A CSV or Parquet file with columns named as in the harness."""
+    return harness.read_table(source, lenient=lenient) if harness.is_table(source) else None
 
 
 @harness.hookimpl(specname="read_workload", trylast=True)

@@ -11,7 +11,7 @@ from harness import hooks
 from harness.results.metrics import MEASURES
 
 #: What takes long to import, and is needed only once something is simulated or shown.
-HEAVY = ("numba", "numpy", "pandas", "plotly", "pyarrow", "scipy")
+HEAVY = ("numba", "numpy", "pandas", "plotly", "pooch", "pyarrow", "requests", "scipy")
 
 HOOKS = [name for name in dir(hooks) if hasattr(getattr(hooks, name), "harness_spec")]
 
@@ -25,7 +25,9 @@ def test_importing_stays_light(statement: str) -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list", "--help"], ["theory", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["list", "--help"], ["data", "--help"], ["theory", "--help"]]
+)
 def test_asking_for_help_stays_light(arguments: list[str]) -> None:
     code = (
         f"import sys\nsys.argv = ['harness', *{arguments!r}]\nimport harness.cli\n"

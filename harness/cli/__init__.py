@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from harness import __version__
-from harness.cli import bench, listing, run, theory
+from harness.cli import bench, data, listing, run, theory
 from harness.errors import HarnessError
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ def _about(
 app.command("run")(run.run)
 app.command("list")(listing.list_names)
 app.command("bench")(bench.bench)
+app.add_typer(data.app, name="data")
 app.add_typer(theory.app, name="theory")
 
 #: What typer exits with after Ctrl-C.

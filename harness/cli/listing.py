@@ -83,7 +83,7 @@ def _workloads() -> Rows:
         ("lublin", "any", "any", "generated: Lublin and Feitelson's model, lublin(jobs=10000, procs=256, seed=1)"),
         ("poisson", "any", "any", "generated: Poisson arrivals, exponential runtimes, for validation"),
     ]
-    return generated + [(t.name, str(t.jobs), str(t.procs or ""), t.about) for t in catalogue().values()]
+    return generated + [(t.name, str(t.jobs or ""), str(t.procs or ""), t.about) for t in catalogue().values()]
 
 
 def _platforms(paths: tuple[str, ...]) -> Rows:

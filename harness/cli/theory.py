@@ -70,9 +70,11 @@ def stability(
     from harness.theory import stability_constant, stability_of_log, stability_of_stream
 
     _only_one(workload, widths)
+    reading: list[Row] = []
     if workload is not None:
         _not_both(workload, {"--arrival-rate": arrival_rate, "--mean-service": mean_service})
         jobs, servers = _read(workload, servers, column, procs_from)
+        reading = _reading_rows(jobs)
         answer = stability_of_log(jobs.interarrival, jobs.service, jobs.width, servers)
     else:
         p = _distribution(widths)
@@ -98,6 +100,7 @@ def stability(
         ("utilisation", answer.utilisation, "share of the servers' time that is asked for"),
         ("critical_utilisation", answer.critical_utilisation, "the most that can be served with such widths"),
         ("unaccepted", answer.unaccepted, "jobs wider than the machine, left out"),
+        *reading,
     ]
     _show(rows, form)
 
@@ -145,6 +148,7 @@ def delays(
         *_quantiles(delay),
         ("max_delay", float(delay.max()), "s"),
         ("delayed", float((delay > 0).mean()), "share of the jobs that wait at all"),
+        *_reading_rows(jobs),
     ]
     _show(rows, form)
 
@@ -187,7 +191,7 @@ def infinite_server(
         found = estimate_parameters(
             jobs.interarrival, jobs.service, jobs.width, jobs.killed, jobs.completed, confidence
         )
-        rows += _parameter_rows(found)
+        rows += [*_reading_rows(jobs), *_parameter_rows(found)]
         model = found.model(release.value)
     else:
         model = InfiniteServer(
@@ -289,6 +293,10 @@ def _constant_rows(constant: float) -> list[Row]:
         ("constant", constant, "C = E[1/‖m‖]"),
         ("jobs_in_service", 1 / constant, "1/C, mean number in service when the queue never empties"),
     ]
+
+
+def _reading_rows(jobs: "Customers") -> list[Row]:
+    return [(step.name.replace(" ", "_"), step.jobs, step.detail) for step in jobs.reading]
 
 
 def _textbook_delay(

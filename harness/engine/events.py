@@ -43,9 +43,9 @@ def requeue(state: Any, job: int) -> None:
     abandon(state, job)
     record = state.jobs[job]
     truth = state.truth[job]
-    state.sums.backlog += truth.size - truth.work
+    state.sums.backlog += truth.whole - truth.work
     state.clock.demand += record.estimate - record.left
-    truth.work = truth.size
+    truth.work = truth.whole
     record.left = record.estimate
     record.lost += record.service
     record.service = 0.0

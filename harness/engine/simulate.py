@@ -80,7 +80,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     jobs["status"] = np.where(accepted(jobs, machine, constrained), layouts.PENDING, layouts.UNACCEPTED)
 
     truth = np.zeros(count, layouts.TRUTH)
-    truth["work"] = truth["size"] = frame["work"].to_numpy()[place]
+    truth["work"] = truth["whole"] = frame["work"].to_numpy()[place]
     truth["cancel"] = frame["cancel"].to_numpy()[place]
     leaving = np.flatnonzero(np.isfinite(truth["cancel"]) & (jobs["status"] == layouts.PENDING))
     cancellations = leaving[np.argsort(truth["cancel"][leaving], kind="stable")]

@@ -190,7 +190,16 @@ CLOCK = np.dtype(
 )
 
 #: What policies may not know, and the engine's own notes on each job.
-TRUTH = np.dtype([("work", "f8"), ("size", "f8"), ("due", "f8"), ("begun", "f8"), ("cancel", "f8")], align=True)
+TRUTH = np.dtype(
+    [
+        ("work", "f8"),  # left when it last entered service, or will enter it [s at reference speed]
+        ("whole", "f8"),  # what it brought
+        ("due", "f8"),  # virtual time at which it completes, once in service
+        ("begun", "f8"),  # since when it is in service, or waits for sleeping nodes [s]
+        ("cancel", "f8"),  # when it gives up waiting [s]
+    ],
+    align=True,
+)
 
 #: The same over all jobs: the true work left, and integrals over the run, see `harness.results.metrics`.
 SUMS = np.dtype(

@@ -22,7 +22,7 @@ def read_servers(path: str | Path, *, whole_watts: bool = False) -> Servers:
     return spec_servers(table)
 
 
-def read_table(path: str | Path, *, whole_watts: bool = False) -> Platform:
+def read_platform_table(path: str | Path, *, whole_watts: bool = False) -> Platform:
     """A platform of one node of each server in the table; if some rows could be none, its name says so."""
     servers = read_servers(path, whole_watts=whole_watts)
     name = Path(path).name.removesuffix(".gz").removesuffix(".csv") + "(whole_watts=true)" * whole_watts

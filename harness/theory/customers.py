@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from harness.errors import HarnessError, did_you_mean
 from harness.theory.estimation import outcomes
 from harness.theory.inputs import FloatArray, IntArray, series, server_count, whole_widths
-
-#: Columns a CSV of customers must have; a column of widths is named by the caller.
-CSV_TIMES = ("interarrival", "service")
+from harness.workload.hpcwld import TIMES, drop_without_width, read_customers_table
+from harness.workload.log import Step
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
@@ -26,6 +24,7 @@ class Customers:
     killed: NDArray[np.bool_]  # stopped at the limit
     completed: NDArray[np.bool_]  # ended by themselves
     servers: int | None = None  # processors of the machine, if the log says so
+    reading: tuple[Step, ...] = ()  # what reading had to do
 
     def __len__(self) -> int:
         return self.arrival.size
@@ -49,7 +48,8 @@ def read_customers(
 ) -> Customers:
     """The customers of a log: an SWF file or the name of a trace, or a CSV of interarrival and service times.
 
-    A CSV has the columns `interarrival` [s until the next customer], `service` [s] and the one `width` names.
+    A CSV has the columns `interarrival` [s until the next customer], `service` [s] and the one `width` names; of
+    what is wrong with such data `harness.workload.hpcwld` takes care, and `Customers.reading` says so.
     In SWF, the time limit of a job is what it requested. `limit` [s] sets one for all jobs instead; without
     any limit none counts as killed.
     """
@@ -61,22 +61,18 @@ def read_customers(
 
 
 def _from_csv(path: Path, width: str | None, limit: float | None) -> Customers:
-    try:
-        table = pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"cannot read {path}: {error}") from error
-    for name in CSV_TIMES:
-        if name not in table:
-            raise HarnessError(f"{path} has no column {name!r}; it has {', '.join(map(str, table.columns))}")
+    table, steps = read_customers_table(path)
     if width is None or width not in table:
-        others = [str(name) for name in table.columns if name not in CSV_TIMES]
+        others = [str(name) for name in table.columns if name not in (*TIMES, "submit")]
         asked = "name the column of widths" if width is None else f"there is no column {width!r} of widths"
         raise HarnessError(f"{path}: {asked}; {did_you_mean(width or '', others)}")
-    gaps = series(table["interarrival"], f"{path}: interarrival")
+    table, dropped = drop_without_width(table, [width])
     service = series(table["service"], f"{path}: service")
     killed, completed = outcomes(service, np.full(service.size, limit or 0.0))
-    arrival = np.concatenate(([0.0], np.cumsum(gaps[:-1])))
-    return Customers(path.stem, arrival, service, whole_widths(table[width]), killed, completed)
+    arrival = series(table["submit"], f"{path}: arrival")
+    return Customers(
+        path.stem, arrival, service, whole_widths(table[width]), killed, completed, reading=steps + dropped
+    )
 
 
 def _from_swf(workload: str, procs_from: str, limit: float | None) -> Customers:
@@ -100,4 +96,5 @@ def _from_swf(workload: str, procs_from: str, limit: float | None) -> Customers:
         killed,
         completed,
         prepared.procs,
+        log.reading,
     )

@@ -1,14 +1,16 @@
 """What was read once is kept in binary form, so that reading it again is fast.
 
 A file of the cache is the SHA-256 of the rest, then a numpy `.npz` archive. Its name says which content it
-stands for (hash of the log file's bytes, strict or lenient) and in which format. It is only ever a copy: any
-file of it may be deleted, and one that is damaged, foreign or unreachable is as good as none.
+stands for (hash of the log file's bytes, which reader, strict or lenient) and in which format. It is only ever
+a copy: any file of it may be deleted, and one that is damaged, foreign or unreachable is as good as none.
 """
 
 import hashlib
 import io
 import json
 import os
+import time
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ import platformdirs
 from harness.files import replacing_quietly
 from harness.workload.log import Step
 
-#: Raised whenever the format below, or what `read_swf` makes of a file, changes.
+#: Raised whenever the format below, or what a reader makes of a file, changes.
 _VERSION = 1
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -77,6 +79,7 @@ def save(key: str, reading: CachedReading) -> None:
     np.savez(archive, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
     try:
         _file(key).parent.mkdir(parents=True, exist_ok=True)
+        _sweep(_file(key).parent)
         with replacing_quietly(_file(key)) as temporary:
             temporary.write_bytes(hashlib.sha256(archive.getbuffer()).digest() + archive.getbuffer())
     except OSError:
@@ -85,6 +88,14 @@ def save(key: str, reading: CachedReading) -> None:
 
 def _file(key: str) -> Path:
     return cache_folder() / "logs" / f"{key}.v{_VERSION}.npz"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers left behind that were killed an hour ago or earlier."""
+    for left in folder.glob(".*"):
+        with suppress(OSError):  # another process may have swept it
+            if left.stat().st_mtime < time.time() - 3600:
+                left.unlink()
 
 
 def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,6 +1,5 @@
 """The logs that are known by a short name, and where to find them."""
 
-import glob
 import os
 import tomllib
 from collections.abc import Iterator
@@ -19,10 +18,18 @@ class Trace:
 
     name: str
     file: str
-    jobs: int
+    path: str = ""  # where the archive has it, below its own address
+    jobs: int | None = None
     procs: int | None = None
+    span: str = ""  # when its jobs came, to the month
     sha256: str = ""  # of the file as named, where known
     about: str = ""
+    hazards: str = ""
+
+    @property
+    def checksum(self) -> str:
+        """What the file in the archive must have; unknown where ours goes by another name, and may be packed anew."""
+        return self.sha256 if self.path.endswith(f"/{self.file}") else ""
 
 
 @cache
@@ -45,7 +52,7 @@ def find_trace(name: str | os.PathLike[str]) -> Path:
     path, name = Path(name), str(name)
     if path.exists() and not path.is_dir():
         return path
-    trace = {short.lower(): trace for short, trace in catalogue().items()}.get(name.lower())
+    trace = _by_name(name)
     if trace is None and (path.is_absolute() or not _is_file_name(name)):
         raise HarnessError(f"no log file and no trace {name!r}: {did_you_mean(name, _as_typed(name))}")
     file = trace.file if trace else name
@@ -54,10 +61,29 @@ def find_trace(name: str | os.PathLike[str]) -> Path:
             return found
     if trace is None:
         raise HarnessError(f"{name}: there is no such file, here or {_looked()}")
-    raise HarnessError(
-        f"trace {trace.name!r}: its file {file} is not {_looked()}; "
-        "fetch it and set HARNESS_DATA to the folder that holds it"
-    )
+    advice = f"fetch it with: harness data fetch {trace.name}" if trace.path else "its folder belongs in HARNESS_DATA"
+    raise HarnessError(f"trace {trace.name!r}: its file {file} is not {_looked()}; {advice}")
+
+
+def named_trace(name: str) -> Trace:
+    """The log of the catalogue with this short name, in any case."""
+    trace = _by_name(name)
+    if trace is None:
+        raise HarnessError(f"there is no trace {name!r}: {did_you_mean(name, _as_typed(name))}")
+    return trace
+
+
+def found_traces() -> dict[str, Path]:
+    """Where the logs of the catalogue are that are there, by short name; every folder is looked through once."""
+    places = [_names_below(place) for place in _places()]
+    found = {}
+    for trace in catalogue().values():
+        for names in places:
+            path = names.get(trace.file) or names.get(trace.file.removesuffix(".gz"))
+            if path is not None:
+                found[trace.name] = path
+                break
+    return found
 
 
 def fetched_folder() -> Path:
@@ -77,9 +103,21 @@ def _find_below(place: Path, file: str) -> Path | None:
     for wanted in (file, file.removesuffix(".gz")):
         if (place / wanted).is_file():
             return place / wanted
-        if place.is_dir() and (found := sorted(place.rglob(glob.escape(wanted)))):
-            return found[0]
-    return None
+    names = _names_below(place)
+    return names.get(file) or names.get(file.removesuffix(".gz"))
+
+
+def _names_below(place: Path) -> dict[str, Path]:
+    """The files in `place` and below by name; of several, the one that is least deep, then the first by alphabet."""
+    found: dict[str, Path] = {}
+    for parent, _, files in sorted(os.walk(place), key=lambda walked: (walked[0].count(os.sep), walked[0])):
+        for file in files:
+            found.setdefault(file, Path(parent) / file)
+    return found
+
+
+def _by_name(name: str) -> Trace | None:
+    return {short.lower(): trace for short, trace in catalogue().items()}.get(name.lower())
 
 
 def _looked() -> str:

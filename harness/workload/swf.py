@@ -5,11 +5,9 @@ Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html, version 2.2.
 
 import csv
 import gzip
-import hashlib
 import io
 import os
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,9 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.files import replacing
-from harness.workload.cache import CachedReading, load, save
+from harness.workload.cache import CachedReading
 from harness.workload.content import canonical, content_digest
+from harness.workload.files import plain_lines, read_file, shortened, text_of
 from harness.workload.log import SWF_COLUMNS, Log, Step
 
 _WIDTH = len(SWF_COLUMNS)
@@ -34,20 +33,12 @@ def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool
     cache folder, and reading the same content again is much faster.
     """
     path = Path(path)
-    stored = _bytes_of(path)
-    key = hashlib.sha256(stored).hexdigest() + ("-lenient" if lenient else "")
-    reading = load(key) if cache else None
-    if reading is None:
-        reading = _parse(_gunzip(stored, path), path, lenient)
-        if cache:
-            save(key, reading)
-    return Log(
-        name=re.sub(r"(\.swf)?(\.gz)?$", "", path.name, flags=re.IGNORECASE),
-        jobs=reading.jobs,
-        header=reading.header,
-        source=str(path),
-        digest=reading.digest,
-        reading=reading.steps,
+    return read_file(
+        path,
+        lambda content: _parse(content, path, lenient),
+        kind="-lenient" if lenient else "",
+        expected="a log in SWF",
+        cache=cache,
     )
 
 
@@ -73,42 +64,24 @@ def procs_of(log: Log) -> int | None:
 
 def header_number(header: tuple[str, ...], field: str) -> int | None:
     """The number the header gives for `field`, None if none: `MaxProcs: 1664 (72, 1368, 224)` is 1664."""
-    pattern = re.compile(rf"\s*;+\s*{re.escape(field)}\s*:\s*(\d{{1,3}}(?:,\d{{3}})+|\d+)", re.IGNORECASE)
-    for line in header:
-        if (match := pattern.match(line)) and (number := int(match[1].replace(",", ""))) > 0:
+    for text in header_texts(header, field):
+        match = re.match(r"\d{1,3}(?:,\d{3})+|\d+", text)
+        if match and (number := int(match[0].replace(",", ""))) > 0:
             return number
     return None
 
 
-# Bytes and lines
+def header_texts(header: tuple[str, ...], field: str) -> list[str]:
+    """Everything the header says about `field`: the rest of each line that begins with its name."""
+    pattern = re.compile(rf"\s*;+\s*{re.escape(field)}\s*:\s*(.*)", re.IGNORECASE)
+    return [match[1].strip() for line in header if (match := pattern.match(line))]
 
 
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise HarnessError(f"{path}: there is no such file; expected a log in SWF") from None
-    except IsADirectoryError:
-        raise HarnessError(f"{path}: is a folder; expected a log in SWF") from None
-    except OSError as error:
-        raise HarnessError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-def _gunzip(stored: bytes, path: Path) -> bytes:
-    if not stored.startswith(b"\x1f\x8b"):
-        return stored
-    try:
-        return gzip.decompress(stored)
-    except EOFError:
-        raise HarnessError(f"{path}: the gzip data ends too early; fetch or copy the file again") from None
-    except (OSError, zlib.error) as error:
-        raise HarnessError(f"{path}: the gzip data is damaged ({error}); fetch or copy it again") from error
+# Lines
 
 
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
-    content = content.removeprefix(b"\xef\xbb\xbf")  # the byte order mark some editors put first
-    if b"\r" in content:
-        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    content = plain_lines(content)
     header, body = _split_header(content)
     steps: tuple[Step, ...] = ()
     jobs = _fast(body)
@@ -134,14 +107,7 @@ def _split_header(content: bytes) -> tuple[tuple[str, ...], bytes]:
     if b";" not in content:
         return (), content
     comment = re.compile(rb"^[ \t]*;.*$", re.MULTILINE)
-    return tuple(_text(line) for line in comment.findall(content)), comment.sub(b"", content)
-
-
-def _text(line: bytes) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        return line.decode("latin-1")  # the archive's older headers, where people have accents
+    return tuple(text_of(line) for line in comment.findall(content)), comment.sub(b"", content)
 
 
 # The fast pass reads what is well-formed, the slow pass finds what is not.
@@ -206,7 +172,7 @@ def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int
             kept.append(line)
             wide = len(fields) > _WIDTH
             continue
-        complaint = f"line {number}: {_EXPECTED}, {wrong}: {_shortened(line)}"
+        complaint = f"line {number}: {_EXPECTED}, {wrong}: {shortened(line.decode('latin-1'))}"
         if not lenient:
             raise HarnessError(f"{path}: {complaint}")
         skipped += 1
@@ -227,11 +193,6 @@ def _fault(fields: list[bytes], wide: bool | None) -> str | None:
     if wide is not None and wide != (len(fields) > _WIDTH):
         return f"found {len(fields)}, unlike the lines before"
     return None
-
-
-def _shortened(line: bytes) -> str:
-    text = ascii(line.decode("latin-1").strip())[1:-1]
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _numerals(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -20,5 +20,5 @@ def test_every_field_is_read_back_as_it_was_written(name):
     record = np.zeros(1, layout).view(np.recarray)[0]
     for number, field in enumerate(layout.names):
         setattr(record, field, number)
-        assert np.ndim(getattr(record, field)) == 0
-        assert float(record[field]) == number
+        assert np.shape(getattr(record, field)) == layout[field].shape
+        assert np.all(record[field] == number)

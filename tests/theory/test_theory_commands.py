@@ -142,7 +142,7 @@ def test_mean_delay_of_a_trace_on_which_five_simulators_agree(data):
         (["stability", "{tiny}", "--column", "core"], "did you mean 'cores'"),
         (["stability", "{tiny}", "--column", "cores"], "give --servers"),
         (["stability", "{tiny}", "--arrival-rate", "1"], "--arrival-rate is taken from"),
-        (["delays", "missing.csv", "--column", "cores"], "cannot read missing.csv"),
+        (["delays", "missing.csv", "--column", "cores"], "missing.csv: there is no such file"),
         (["delays", "{tiny}", "--column", "cores", "--servers", "2", "--out", "/no/way.csv"], "cannot write"),
         (["delays", "--arrival-rate", "3", "--mean-service", "1"], "--servers is missing"),
         (["delays", "--arrival-rate", "3", "--mean-service", "1", "--servers", "3"], "no mean delay"),

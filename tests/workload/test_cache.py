@@ -2,7 +2,11 @@
 
 import os
 import random
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
@@ -106,3 +110,54 @@ def test_many_readers_at_once(folder: Path, path: Path) -> None:
         logs = list(pool.map(lambda _: read_swf(path), range(40)))
     assert all(same(log, logs[0]) for log in logs)
     assert len(os.listdir(folder)) == 1
+
+
+#: Reads a log over and over, and half of the time removes what was kept, so that it is written again and again.
+READER = """
+import sys, random
+from pathlib import Path
+from harness.workload.swf import read_swf
+dice, folder, digests = random.Random(int(sys.argv[2])), Path(sys.argv[3]), set()
+print("ready", flush=True)
+for _ in range(int(sys.argv[4])):
+    digests.add(read_swf(sys.argv[1]).digest)
+    if dice.random() < 0.5:
+        for file in folder.glob("*.npz"):
+            file.unlink(missing_ok=True)
+print(*digests)
+"""
+
+
+def test_processes_at_once_some_of_them_killed(folder: Path, path: Path) -> None:
+    path.write_text("; MaxProcs: 8\n" + "".join(f"{i} {i}{GOOD[4:]}" for i in range(1, 3000)))
+    expected = read_swf(path, cache=False)
+
+    def start(seed: int, rounds: int) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", READER, str(path), str(seed), str(folder), str(rounds)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    with ExitStack() as stack:
+        patient = [stack.enter_context(start(seed, 60)) for seed in range(2)]
+        doomed = [stack.enter_context(start(seed, 10**6)) for seed in range(2, 5)]
+        for process in (*patient, *doomed):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in doomed:
+            time.sleep(0.1)
+            process.kill()
+        said = [process.communicate(timeout=60)[0].split() for process in patient]
+    assert said == [[expected.digest]] * 2
+    assert same(read_swf(path), expected)
+    assert same(read_swf(path), expected)
+
+
+def test_what_killed_writers_leave_is_swept_after_an_hour(folder: Path, path: Path) -> None:
+    read_swf(path)
+    old, new = folder / ".left-long-ago.npz", folder / ".being-written.npz"
+    for left in (old, new):
+        left.write_bytes(b"half a file")
+    os.utime(old, (time.time() - 4000,) * 2)
+    path.write_text(GOOD)
+    read_swf(path)
+    assert not old.exists()
+    assert new.exists()

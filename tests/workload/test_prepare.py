@@ -246,7 +246,7 @@ def test_frames() -> None:
         (frame.rename(columns={"estimate": "estimat"}), "did you mean 'estimate'"),
         (frame.drop(columns="run"), "column 'run' is missing"),
         (frame[:0], "holds no jobs"),
-        (frame.assign(run=["a", "b"]), "column 'run' holds something that is not a number"),
+        (frame.assign(run=["a", "b"]), "column 'run', row 0: 'a' is not a finite number"),
         (frame.assign(run=[1, None]), "column 'run', row 1: nan is not a finite number"),
     ]:
         with pytest.raises(HarnessError, match=complaint):

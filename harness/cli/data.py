@@ -1,0 +1,169 @@
+"""`harness data …`: which logs there are, what they are like, and fetching them."""
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.errors import HarnessError, did_you_mean
+
+if TYPE_CHECKING:
+    from harness.workload.describe import Description
+    from harness.workload.fetch import Progress
+
+app = typer.Typer(help="Logs by name: list, show, fetch.", no_args_is_help=True)
+
+#: A column of a picture from nothing to full.
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+@app.command("list")
+def list_traces(
+    format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
+) -> None:
+    """List the logs known by name, and where they were found."""
+    from harness.report.tables import render
+    from harness.workload.catalogue import catalogue, found_traces
+
+    found = found_traces()
+    rows = []
+    for trace in catalogue().values():
+        absent = "not fetched" if trace.path else "not here"
+        rows.append((trace.name, trace.jobs, trace.procs, trace.span, trace.hazards, found.get(trace.name, absent)))
+    print(render(("name", "jobs", "procs", "span", "hazards", "where"), rows, format))
+
+
+@app.command()
+def show(
+    workload: Annotated[str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)")],
+    procs: Annotated[int | None, typer.Option(help="processors of the machine; else its header's", min=1)] = None,
+    lenient: Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them")] = False,
+    plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
+    format: Annotated[str, typer.Option(help="table or json")] = "table",
+) -> None:
+    """Describe a log on one screen: its jobs, its load, when they came, and what in it may mislead."""
+    from harness.run import read_workload
+    from harness.workload.describe import describe
+
+    if format not in ("table", "json"):
+        raise HarnessError(f"there is no format {format!r} of a description; {did_you_mean(format, ('table', 'json'))}")
+    about = describe(read_workload(workload, lenient=lenient, plugins=tuple(plugins or ())), procs)
+    print(_json(about) if format == "json" else "\n".join(_screen(about)))
+
+
+@app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="short names of logs, see `harness data list`")],
+    mirror: Annotated[
+        str | None, typer.Option(help="address of a copy of the archive, with its folders; else HARNESS_MIRROR")
+    ] = None,
+) -> None:
+    """Fetch logs from the Parallel Workloads Archive or a mirror, and check them.
+
+    What was cut off is continued by the next call; a log is kept whole or not at all.
+    """
+    from harness.workload.catalogue import found_traces, named_trace
+    from harness.workload.fetch import fetch as fetch_trace
+
+    traces = [named_trace(name) for name in names]  # all of them are known before the first is fetched
+    found = found_traces()
+    for trace in traces:
+        if trace.name in found:
+            print(f"{trace.name}: is here already, {found[trace.name]}")
+            continue
+        with _progress(trace.name) as progress:
+            path = fetch_trace(trace, mirror=mirror, progress=progress)
+        checked = "checksum as expected" if trace.checksum else "whole gzip data; no checksum is known"
+        print(f"{trace.name}: fetched, {checked}, {path}")
+
+
+@contextmanager
+def _progress(name: str) -> "Iterator[Progress | None]":
+    """A bar with bytes and the time left, on a terminal; silence elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)
+
+
+# A description
+
+
+def _json(about: "Description") -> str:
+    from dataclasses import asdict
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(entry) for entry in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(plain(asdict(about)), indent=2, ensure_ascii=False)
+
+
+def _screen(about: "Description") -> list[str]:
+    from harness.report.tables import render
+    from harness.workload.describe import DAYS
+
+    rows = [
+        (f"{s.name} [{s.unit}]" if s.unit else s.name, s.known, s.least, s.quarter, s.median, s.three_quarters, s.most,
+         s.mean)
+        for s in about.spreads
+    ]  # fmt: skip
+    days = DAYS if about.begin else tuple(f" {day}" for day in range(1, 8))
+    return [
+        f"{about.name}: {about.jobs:,} jobs of {about.users:,} users",
+        about.source,
+        _when(about),
+        _load(about),
+        "ended: " + ", ".join(f"{name} {count:,}" for name, count in about.statuses.items()),
+        "",
+        render(("", "jobs", "least", "25 %", "median", "75 %", "most", "mean"), rows, "table"),
+        "",
+        *_pictures(about.arrivals_by_hour, about.arrivals_by_weekday, days),
+        "",
+        *(f"! {h.name}: {h.jobs:,} jobs ({h.detail})" for h in about.hazards),
+        *([] if about.hazards else ["nothing found that may mislead"]),
+    ]
+
+
+def _when(about: "Description") -> str:
+    submitted = f"submitted within {about.span / 86400:,.1f} days"
+    return f"{submitted} from {about.begin} ({about.zone})" if about.begin else f"{submitted}; the date is not known"
+
+
+def _load(about: "Description") -> str:
+    if about.procs is None:
+        return "the size of the machine is not known: give --procs"
+    load = "unknown" if about.load is None else f"{about.load:.3f}"
+    return f"load {load} of {about.procs:,} processors, from the first submit to the last"
+
+
+def _pictures(hours: Sequence[int], weekdays: Sequence[int], days: Sequence[str]) -> list[str]:
+    """Arrivals by hour and by weekday side by side, each to its own scale."""
+    left = _columns(hours, 2)
+    right = _columns(weekdays, 3)
+    labels = "".join(f"{hour:<6}" for hour in range(0, 24, 3)), "".join(f"{day:<3}" for day in days)
+    heads = f"arrivals by hour, at most {max(hours):,}", f"by day, at most {max(weekdays):,}"
+    return [f"{a:<52}{b}".rstrip() for a, b in [heads, *zip(left, right, strict=True), labels]]
+
+
+def _columns(counts: Sequence[int], width: int, height: int = 3) -> list[str]:
+    """A picture `height` lines high, each count a column of blocks."""
+    full = 8 * height / max(1, *counts)
+    levels = [math.ceil(count * full) for count in counts]  # whatever is there is seen
+    return [
+        "".join(_BLOCKS[min(8, max(0, level - 8 * line))] * (width - 1) + " " for level in levels)
+        for line in reversed(range(height))
+    ]

@@ -1,0 +1,134 @@
+"""Fetching logs of the catalogue: checked, resumed where the connection was cut, kept whole or not at all."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import filelock
+import pooch
+import requests
+import urllib3
+
+from harness.errors import HarnessError
+from harness.workload.catalogue import Trace, fetched_folder
+
+#: The Parallel Workloads Archive; `HARNESS_MIRROR` names another place with the same folders.
+ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
+
+#: Seconds to connect, and seconds without a byte, after which a server counts as silent.
+_PATIENCE = (10, 60)
+_CHUNK = 1 << 16
+
+#: Called with the bytes that have come and, if the server says, how many there are.
+Progress = Callable[[int, int | None], None]
+
+
+def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None = None) -> Path:
+    """The file of `trace` in the cache folder, fetched from `mirror`, `HARNESS_MIRROR` or the archive if need be.
+
+    What has come before a connection is cut stays beside it, and the next call goes on from there.
+    """
+    if not trace.path:
+        raise HarnessError(
+            f"trace {trace.name!r}: is not in the archive; copy its file {trace.file} to a folder in HARNESS_DATA"
+        )
+    url = "/".join(((mirror or os.environ.get("HARNESS_MIRROR") or ARCHIVE).rstrip("/"), trace.path))
+    place = fetched_folder()
+    part = place / f".{trace.file}.part"
+
+    def download(url: str, output_file: str | os.PathLike[str], _: Any) -> None:
+        _complete(url, part, progress or (lambda done, whole: None))
+        if not trace.checksum:
+            _check_gzip(part, url)
+        os.replace(part, output_file)
+
+    pooch.get_logger().setLevel("WARNING")  # it would tell on stderr what we tell ourselves
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(place / f".{trace.file}.lock", timeout=0):
+            known = f"sha256:{trace.checksum}" if trace.checksum else None
+            return Path(pooch.retrieve(url, known, fname=trace.file, path=place, downloader=download))
+    except filelock.Timeout:
+        raise HarnessError(f"trace {trace.name!r}: is being fetched by another process; wait for it") from None
+    except OSError as error:
+        raise HarnessError(f"{place}: a trace cannot be kept there: {error.strerror or error}") from error
+    except ValueError:  # pooch's word for a checksum that differs
+        raise HarnessError(
+            f"{url}: what came is not {trace.file} as we know it (SHA-256 {trace.checksum[:12]}…), and was not kept; "
+            "try again, or another --mirror"
+        ) from None
+
+
+def _complete(url: str, part: Path, progress: Progress) -> None:
+    """Let `part` grow until it is all that is at `url`; give up once a connection brings nothing new."""
+    retries = urllib3.Retry(
+        total=2, backoff_factor=0.3, status_forcelist=(429, 502, 503, 504), raise_on_status=False, read=0
+    )
+    with requests.Session() as session:
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=retries))
+        while True:
+            before = _size(part)
+            try:
+                return _transfer(session, url, part, progress)
+            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+                if _size(part) <= before:
+                    kept = f"; the {before:,} bytes that came are kept, call again to go on" if before else ""
+                    raise HarnessError(f"{url}: cannot be fetched: {_reason(error)}{kept}") from error
+
+
+def _transfer(session: requests.Session, url: str, part: Path, progress: Progress) -> None:
+    """Append to `part` what it lacks; a server that cannot begin in the middle begins anew."""
+    done = _size(part)
+    headers = {"Accept-Encoding": "identity"}  # the bytes as they are stored, which the checksum is of
+    if done:
+        headers["Range"] = f"bytes={done}-"
+    with session.get(url, headers=headers, stream=True, timeout=_PATIENCE) as response:
+        extent = response.headers.get("Content-Range", "")
+        if response.status_code == requests.codes.requested_range_not_satisfiable and done:
+            if extent != f"bytes */{done}":  # else it was complete already
+                part.unlink()
+                _transfer(session, url, part, progress)
+            return
+        if not response.ok:
+            raise HarnessError(
+                f"{url}: the server answers {response.status_code} {response.reason}; is the mirror the right one?"
+            )
+        resumed = response.status_code == requests.codes.partial_content and extent.startswith(f"bytes {done}-")
+        done = done if resumed else 0
+        length = response.headers.get("Content-Length", "")
+        whole = done + int(length) if length.isdigit() else None
+        with part.open("ab" if resumed else "wb") as file:
+            progress(done, whole)
+            for chunk in response.raw.stream(_CHUNK, decode_content=False):
+                file.write(chunk)
+                done += len(chunk)
+                progress(done, whole)
+
+
+def _check_gzip(part: Path, url: str) -> None:
+    """Without a checksum of our own, gzip's must do: an error page or half a file is not kept."""
+    try:
+        with gzip.open(part) as file:
+            if not file.read(1):
+                raise EOFError
+            while file.read(_CHUNK):
+                pass
+    except (OSError, EOFError, zlib.error):
+        part.unlink()
+        raise HarnessError(f"{url}: what came is not whole gzip data, and was not kept; try again") from None
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _reason(error: Exception) -> str:
+    """The innermost cause, which says it shortest."""
+    cause: Any = error
+    while (inner := getattr(cause, "reason", None) or (cause.args and cause.args[-1])) and isinstance(inner, Exception):
+        cause = inner
+    return str(cause).rpartition(">: ")[2] or type(cause).__name__

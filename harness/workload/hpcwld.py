@@ -1,0 +1,75 @@
+"""The logs of the R package hpcwld: CSV with the time to the next customer, what each needed, how long it waited."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.workload.delimited import names_of, read_delimited
+from harness.workload.files import first_line, log_name, stored_bytes, unpacked
+from harness.workload.frame import log_from_frame, numbers
+from harness.workload.log import Log, Step
+
+#: Columns such a file must have, in seconds.
+TIMES = ("interarrival", "service")
+
+#: What its columns are called in a log.
+_NAMES = {"service": "run", "delays": "wait", "cores_requested": "procs", "cores_used": "used_procs"}
+
+#: How late the next customer comes where the log says at once, or earlier [s]: "several milliseconds", at random.
+_DELAY = (0.001, 0.009)
+_SEED = 1
+
+
+def is_hpcwld(path: str) -> bool:
+    """Is `path` a CSV of interarrival and service times?"""
+    return set(TIMES) <= set(names_of(first_line(path)))
+
+
+def read_hpcwld(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
+    """The log in a CSV with the columns `interarrival`, `service` and `cores_requested` or `cores_used`."""
+    path = Path(path)
+    table, steps = read_customers_table(path, lenient=lenient)
+    widths = [column for column in ("cores_requested", "cores_used") if column in table]
+    if not widths:
+        raise HarnessError(f"{path}: has no widths; expected a column cores_requested or cores_used")
+    table, dropped = drop_without_width(table, widths)
+    frame = table.rename(columns=_NAMES)
+    if "procs" not in frame:
+        frame["procs"] = frame["used_procs"]
+    kept = [column for column in ("submit", "wait", "run", "used_procs", "procs") if column in frame]
+    log = log_from_frame(frame[kept], log_name(path), source=str(path))
+    return replace(log, reading=steps + dropped)
+
+
+def read_customers_table(path: Path, *, lenient: bool = False) -> tuple[pd.DataFrame, tuple[Step, ...]]:
+    """All columns as numbers, and `submit` [s]; what Rumyantsev and Morozova say of such data is done and counted.
+
+    A customer that comes together with the one before, or earlier, comes several milliseconds after it.
+    """
+    cells, steps = read_delimited(unpacked(stored_bytes(path, "a CSV"), path), path, lenient=lenient)
+    for name in TIMES:
+        if name not in cells:
+            raise HarnessError(f"{path}: has no column {name!r}; it has {', '.join(map(str, cells.columns))}")
+    wanted = [name for name in cells.columns if name]  # R may put the rows' names first, under no name
+    table, skipped = numbers(cells[wanted].apply(lambda column: column.str.strip('" ')), str(path), lenient=lenient)
+    gaps = table["interarrival"].to_numpy(dtype=np.float64, copy=True)
+    together = gaps <= 0
+    if together.any():
+        delays = np.random.default_rng(_SEED).uniform(*_DELAY, size=int(together.sum()))
+        gaps[together] = np.round(delays, 6)
+        low, high = (f"{1000 * bound:g}" for bound in _DELAY)
+        skipped += (Step("repaired interarrivals", len(delays), f"zero or negative: made {low} to {high} ms"),)
+    submit = np.concatenate(([0.0], np.cumsum(gaps[:-1])))
+    return table.assign(interarrival=gaps, submit=submit), steps + skipped
+
+
+def drop_without_width(table: pd.DataFrame, widths: list[str]) -> tuple[pd.DataFrame, tuple[Step, ...]]:
+    """The customers that are at least one server wide by one of the columns `widths`."""
+    wide = (table[widths] > 0).any(axis=1)
+    if wide.all():
+        return table, ()
+    return table[wide], (Step("dropped customers", int((~wide).sum()), f"no width above zero in {', '.join(widths)}"),)

@@ -1,0 +1,188 @@
+"""The accounting of Slurm, as `sacct --parsable2` prints it: one line per job and one per step of a job.
+
+Format: https://slurm.schedmd.com/sacct.html. Any columns in any order will do, as long as they say when a job was
+submitted, how long it ran, how wide it was and how it ended.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.workload.cache import CachedReading
+from harness.workload.content import canonical, content_digest
+from harness.workload.delimited import names_of, read_delimited
+from harness.workload.files import first_line, read_file
+from harness.workload.log import SWF_COLUMNS, Log, Step
+from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, attempt, mend_with, state_word
+
+Floats = npt.NDArray[np.float64]
+
+
+def is_sacct(path: str) -> bool:
+    """Is `path` a file whose first line names columns of sacct, `|` between them?"""
+    return {"Submit", "State"} <= set(names_of(first_line(path), "|"))
+
+
+def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
+    """The jobs of a dump of sacct; steps of jobs are left out and counted.
+
+    Processors are CPUs: `ReqCPUS` as requested, `AllocCPUS` or `NCPUS` as used; nodes where there is nothing else.
+    Submit times count from the first. Names of users, groups, queues (QOS) and partitions become numbers, in the
+    order in which they appear. A malformed line stops the reading with its number; with `lenient` it is skipped.
+    """
+    path = Path(path)
+    return read_file(
+        path,
+        lambda content: _parse(content, path, lenient),
+        kind="-sacct-lenient" if lenient else "-sacct",
+        expected="what sacct --parsable2 prints",
+        cache=cache,
+    )
+
+
+def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
+    table, steps = read_delimited(content, path, "|", lenient=lenient, only=READERS, mend=mend_with)
+    missing = [name for name in ("Submit", "State") if name not in table]
+    if missing or not set(table) & {"Elapsed", "ElapsedRaw"}:
+        raise HarnessError(f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed: Submit, State, Elapsed")
+    dump = _Dump(table, path, lenient, list(steps))
+    dump.leave_out_steps()
+    dump.read_cells()
+    jobs = _jobs(dump)
+    frame = pd.DataFrame({name: canonical(jobs[name]) for name in SWF_COLUMNS})
+    header = _header(dump)
+    return CachedReading(frame, header, tuple(dump.steps), content_digest(frame, header))
+
+
+class _Dump:
+    """The cells of a dump as they turn into numbers, and what had to be done."""
+
+    def __init__(self, table: pd.DataFrame, path: Path, lenient: bool, steps: list[Step]) -> None:
+        self.table, self.path, self.lenient, self.steps = table, path, lenient, steps
+        self.numbers: dict[str, Floats] = {}
+
+    def note(self, name: str, jobs: int | np.integer[Any], detail: str) -> None:
+        if jobs:
+            self.steps.append(Step(name, int(jobs), detail))
+
+    def leave_out_steps(self) -> None:
+        name = next((name for name in ("JobID", "JobIDRaw") if name in self.table), None)
+        if name is not None:
+            steps = self.table[name].str.fullmatch(STEP.pattern).to_numpy(dtype=np.bool_)
+            self.note("job steps", steps.sum(), "lines of the steps of jobs: left out")
+            self.table = self.table[~steps]
+
+    def read_cells(self) -> None:
+        """Fill `numbers` with every column that has a meaning; NaN is unknown."""
+        faulty = np.zeros(len(self.table), dtype=np.bool_)
+        first = ""
+        for name in self.table.columns:
+            reader = READERS[name]
+            if reader is None:
+                continue
+            codes, texts = pd.factorize(self.table[name])
+            read = [attempt(reader, text) for text in texts]
+            wrong = np.array([value is None for value in read], dtype=np.bool_)[codes]
+            self.numbers[name] = np.array([np.nan if v is None else v for v in read], dtype=np.float64)[codes]
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                fault = f"line {self.table.index[row]}: {name} is {self.table[name].iloc[row]!r}"
+                if not self.lenient:
+                    raise HarnessError(f"{self.path}: {fault}, which sacct does not print there")
+                first = first or fault
+                faulty |= wrong
+        self.note("skipped malformed cells", faulty.sum(), f"first: {first}")
+        known = ~faulty & np.isfinite(self.numbers["Submit"])
+        self.note("no submit time", (~known & ~faulty).sum(), "left out")
+        self.table = self.table[known]
+        self.numbers = {name: values[known] for name, values in self.numbers.items()}
+        if not len(self.table):
+            raise HarnessError(f"{self.path}: holds no jobs; expected lines of jobs with a submit time")
+
+    def first_of(self, *names: str) -> Floats:
+        """The first of these columns that is known, job by job."""
+        values = np.full(len(self.table), np.nan)
+        for name in names:
+            if name in self.numbers:
+                values = np.where(np.isnan(values), self.numbers[name], values)
+        return values
+
+    def numbered(self, *names: str) -> npt.NDArray[Any]:
+        """The names in the first of these columns that is there, as numbers from 1 in order of appearance."""
+        for name in names:
+            if name in self.table:
+                texts = self.table[name]
+                codes, _ = pd.factorize(texts.mask(texts == ""))
+                return np.where(codes < 0, -1, codes + 1)
+        return np.full(len(self.table), -1)
+
+
+def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a log."""
+    states = dump.table["State"].map(state_word)
+    unfinished = states.isin(UNFINISHED).to_numpy(dtype=np.bool_)
+    dump.note("unfinished", unfinished.sum(), "still pending or running: runtime unknown")
+    run = np.where(unfinished, np.nan, dump.first_of("ElapsedRaw", "Elapsed"))
+    nodes, used = dump.first_of("AllocNodes", "NNodes"), dump.first_of("AllocCPUS", "NCPUS")
+    requested = dump.first_of("ReqCPUS")
+    if not set(dump.numbers) & {"ReqCPUS", "AllocCPUS", "NCPUS"}:
+        if not set(dump.numbers) & {"AllocNodes", "NNodes"}:
+            raise HarnessError(f"{dump.path}: has no widths; expected a column NCPUS, AllocCPUS, ReqCPUS or NNodes")
+        used = requested = nodes
+        dump.note("width", len(nodes), "no column of CPUs: whole nodes")
+    submit = dump.numbers["Submit"]
+    jobs = {name: np.full(len(submit), -1.0) for name in SWF_COLUMNS} | {
+        "job": _job_numbers(dump),
+        "submit": submit - submit.min(),
+        "wait": dump.first_of("Start") - submit,
+        "run": run,
+        "used_procs": used,
+        "procs": requested,
+        "estimate": dump.first_of("TimelimitRaw", "Timelimit"),
+        "memory": _memory(dump, np.where(requested > 0, requested, used), nodes),
+        "status": states.map(STATUS).to_numpy(),
+        "user": dump.numbered("User", "UID"),
+        "group": dump.numbered("Group", "GID", "Account"),
+        "queue": dump.numbered("QOS"),
+        "partition": dump.numbered("Partition"),
+    }
+    return {name: np.where(np.isnan(values), -1, values) for name, values in jobs.items()}
+
+
+def _job_numbers(dump: _Dump) -> npt.NDArray[Any]:
+    """Slurm's own numbers; where jobs of an array share one, and there is no other, they are numbered from 1."""
+    numbers = dump.first_of("JobIDRaw", "JobID")
+    plain = "JobIDRaw" in dump.table or "JobID" not in dump.table or dump.table["JobID"].str.isdigit().all()
+    if plain and not np.isnan(numbers).any():
+        return numbers
+    dump.note("numbered", len(numbers), "Slurm's numbers are missing or shared by the jobs of an array: from 1 instead")
+    return np.arange(1, len(numbers) + 1)
+
+
+def _memory(dump: _Dump, procs: Floats, nodes: Floats) -> Floats:
+    """Requested memory per processor in KB: Slurm gives it per CPU (…c), per node (…n), or for the job."""
+    requested = dump.first_of("ReqMem")
+    if "ReqMem" not in dump.table:
+        return requested
+    per = dump.table["ReqMem"].str.rstrip("?").str[-1:].to_numpy()
+    share = np.where(per == "c", 1.0, np.where(per == "n", np.fmax(nodes, 1.0), 1.0) / np.fmax(procs, 1.0))
+    return np.where(requested > 0, np.floor(requested * share), np.nan)
+
+
+def _header(dump: _Dump) -> tuple[str, ...]:
+    """What an SWF file made of this dump would say."""
+    lines = [f"; UnixStartTime: {dump.numbers['Submit'].min():.0f}", "; TimeZoneString: UTC"]
+    lines.append("; Note: read from sacct, whose local times are taken as they are")
+    for name, field in (("Cluster", "Computer"), ("QOS", "Queue"), ("Partition", "Partition")):
+        if name in dump.table:
+            texts = [text for text in pd.unique(dump.table[name]) if text]
+            numbered = field != "Computer"
+            lines += [f"; {field}: {f'{i} ' if numbered else ''}{text}" for i, text in enumerate(texts, start=1)]
+            if not numbered and len(texts) > 1:
+                dump.note("clusters", len(dump.table), f"of {len(texts)} clusters, taken as one: {', '.join(texts)}")
+    return tuple(lines)

@@ -1,0 +1,153 @@
+"""How the cells of Slurm's accounting are read, and lines put right that have too many of them."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+import numpy as np
+
+from harness.workload.delimited import Mend
+
+#: What Slurm prints for what it does not know, does not limit or has not got.
+_UNKNOWN = {"", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit"}
+
+#: Statuses of the Standard Workload Format by the first word of Slurm's state: completed, failed, cancelled, open.
+STATUS = {
+    **dict.fromkeys(("COMPLETED",), 1),
+    **dict.fromkeys(("FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED"), 0),
+    **dict.fromkeys(("CANCELLED", "REVOKED"), 5),
+    **dict.fromkeys(("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING"), -1),
+}
+UNFINISHED = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING")
+
+_EPOCH = datetime(1970, 1, 1)
+_DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
+_MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)\??")
+_JOB = re.compile(r"(\d+)(?:_(?:\d+|\[[^]]*\])|\+\d+)?")
+STEP = re.compile(rf"{_JOB.pattern}\..+")
+_KILOBYTES = {"K": 1.0, "": 1024.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3, "P": 1024.0**4}
+
+
+def attempt(reader: Callable[[str], float], text: str) -> float | None:
+    """The number a cell stands for, NaN if Slurm does not know it, None if it cannot be read."""
+    if text.strip().lower() in _UNKNOWN:
+        return np.nan
+    try:
+        return reader(text.strip())
+    except ValueError:
+        return None
+
+
+def _instant(text: str) -> float:
+    """Seconds since 1970 by the clock of the site: `2021-01-06T14:09:15`, or seconds already."""
+    return (
+        float(text) if text.isdigit() else (datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds()
+    )
+
+
+def _duration(text: str) -> float:
+    """Seconds: `1-02:03:04`, `02:03:04`, `03:04.567`."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return 86400 * days + 3600 * hours + 60 * minutes + seconds
+
+
+def _minutes(text: str) -> float:
+    return 60.0 * int(text)
+
+
+def _count(text: str) -> float:
+    return float(int(text))
+
+
+def _kilobytes(text: str) -> float:
+    """`2800Mc`, `187000M`, `500G`, `0n`: whatever it is per, `_memory` sees to that."""
+    match = _MEMORY.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    return float(match[1]) * _KILOBYTES[match[2]]
+
+
+def _job(text: str) -> float:
+    match = _JOB.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    return float(match[1])
+
+
+def _state(text: str) -> float:
+    state = state_word(text)
+    if state not in STATUS:
+        raise ValueError(text)
+    return STATUS[state]
+
+
+def state_word(text: str) -> str:
+    """`CANCELLED` of `CANCELLED by 1000` and of `CANCELLED+`."""
+    return next(iter(text.split()), "").rstrip("+")
+
+
+def _exit_code(text: str) -> float:
+    code, _, signal = text.partition(":")
+    return int(code) + int(signal)
+
+
+#: How the cells of the columns that are used are read; None is text.
+READERS: dict[str, Callable[[str], float] | None] = {
+    **dict.fromkeys(("JobID", "JobIDRaw"), _job),
+    **dict.fromkeys(("Submit", "Start"), _instant),
+    "Elapsed": _duration,
+    "ElapsedRaw": _count,
+    **dict.fromkeys(("ReqCPUS", "AllocCPUS", "NCPUS", "AllocNodes", "NNodes"), _count),
+    "Timelimit": _duration,
+    "TimelimitRaw": _minutes,
+    "ReqMem": _kilobytes,
+    "State": _state,
+    **dict.fromkeys(("User", "UID", "Group", "GID", "Account", "QOS", "Partition", "Cluster"), None),
+}
+
+# Mending: names of jobs, constraints and the like may contain the character that separates the cells.
+
+#: Columns where people write what they like.
+_FREE = ("AdminComment", "Comment", "Constraints", "Container", "JobName", "Reason", "SubmitLine", "SystemComment",
+         "WCKey", "WorkDir")  # fmt: skip
+
+#: Columns that are not used, but show by their shape whether the cells stand where they belong.
+_SHAPES: dict[str, Callable[[str], float]] = {
+    **dict.fromkeys(("CPUTimeRAW", "DBIndex", "NTasks", "Priority", "QOSRAW", "UID", "GID"), _count),
+    **dict.fromkeys(("CPUTime", "Suspended", "TotalCPU"), _duration),
+    **dict.fromkeys(("Eligible", "End"), _instant),
+    "ExitCode": _exit_code,
+}
+_NEVER_EMPTY = ("JobID", "JobIDRaw", "Submit", "State", "Elapsed", "NCPUS", "NNodes", "AllocCPUS")
+
+
+def mend_with(names: list[str]) -> Mend:
+    """How a line with too many cells is put right: only if there is a single reading of what is used of it."""
+    shapes = [_SHAPES.get(name) or READERS.get(name) for name in names]
+
+    def fits(place: int, cell: str) -> bool:
+        if not cell and names[place] in _NEVER_EMPTY:
+            return False
+        shape = shapes[place]
+        return shape is None or attempt(shape, cell) is not None
+
+    def mend(cells: list[str]) -> list[str] | None:
+        extra = len(cells) - len(names)
+        # Column by column: how many cells were taken, what was read of them → the line so far.
+        readings: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, ()): []}
+        for place, name in enumerate(names):
+            longer: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+            for (taken, used), line in readings.items():
+                most = extra - (taken - place) if name in _FREE else 0
+                for end in range(taken + 1, taken + 2 + most):
+                    cell = " ".join(cells[taken:end])
+                    if fits(place, cell):
+                        longer.setdefault((end, (*used, cell) if name in READERS else used), [*line, cell])
+            readings = longer
+        whole = [line for (taken, _), line in readings.items() if taken == len(cells)]
+        return whole[0] if len(whole) == 1 else None
+
+    return mend
