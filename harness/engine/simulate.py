@@ -286,8 +286,8 @@ def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None
         if over:
             return
         if progress is not None:
-            inside = int(view.clock.queued + view.clock.running)
-            progress(int(view.clock.next) - inside, len(view.jobs))
+            present = int(view.clock.queued + view.clock.running)
+            progress(int(view.clock.next) - present, len(view.jobs))
         elapsed = time.perf_counter() - began
         budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9))))
 

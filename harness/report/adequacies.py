@@ -15,9 +15,9 @@ _TITLE = "How far is this from the real machine?"
 def adequacies(details: list[Detail]) -> Section:
     """The section of adequacy: of the replays whose log has waits, and why the others have none."""
     known = [(d, d.closeness) for d in details if d.closeness is not None and d.closeness.found is not None]
-    undefined = dict.fromkeys(d.closeness.undefined for d in details if d.closeness and d.closeness.undefined)
+    undefined = {d.workload: d.closeness.undefined for d in details if d.closeness and d.closeness.undefined}
     rows = [_row(detail, found) for detail, found in known]
-    data = {"rows": rows, "growth": [_growth(*pair) for pair in known], "undefined": list(undefined), "choice": "run"}
+    data = {"rows": rows, "growth": [_growth(*pair) for pair in known], "undefined": list(undefined.items()), "choice": "run"}
     return Section("adequacy", _TITLE, "adequacy.html.j2", data, [_cells(*pair) for pair in known])
 
 
@@ -66,7 +66,6 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
         "z": [[float(np.log10(1 + n)) if n else None for n in row] for row in cells],
         "customdata": cells.astype(int).tolist(),
         "hovertemplate": "logged %{x:,.3g} s, simulated %{y:,.3g} s<br>%{customdata:,} jobs<extra></extra>",
-        "colorscale": "Blues",
         "showscale": False,
     }
     ends = [float(edges[0]), float(edges[-1])]

@@ -12,7 +12,7 @@ from harness.report.figures import Figure, Section, axis, label, lasting, line_s
 
 _TITLE = "Where and when do they differ?"
 
-#: Panels of the system over time: column, title, unit.
+#: Panels of the system over time: column and title.
 _PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "power [W]"))
 
 
@@ -106,14 +106,12 @@ def _heat(run: Detail, longest: float) -> Figure:
         "x": [_width(place) for place in widths],
         "y": [_length(place) for place in range(len(LENGTHS))],
         "z": [[None if value != value else float(np.log10(1 + value)) for value in row] for row in table.to_numpy()],
-        "zmin": 0,
+        "zmin": 1,  # ten seconds
         "zmax": float(np.log10(1 + longest)),
         "text": cells,
         "customdata": counts.to_numpy().tolist(),
         "texttemplate": "%{text}",
         "hovertemplate": "%{x} processors, %{y}<br>mean wait %{text}<br>%{customdata:,} jobs<extra></extra>",
-        "colorscale": "Blues",
-        "reversescale": False,
         "showscale": False,
         "xgap": 2,
         "ygap": 2,
@@ -152,14 +150,15 @@ def _over_time(runs: list[Detail]) -> Figure:
     data = []
     for run in runs:
         for place, (column, title) in enumerate(panels):
-            if column not in run.timeline:
+            table = run.timeline if column == "queued" else run.averages
+            if column not in table:
                 continue
             data.append(
                 {
                     "type": "scatter",
                     "mode": "lines",
-                    "x": numbers(run.timeline["day"]),
-                    "y": numbers(run.timeline[column]),
+                    "x": numbers(table["day"]),
+                    "y": numbers(table[column]),
                     "yaxis": f"y{place + 1}" if place else "y",
                     "line": {**line_style(run.policy), "shape": "hv", "width": 1.2},
                     "name": label(run.scheduler),
@@ -180,13 +179,19 @@ def _over_time(runs: list[Detail]) -> Figure:
     return Figure(
         f"time-{workload}",
         f"The system over time: {workload}",
-        f"Queue length and busy processors{' and power' if len(panels) > 2 else ''} at the instants of the run, "
-        f"thinned so that every extreme is there; drag to zoom, double-click to return. Longest queue: {queues} jobs.",
+        f"Queue length, with every extreme, and busy processors{' and power' if len(panels) > 2 else ''}, averaged over "
+        f"{lasting(86400 * _step(runs[0]))} each; drag to zoom, double-click to return. Longest queue: {queues} jobs.",
         data,
         layout,
         height=140 + 170 * len(panels),
         when=workload,
+        wide=True,
     )
+
+
+def _step(run: Detail) -> float:
+    """The time of one average [d]."""
+    return float(run.averages["day"].iloc[1] - run.averages["day"].iloc[0]) if len(run.averages) > 1 else 0.0
 
 
 # ---------------------------------------------------------------- capacity
@@ -220,7 +225,7 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
             "x": means[column].to_list(),
             "y": [label(name) for name in means.index],
             "name": column,
-            "marker": {"color": colour, "pattern": {"shape": pattern, "fgcolor": "#fff"}},
+            "marker": {"color": colour, "pattern": {"shape": pattern, "fgcolor": "#fff", "fillmode": "overlay", "size": 6}},
             "texttemplate": "%{x:.1%}",
             "hovertemplate": "%{y}: %{x:.2%} %{fullData.name}<extra></extra>",
             "meta": {"policies": [schedulers.index(name) for name in means.index]},

@@ -23,6 +23,9 @@ LENGTHS = (60, 600, 3600, 3 * 3600, 12 * 3600, np.inf)
 #: Shorter waits are drawn as this long: a logarithmic axis has no zero [s].
 SHORTEST = 1.0
 
+#: Averages over time are over so many parts of a run.
+STEPS = 240
+
 _SHOWN = ("queued", "running", "busy", "wasted", "rate", "power", "asleep", "switching", "down")
 
 
@@ -40,6 +43,7 @@ class Detail:
     slowdowns: tuple[Floats, Floats]  # distribution of bounded slowdowns
     classes: pd.DataFrame  # mean wait [s] and number of jobs by class of width and length
     timeline: pd.DataFrame  # `day` since the first submit, and the columns that say anything
+    averages: pd.DataFrame  # the same over equal times: `busy`, `power`
     gantt: Gantt | None
     closeness: Closeness | None  # to the log
 
@@ -65,6 +69,7 @@ def detail(
         distribution(ran["bounded_slowdown"]),
         _classes(ran),
         _timeline(schedule),
+        averages(schedule.timeline),
         gantt(schedule, rectangles) if schedule.places is not None else None,
         closeness(schedule, **reference),
     )
@@ -89,3 +94,16 @@ def _timeline(schedule: "Schedule") -> pd.DataFrame:
     thinned = instants(whole[["time", *says]])
     thinned.insert(0, "day", (thinned.pop("time") - whole["time"].iloc[0]) / 86400)
     return thinned
+
+
+def averages(timeline: pd.DataFrame, steps: int = STEPS) -> pd.DataFrame:
+    """Busy processors and power, averaged over so many equal parts of the run; `day` is where each begins."""
+    time = timeline["time"].to_numpy()
+    edges = np.linspace(time[0], time[-1], steps + 1)
+    table = pd.DataFrame({"day": (edges[:-1] - time[0]) / 86400})
+    for name in ("busy", "power"):
+        if not timeline[name].isna().all():
+            # What has accumulated by every instant grows evenly until the next.
+            gone = np.concatenate([[0.0], np.cumsum(timeline[name].to_numpy()[:-1] * np.diff(time))])
+            table[name] = np.diff(np.interp(edges, time, gone)) / max(edges[1] - edges[0], 1e-9)
+    return table

@@ -28,6 +28,7 @@ class Figure:
     layout: dict[str, Any]
     height: int = 380  # [px]
     when: str = ""  # what it shows one of, if the reader chooses: a workload, a run
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def marker_style(place: int) -> dict[str, Any]:
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis with a title that is not markup."""
-    return {"title": {"text": label(title)}, "automargin": True, **more}
+    return {"title": {"text": label(title), "standoff": 10}, "automargin": True, **more}
 
 
 def rows(titles: list[str], gap: float = 0.06, **more: Any) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from harness.tournament.ranking import Ranking
 
-_WIDTH, _MARGIN, _LINE, _AXIS = 860, 250, 22, 66
+#: [px]
+_SPAN, _LINE, _AXIS, _LETTER = 380, 22, 66, 7.2
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ def diagram(ranking: Ranking) -> Diagram | None:
     count = len(standings)
     if count < 3:
         return None
-    left, right = float(_MARGIN), float(_WIDTH - _MARGIN)
+    left = 70 + _LETTER * max(len(standing.scheduler) for standing in standings)
+    right = left + _SPAN
     scale = (right - left) / (count - 1)
     bars = [group for group in ranking.groups if 1 < len(group)]
     below = _AXIS + 12 + 7 * len(bars)
@@ -55,7 +57,7 @@ def diagram(ranking: Ranking) -> Diagram | None:
     at = {place.scheduler: place.x for place in places}
     spans = [(at[group[0]] - 4, at[group[-1]] + 4, _AXIS + 12 + 7.0 * number) for number, group in enumerate(bars)]
     return Diagram(
-        width=_WIDTH,
+        width=round(left + right),
         height=below + _LINE * (half + 1),
         axis=_AXIS,
         left=left,

@@ -26,7 +26,7 @@ PATIENCE = 3.0
 PAIRS = 3
 
 #: Rectangles of all Gantt charts of a page together.
-RECTANGLES = 60_000
+RECTANGLES = 40_000
 
 Watch = Callable[[int, int], None]
 

@@ -47,7 +47,7 @@ def winners(frame: pd.DataFrame, ranking: Ranking | None, why_not: str, extra: I
         "conclusion": conclusion(ranking),
         "notes": list(notes(ranking)),
         "columns": [column(name, known) for name in shown],
-        "values": [[readable(s.means.get(name), _DIGITS) for name in shown] for s in standings],
+        "figures": [[readable(s.means.get(name), _DIGITS) for name in shown] for s in standings],
         "ranges": [_range(*s.interval, s.mean_rank, count) for s in standings],
         "diagram": diagram(ranking),
         "matrix": _matrix(ranking),
@@ -119,12 +119,12 @@ def _range(low: float, high: float, middle: float, count: int) -> dict[str, Any]
     """Where the marks of an interval of ranks are, in percent of their axis."""
     scale = 100 / max(1, count - 1)
     if low != low:
-        low = high = middle
+        return {"left": 0, "width": 0, "at": round((middle - 1) * scale, 2), "text": MISSING}
     return {
         "left": round((low - 1) * scale, 2),
         "width": round((high - low) * scale, 2),
         "at": round((middle - 1) * scale, 2),
-        "text": f"{low:.2f}–{high:.2f}" if high > low else MISSING,
+        "text": f"{low:.2f}–{high:.2f}",
     }
 
 

@@ -11,6 +11,9 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 
 const drawn = new Set();
 
+// From the paper's colour to its opposite.
+const SCALES = { light: [[0, "#e7f1fa"], [1, "#0b4a8a"]], dark: [[0, "#1c3147"], [1, "#9bd0ff"]] };
+
 function themed(layout) {
   const looks = { gridcolor: colour("--grid"), zerolinecolor: colour("--grid"), linecolor: colour("--line") };
   const axes = Object.keys(layout).filter((key) => /^[xy]axis/.test(key));
@@ -31,7 +34,7 @@ function draw(plot) {
   drawn.add(plot);
   const { data, layout } = drawings[plot.id];
   const dark = matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
-  for (const trace of data) if (trace.type === "heatmap") trace.reversescale = !dark; // darker paper, lighter extremes
+  for (const trace of data) if (trace.type === "heatmap") trace.colorscale = SCALES[dark ? "dark" : "light"];
   Plotly.newPlot(plot, data, themed(layout), config).then(() => {
     plot.on("plotly_click", (event) => {
       const policy = policyOf(event.points[0]);

@@ -1,0 +1,68 @@
+"""`harness report`: a tournament as one page that opens offline."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.errors import HarnessError, did_you_mean
+
+if TYPE_CHECKING:
+    from harness.report.page import Page
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of a tournament's results")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="the page (DIR/report.html)")] = None,
+    by: Annotated[str, typer.Option(metavar="MEASURE", help="what decides")] = "mean_bounded_slowdown",
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="also every picture, as SVG and PNG")] = None,
+    plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
+) -> None:
+    """Show what is in a tournament's folder, finished or not, as one self-contained HTML page."""
+    from harness.report.page import require, tournament_page
+    from harness.results.metrics import MEASURES
+    from harness.run import extra_measures
+    from harness.tournament.results import Results
+
+    require(images=images is not None)
+    folders = tuple(plugins or ())
+    extra = extra_measures(folders)
+    measures = [*MEASURES, *(measure.name for measure in extra)]
+    if by not in measures:
+        raise HarnessError(f"there is no measure {by!r}; {did_you_mean(by, measures)}")
+    with _progress() as watch:
+        page = tournament_page(Results(folder), by, extra=extra, plugins=folders, watch=watch)
+    write(page, out or folder / "report.html", images)
+
+
+def write(page: "Page", path: Path, images: Path | None = None) -> None:
+    """Write a page, and its pictures if they are wanted, and say where."""
+    from harness.files import replacing
+    from harness.report.page import render
+
+    text = render(page)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    print(f"{path}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser", file=sys.stderr)
+    if images is not None:
+        from harness.report.images import draw
+
+        for name in draw(page, images):
+            print(name, file=sys.stderr)
+
+
+@contextmanager
+def _progress() -> "Iterator[Any]":
+    """A bar with the time left, on a terminal; silence elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("looking closely at single runs", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
