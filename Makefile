@@ -14,28 +14,19 @@ export HARNESS_DATA ?= $(LOGS)
 endif
 
 PIP := .venv/bin/python -m pip --disable-pip-version-check --quiet
-RUN := .venv/bin/harness run 'lublin(jobs=5000, procs=256, seed=1)'
-SHOWN := --format markdown | grep -E 'measure|---|_wait|mean_bounded|utilisation'
 
 help:
-	@echo 'make demo    replay a generated workload under four schedulers'
+	@echo 'make demo    let six schedulers compete on generated workloads'
 	@echo 'make test    run the tests'
 	@echo 'make lint    check style, formatting and types'
 	@echo 'make bench   measure how fast this machine simulates'
 	@echo 'make clean   remove what the others made'
 
-# The same jobs four times. What to look at is how much less the jobs wait as the scheduler may do more.
+# Generated jobs only. Again, it finds its results in tournaments/demo, and only ranks them.
 demo: .venv/installed
-	@echo '— First come, first served; whoever does not fit holds up everybody behind:'
-	@$(RUN) --order fcfs --start none $(SHOWN)
-	@echo '— The same with EASY backfilling, where short jobs slip into the gaps:'
-	@$(RUN) --order fcfs --start easy $(SHOWN)
-	@echo '— Conservative backfilling, where nobody is ever delayed by a later job:'
-	@$(RUN) --order fcfs --start conservative $(SHOWN)
-	@echo '— EASY with the shortest job first, better on average and worse for some:'
-	@$(RUN) --order spf --start easy $(SHOWN)
+	@.venv/bin/harness tournament demo
 	@echo
-	@echo 'Now try your own: .venv/bin/harness run --help, .venv/bin/harness list, and README.md'
+	@echo 'harness is .venv/bin/harness; see also README.md'
 
 test: .venv/installed-dev
 	.venv/bin/python -m pytest $(ARGS)
@@ -49,7 +40,7 @@ bench: .venv/installed-dev
 	.venv/bin/harness bench $(ARGS)
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf tournaments/demo .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo 'installing into .venv …'

@@ -85,12 +85,17 @@ _HOMES = {
     "harness.workload.swf": ("read_swf", "write_swf"),
     "harness.workload.synthetic": ("lublin", "poisson"),
     "harness.workload.prepare": ("prepare",),
+    "harness.workload.resampling": ("resample",),
     "harness.workload.catalogue": ("find_trace",),
     "harness.run": ("call", "extra_measures", "read_platform", "read_workload", "simulate"),
     "harness.results.schedule": ("Schedule",),
     "harness.results.metrics": ("Measure",),
+    "harness.tournament.results": ("Results",),
     "harness.tournament.leaderboard": ("leaderboard",),
     "harness.tournament.ranking": ("Ranking", "rank"),
+    "harness.results.adequacy": ("Adequacy", "UndefinedError", "adequacy"),
+    "harness.results.repeatability": ("Repeatability", "repeatability"),
+    "harness.likeness": ("Likeness", "identify"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -106,8 +111,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "hooks":  # what a plugin author reads: help(harness.hooks)
-        return import_module("harness.hooks")
+    if name in ("hooks", "tournament"):  # what a plugin author reads: help(harness.hooks); a package that is called
+        return import_module(f"harness.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

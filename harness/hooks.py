@@ -13,8 +13,8 @@ documented where `help(harness.start)` and the like show it; jobs and nodes are 
 A policy's function takes the hook's arguments, then, if it names them, `memory` (so many floats of its own for the
 run, `harness.Order(…, memory=4)`) and `dice` (its own random generator, for `harness.uniform(dice)`), then parameters
 with defaults, which users set as in `wfp3(power=2)`. `choices={"at": ("any", "departure")}` makes a parameter a word
-(the function gets its place), `least={"reservations": 1}` bounds one, `rising=(("low", "high"),)` says that one must not
-lie above another, `order="backfill_order"` lets a start policy take another order (for `harness.ranked`),
+(the function gets its place), `least={"reservations": 1}` bounds one, `rising=(("low", "high"),)` says that one must
+not lie above another, `order="backfill_order"` lets a start policy take another order (for `harness.ranked`),
 `needs=("peak", "sleep")` says what a platform must know of its nodes.
 
 A helper function of a plugin is marked `@harness.jit`, or the policies that call it run as plain Python.

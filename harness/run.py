@@ -13,6 +13,7 @@ from harness.policy import Scheduler
 if TYPE_CHECKING:
     from harness.engine.simulate import Progress
     from harness.platform.platform import Platform
+    from harness.policy import Choice
     from harness.results.metrics import Measure
     from harness.results.schedule import Schedule
     from harness.workload.events import Events
@@ -70,10 +71,7 @@ def simulate(
         workload = read_workload(workload, plugins=paths)
     prepared = workload if isinstance(workload, Workload) else prepare(workload)
     machine = _machine(platform, prepared, paths)
-    scheduler = _with_energy(scheduler or Scheduler(), machine)
-    chosen = scheduler.choose(load_plugins(*paths).policies)
-    for choice in chosen.values():
-        _refuse_unknown_power(choice.policy, machine)
+    chosen = choose_policies(scheduler or Scheduler(), machine, paths)
     samples = Timeline() if timeline else None
     places = Placements() if placements else None
     extras = Extras(events, samples.add if samples else None, places.add if places else None)
@@ -129,6 +127,14 @@ def call(function: Callable[..., Any], values: dict[str, Any], source: str, *arg
         if name not in known:
             raise HarnessError(f"{source}: there is no parameter {name!r}; {did_you_mean(name, known)}")
     return function(*arguments, **values)
+
+
+def choose_policies(scheduler: Scheduler, machine: "Platform", plugins: Iterable[str] = ()) -> "dict[str, Choice]":
+    """The policies that `scheduler` names, as they run on this machine; refused where its figures do not suffice."""
+    chosen = _with_energy(scheduler, machine).choose(load_plugins(*plugins).policies)
+    for choice in chosen.values():
+        _refuse_unknown_power(choice.policy, machine)
+    return chosen
 
 
 def _spelled_out(source: str) -> str:

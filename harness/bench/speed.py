@@ -13,6 +13,7 @@ from harness.policy import Scheduler
 from harness.run import read_workload, simulate
 from harness.workload.log import Workload
 from harness.workload.prepare import prepare
+from harness.workload.resampling import resample
 from harness.workload.swf import procs_of
 
 #: 240 processors on 120 nodes, with power figures, so that every run places jobs on nodes and accounts energy.
@@ -94,6 +95,21 @@ def whole_log(start: str, trace: str = "HPC2N") -> float:
     """Seconds of simulation alone of a whole log, used widths, as the other tools were measured."""
     log = read_workload(trace)
     return simulate(prepare(log, procs_from="used"), procs_of(log), Scheduler(start=start)).outcome.seconds
+
+
+def variations(trace: str = "HPC2N", count: int = 100) -> list[tuple[str, float]]:
+    """What is done, and the seconds it took, to replay so many variations of a whole log under EASY, one by one."""
+    workload = prepare(read_workload(trace), procs_from="used")
+    began = time.perf_counter()
+    drawing = simulating = 0.0
+    for seed in range(count):
+        started = time.perf_counter()
+        variation = resample(workload, seed)
+        drawing += time.perf_counter() - started
+        simulating += simulate(variation, None, Scheduler(start="easy")).outcome.seconds
+    everything = time.perf_counter() - began
+    what = f"{count} variations of {trace} ({len(workload):,} jobs)"
+    return [(f"{what}: resampling", drawing), ("simulation alone", simulating), ("all", everything)]
 
 
 def theory() -> list[tuple[str, float]]:

@@ -4,14 +4,22 @@ from typing import Annotated
 
 import typer
 
+from harness.errors import HarnessError, did_you_mean
+
 
 def bench(
+    what: Annotated[str, typer.Argument(help="engine, or tournament")] = "engine",
     jobs: Annotated[int, typer.Option(help="length of the longest stream", min=1000)] = 1_000_000,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """Measure the engine beside a bare loop that does the same work without plugins."""
-    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, whole_log
-    from harness.errors import HarnessError
+    """Measure the engine beside a bare loop that does the same work without plugins; or tournaments on threads."""
+    if what not in _BENCHES:
+        raise HarnessError(f"there is no bench {what!r}; {did_you_mean(what, _BENCHES)}")
+    _BENCHES[what](jobs, format)
+
+
+def _engine(jobs: int, format: str) -> None:
+    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, variations, whole_log
     from harness.report.tables import render
 
     rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
@@ -23,3 +31,14 @@ def bench(
         print(f"\nthe whole HPC2N log: not measured: {error}")
         return
     print("\n" + render(("start", "HPC2N"), logs, format, units=("", "s")))
+    print("\n" + render(("under EASY", "time"), variations(), format, units=("", "s")))
+
+
+def _tournament(jobs: int, format: str) -> None:
+    from harness.bench.tournament import HEADERS, UNITS, real, throughput
+    from harness.report.tables import render
+
+    print(render(HEADERS, [*throughput(), *real()], format, units=UNITS))
+
+
+_BENCHES = {"engine": _engine, "tournament": _tournament}

@@ -62,6 +62,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     }
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (PLATFORMS, lambda: _platforms(plugins))
+    kinds["fields"] = (("name", "about"), _fields)
     kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
     return kinds
 
@@ -121,6 +122,15 @@ def _figures(types: "tuple[NodeType, ...]") -> tuple[str, str]:
 
 def _sleeps(types: "tuple[NodeType, ...]") -> str:
     return ", ".join(dict.fromkeys(state.name for t in types for state in t.sleep))
+
+
+def _fields() -> Rows:
+    import tomllib
+
+    from harness.tournament.reading import bundled_fields
+
+    about = {name: tomllib.loads(path.read_text(encoding="utf-8"))["about"] for name, path in bundled_fields().items()}
+    return [(name, " ".join(text.split())) for name, text in about.items()]
 
 
 def _measures(paths: tuple[str, ...]) -> Rows:

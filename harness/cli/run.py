@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli import options
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -19,47 +20,45 @@ if TYPE_CHECKING:
 SLOW_TO_COMPILE = {"run": "the event loop", "start_jobs": "the start policy"}
 
 
-def _policy(question: str, kind: str) -> Any:
-    return typer.Option(metavar="POLICY", help=f"{question} see `harness list {kind}`")
-
-
 def run(
-    workload: Annotated[str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)")] = "lublin",
-    platform: Annotated[str | None, typer.Option(help="a platform by name or path")] = None,
-    procs: Annotated[int | None, typer.Option(help="a plain cluster of so many processors", min=1)] = None,
-    order: Annotated[str, _policy("who is next?", "orders")] = "fcfs",
-    start: Annotated[str, _policy("who starts now?", "starts")] = "easy",
-    select: Annotated[str, _policy("on which nodes?", "selections")] = "first-fit",
-    rate: Annotated[str, _policy("how fast?", "rates")] = "full",
-    sleep: Annotated[str, _policy("which nodes sleep?", "sleeps")] = "never",
-    energy: Annotated[str, _policy("how many watts? (the richest the platform allows)", "energies")] = "",
-    procs_from: Annotated[str, typer.Option(help="width of a job: requested or used processors")] = "requested",
-    estimates: Annotated[str, typer.Option(help="requested, actual, or factor(f)")] = "requested",
-    overrun: Annotated[str, typer.Option(help="jobs over their estimate: raise it, or clip them")] = "raise",
-    unknown: Annotated[str, typer.Option(help="jobs without a runtime: drop, or replay as cancel")] = "drop",
-    memory: Annotated[str, typer.Option(help="memory per processor: requested, or ignored")] = "requested",
-    jobs: Annotated[int | None, typer.Option(help="the first so many jobs, before any is dropped", min=1)] = None,
+    workload: options.Workload = "lublin",
+    platform: options.Platform = None,
+    procs: options.Procs = None,
+    order: options.Order = "fcfs",
+    start: options.Start = "easy",
+    select: options.Select = "first-fit",
+    rate: options.Rate = "full",
+    sleep: options.Sleep = "never",
+    energy: options.Energy = "",
+    procs_from: options.ProcsFrom = "requested",
+    estimates: options.Estimates = "requested",
+    overrun: options.Overrun = "raise",
+    unknown: options.Unknown = "drop",
+    memory: options.Memory = "requested",
+    jobs: options.Jobs = None,
+    from_: options.From = None,
+    to: options.To = None,
+    filter: options.Filter = None,
+    width: Annotated[float | None, typer.Option(help="multiply the widths, to fit another machine")] = None,
     load: Annotated[float | None, typer.Option(help="multiply the load: interarrival times are divided by it")] = None,
-    from_: Annotated[
-        float | None, typer.Option("--from", help="jobs submitted from then on [s after the first]")
-    ] = None,
-    to: Annotated[float | None, typer.Option(help="jobs submitted before then [s after the first]")] = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them")] = False,
-    seed: Annotated[int, typer.Option(help="of the policies that flip coins", min=0)] = 0,
-    plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
+    variation: Annotated[int | None, typer.Option(help="redraw the users' streams by this seed", min=0)] = None,
+    lenient: options.Lenient = False,
+    seed: options.Seed = 0,
+    plugins: options.PluginPaths = None,
     schedule: Annotated[Path | None, typer.Option(help="write it to FILE.csv, .parquet, .swf or .swf.gz")] = None,
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
-    format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
+    format: options.Format = "table",
 ) -> None:
     """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
     if platform is not None and procs is not None:
         raise HarnessError("--platform and --procs both given: expected one of them")
-    with _compiling_said(), _warnings_said():
+    with compiling_said(), warnings_said():
         from harness.policy import Scheduler
         from harness.report.tables import known_format
         from harness.results.export import writer_for
         from harness.run import read_platform, read_workload, simulate
         from harness.workload.prepare import prepare
+        from harness.workload.resampling import resample
 
         # What would fail at the end is refused before the work.
         known_format(format)
@@ -79,10 +78,14 @@ def run(
             load=load,
             start=from_,
             stop=to,
+            filter=filter,
+            width=width,
         )
+        if variation is not None:
+            prepared = resample(prepared, variation)
         machine = procs if platform is None else read_platform(platform, plugins=folders)
         scheduler = Scheduler(order, start, select, rate, sleep, energy)
-        with _progress(len(prepared)) as progress:
+        with progress_bar(len(prepared)) as progress:
             result = simulate(prepared, machine, scheduler, seed=seed, plugins=folders, progress=progress)
     if schedule is not None:
         result.export(schedule)
@@ -103,10 +106,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     measures = result.measures(extra)
     if format == "json":
         summary = {
-            "workload": _workload(result.workload),
-            "platform": {"name": result.platform.name, "nodes": result.platform.nodes, "procs": result.platform.cores},
-            "scheduler": {**result.scheduler, "seed": result.seed},
-            "preparation": [vars(step) for step in result.workload.preparation],
+            **circumstances(result),
             "measures": {name: value if math.isfinite(value) else None for name, value in measures.items()},
             "seconds": result.outcome.seconds,
         }
@@ -114,23 +114,36 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     table = render(("measure", "value", "unit"), measures_table(measures, extra), format)
     if format != "table":
         return table
+    return "\n".join([*heading(result), *_unaccepted(result), "", table])
+
+
+def circumstances(result: "Schedule") -> dict[str, Any]:
+    """What was replayed, where and by whom, for JSON."""
+    workload, platform = result.workload, result.platform
+    return {
+        "workload": {
+            "name": workload.name,
+            "jobs": len(workload),
+            "procs": workload.procs,
+            "digest": workload.digest,
+        },
+        "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
+        "scheduler": {**result.scheduler, "seed": result.seed},
+        "preparation": [vars(step) for step in workload.preparation],
+    }
+
+
+def heading(result: "Schedule") -> list[str]:
+    """What was replayed, where and by whom, for people."""
     policies = ", ".join(f"{part} {policy}" for part, policy in result.scheduler.items())
-    lines = [
+    return [
         f"{result.workload.name}: {len(result.workload):,} jobs on {result.platform.name}",
         f"scheduler: {policies}, seed {result.seed}",
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
         "preparation:",
         *map(_step, result.workload.preparation),
-        *_unaccepted(result),
-        "",
-        table,
     ]
-    return "\n".join(lines)
-
-
-def _workload(workload: "Workload") -> dict[str, Any]:
-    return {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
 
 
 def _step(step: "Step") -> str:
@@ -159,7 +172,7 @@ def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[st
 
 
 @contextmanager
-def _compiling_said() -> Iterator[None]:
+def compiling_said() -> Iterator[None]:
     """Say so when something is compiled that takes seconds: the event loop, or a start policy."""
     from harness.keep import on_compiling
 
@@ -179,7 +192,7 @@ def _compiling_said() -> Iterator[None]:
 
 
 @contextmanager
-def _warnings_said() -> Iterator[None]:
+def warnings_said() -> Iterator[None]:
     """Warnings are one line each, on stderr."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"harness: {message}", file=sys.stderr)
@@ -187,7 +200,7 @@ def _warnings_said() -> Iterator[None]:
 
 
 @contextmanager
-def _progress(jobs: int) -> Iterator[Any]:
+def progress_bar(jobs: int) -> Iterator[Any]:
     """A bar with the time left, on a terminal; silence elsewhere."""
     if not sys.stderr.isatty():
         yield None

@@ -6,47 +6,62 @@ import numpy as np
 
 from harness.engine.nodes import BLOCK
 from harness.engine.power import draw_one, settle
-from harness.engine.queue import join_queue, leave_queue
+from harness.engine.queue import join_queue, leave, leave_queue
 from harness.engine.service import abandon
 from harness.engine.state import (
     AWAKE,
     DOWN,
     JOB_DELETED,
-    JOB_KILLED,
     JOB_REQUEUED,
     KILLED,
     NODE_DOWN,
     NODE_UP,
     RUNNING,
     WAITING,
-    inner,
     once,
 )
 
 
-@inner
-def kill(state: Any, job: int) -> None:
-    """A running job is ended from outside. Changes what `abandon` changes."""
+@once
+def find_struck(state: Any, kind: int, subject: int) -> int:
+    """Put the running jobs that the event interrupts into `paused`; returns how many, −1 if it changes nothing."""
+    if kind == NODE_UP:
+        return 0 if state.nodes[subject].status == DOWN else -1
+    if kind == JOB_DELETED:
+        return 0 if state.jobs[subject].status == WAITING else -1
+    if kind != NODE_DOWN:
+        state.paused[0] = subject
+        return 1 if state.jobs[subject].status == RUNNING else -1
+    if state.nodes[subject].status == DOWN:
+        return -1
+    count = 0
+    for k in range(state.clock.running):
+        job = state.plan[k]
+        piece = state.jobs[job].slices
+        while piece >= 0 and state.slices[piece].node != subject:
+            piece = state.slices[piece].next
+        if piece >= 0:
+            state.paused[count] = job
+            count += 1
+    return count
+
+
+@once
+def strike(state: Any, job: int, again: bool) -> None:
+    """A running job is interrupted: it waits again and begins anew, or is killed. Changes what `abandon` changes."""
     clock = state.clock
-    abandon(state, job)
-    state.sums.backlog -= state.truth[job].work
-    clock.demand -= state.jobs[job].left
-    state.jobs[job].status = KILLED
-    state.jobs[job].end = clock.now
-    state.leavers[clock.departed] = job
-    clock.departed += 1
-
-
-@inner
-def requeue(state: Any, job: int) -> None:
-    """A running job is interrupted, loses what it has done, and waits again. Changes what `abandon` changes."""
-    abandon(state, job)
     record = state.jobs[job]
     truth = state.truth[job]
-    state.sums.backlog += truth.whole - truth.work
-    state.clock.demand += record.estimate - record.left
+    abandon(state, job)
+    state.sums.backlog -= truth.work
+    clock.demand -= record.left
+    if not again:
+        leave(state, job, KILLED)
+        return
     truth.work = truth.whole
     record.left = record.estimate
+    state.sums.backlog += truth.work
+    clock.demand += record.left
     record.lost += record.service
     record.service = 0.0
     record.start = np.nan
@@ -56,75 +71,22 @@ def requeue(state: Any, job: int) -> None:
     join_queue(state, 1)
 
 
-@inner
-def interrupt_all(state: Any, node: int) -> None:
-    """Every job that holds cores of the node is killed or waits again, as the run was told."""
-    k = 0
-    while k < state.clock.running:
-        job = state.plan[k]
-        piece = state.jobs[job].slices
-        while piece >= 0 and state.slices[piece].node != node:
-            piece = state.slices[piece].next
-        if piece < 0:
-            k += 1
-        elif state.sums.requeue:
-            requeue(state, job)
-        else:
-            kill(state, job)
-
-
-@inner
-def fail(state: Any, node: int) -> None:
-    """The node goes down, and what runs on it is interrupted. Changes nodes, clock."""
+@once
+def switch_node(state: Any, node: int, up: bool) -> None:
+    """A node without jobs goes down, or comes back awake. Changes nodes, clock."""
     clock = state.clock
-    interrupt_all(state, node)
     record = state.nodes[node]
     settle(state, node)
-    clock.free -= record.free
-    clock.down += record.cores
-    state.blocks[node // BLOCK] -= record.free
-    record.free = 0
-    record.status = DOWN
+    record.status = AWAKE if up else DOWN
     record.resting = 0.0
     record.until = np.inf
-    draw_one(state, node)
-
-
-@inner
-def repair(state: Any, node: int) -> None:
-    """The node comes back, awake and empty. Changes nodes, clock."""
-    clock = state.clock
-    record = state.nodes[node]
-    settle(state, node)
-    record.status = AWAKE
     record.vacant = clock.now
-    record.free = record.cores
-    clock.free += record.cores
-    clock.down -= record.cores
-    state.blocks[node // BLOCK] += record.cores
+    record.free = record.cores if up else 0
+    cores = record.cores if up else -record.cores
+    clock.free += cores
+    clock.down -= cores
+    state.blocks[node // BLOCK] += cores
     draw_one(state, node)
-
-
-@inner
-def apply(state: Any, kind: int, subject: int) -> bool:
-    """Let one event happen; False if it finds nothing to change."""
-    if kind in (NODE_DOWN, NODE_UP):
-        if (state.nodes[subject].status == DOWN) == (kind == NODE_DOWN):
-            return False
-        if kind == NODE_DOWN:
-            fail(state, subject)
-        else:
-            repair(state, subject)
-        return True
-    if state.jobs[subject].status != (WAITING if kind == JOB_DELETED else RUNNING):
-        return False
-    if kind == JOB_DELETED:
-        leave_queue(state, subject)
-    elif kind == JOB_KILLED:
-        kill(state, subject)
-    elif kind == JOB_REQUEUED:
-        requeue(state, subject)
-    return True
 
 
 @once
@@ -134,7 +96,15 @@ def happen(state: Any) -> None:
     while clock.events < len(state.events) and state.events[clock.events].time <= clock.now:
         event = state.events[clock.events]
         clock.events += 1
-        if apply(state, event.kind, event.subject):
-            clock.upset = 1
-        else:
+        count = find_struck(state, event.kind, event.subject)
+        if count < 0:
             state.sums.vain += 1
+            continue
+        again = event.kind == JOB_REQUEUED or (event.kind == NODE_DOWN and state.sums.requeue == 1)
+        for k in range(count):
+            strike(state, state.paused[k], again)
+        if event.kind == JOB_DELETED:
+            leave_queue(state, event.subject)
+        elif event.kind in (NODE_DOWN, NODE_UP):
+            switch_node(state, event.subject, event.kind == NODE_UP)
+        clock.upset = 1

@@ -25,11 +25,12 @@ from harness.engine.faults import (
     note,
 )
 from harness.engine.power import change_pace, draw, settle, work_left
-from harness.engine.queue import drop_started, give_up, join_queue, leave_queue, rank_queue
+from harness.engine.queue import drop_started, join_queue, leave, leave_queue, rank_queue
 from harness.engine.recording import full, record_sample
 from harness.engine.service import enter_service, finish, when
 from harness.engine.sleep import finish_transitions
 from harness.engine.state import (
+    CANCELLED,
     FLOATS,
     PARTS,
     PENDING,
@@ -64,13 +65,15 @@ def next_instant(state: Any) -> float:
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
     if clock.queued + clock.running > 0 or time < np.inf:  # nothing else matters once the last job has left
-        time = min(time, clock.transition, clock.start_timer, clock.rate_timer, clock.sleep_timer)
+        time = min(time, clock.transition, clock.start_timer)
         clock.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
             clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
             time = min(time, clock.crossing)
         if clock.events < len(state.events):
             time = min(time, state.events[clock.events].time)
+    if time < np.inf:  # waiting jobs gain nothing from another rate, or from nodes that sleep
+        time = min(time, clock.rate_timer, clock.sleep_timer)
     return time
 
 
@@ -152,7 +155,7 @@ def arrive(state: Any) -> None:
         if state.jobs[job].status != PENDING:  # not accepted
             continue
         if state.truth[job].cancel <= clock.now:
-            give_up(state, job)
+            leave(state, job, CANCELLED)
             continue
         state.sums.backlog += state.truth[job].work
         clock.demand += state.jobs[job].left

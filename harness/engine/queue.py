@@ -171,10 +171,10 @@ def remove(state: Any, position: int) -> None:
 
 
 @inner
-def give_up(state: Any, job: int) -> None:
+def leave(state: Any, job: int, status: int) -> None:
     """A job that does not run leaves the system. Changes jobs, clock."""
     clock = state.clock
-    state.jobs[job].status = CANCELLED
+    state.jobs[job].status = status
     state.jobs[job].end = clock.now
     state.leavers[clock.departed] = job
     clock.departed += 1
@@ -191,7 +191,7 @@ def leave_queue(state: Any, job: int) -> None:
     clock.queued -= 1
     state.sums.backlog -= state.truth[job].work
     clock.demand -= state.jobs[job].left
-    give_up(state, job)
+    leave(state, job, CANCELLED)
 
 
 @inner

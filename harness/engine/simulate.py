@@ -19,6 +19,9 @@ from harness.workload.log import Workload
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
 
+#: As many instants as a slice may have, however fast they go by.
+MOST_INSTANTS = 1 << 40
+
 #: How many entries the buffers for what is recorded have at least.
 BUFFER = 16_384
 
@@ -286,10 +289,10 @@ def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None
         if over:
             return
         if progress is not None:
-            present = int(view.clock.queued + view.clock.running)
-            progress(int(view.clock.next) - present, len(view.jobs))
+            still_there = int(view.clock.queued + view.clock.running)
+            progress(int(view.clock.next) - still_there, len(view.jobs))
         elapsed = time.perf_counter() - began
-        budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9))))
+        budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9)), MOST_INSTANTS))
 
 
 def hand_over(inside: Any, extras: Extras) -> None:

@@ -81,7 +81,7 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
     return Figure(
         f"residence-{detail.workload}-{detail.policy + 1}",
         f"Residence time: {detail.title}",
-        f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; darker is more jobs. On the "
+        f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a stronger colour is more jobs. On the "
         f"dashed line both are equal; half of the jobs are within {found.median:,.4g} s of it, 95 % within "
         f"{found.p95:,.4g} s.",
         [tiles, diagonal],

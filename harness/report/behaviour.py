@@ -117,7 +117,7 @@ def _heat(run: Detail, longest: float) -> Figure:
         "ygap": 2,
     }
     caption = (
-        f"Mean wait by width and length; darker is longer. The longest, "
+        f"Mean wait by width and length; a stronger colour is longer. The longest, "
         f"{lasting(float(run.classes['wait'].max()))}, is that of jobs of {_width(worst_width)} processors "
         f"and {_length(worst_length)}."
     )
@@ -246,6 +246,7 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
             "xaxis": axis("share of the machine", tickformat=".0%"),
             "yaxis": {"automargin": True, "autorange": "reversed"},
             "showlegend": True,
+            "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         },
         height=150 + 26 * len(means),
         when=workload,

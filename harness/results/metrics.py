@@ -68,7 +68,7 @@ def measure(unit: str, better: Better, formula: str) -> Callable[[Function], Fun
 @measure("jobs", "neither", "number of jobs")
 def jobs(schedule: "Schedule") -> float:
     """Jobs of the prepared workload."""
-    return len(schedule.frame)
+    return len(schedule.workload)
 
 
 @measure("jobs", "more", "jobs − unaccepted")
@@ -98,7 +98,7 @@ def cancelled(schedule: "Schedule") -> float:
 @measure("", "less", "Σ over all jobs of the times it was suspended")
 def preemptions(schedule: "Schedule") -> float:
     """How many times a running job was suspended."""
-    return float(schedule.frame["preemptions"].sum())
+    return float(schedule.outcome.jobs["preemptions"].sum())
 
 
 # ---------------------------------------------------------------- waiting and response
@@ -180,8 +180,8 @@ def width_weighted_response(schedule: "Schedule") -> float:
 @measure("s", "less", "max(end) − min(submit)")
 def makespan(schedule: "Schedule") -> float:
     """Time from the first submit to the last end."""
-    ran = schedule.ran
-    return float(ran["end"].max() - ran["submit"].min())
+    ends = _of(schedule, "end")
+    return float(ends.max() - _of(schedule, "submit").min()) if len(ends) else math.nan
 
 
 @measure("", "more", "Σ N·run / (c · makespan)")
@@ -194,7 +194,7 @@ def utilisation(schedule: "Schedule") -> float:
 @measure("jobs/h", "more", "number of jobs that ran / makespan")
 def throughput(schedule: "Schedule") -> float:
     """Jobs finished per hour."""
-    return _ratio(len(schedule.ran) * _SECONDS_PER_HOUR, makespan(schedule))
+    return _ratio(len(_of(schedule, "end")) * _SECONDS_PER_HOUR, makespan(schedule))
 
 
 @measure("jobs", "less", "∫ (jobs waiting + jobs in service) dt / ∫ dt")
@@ -263,7 +263,7 @@ def idle_energy(schedule: "Schedule") -> float:
 @measure("J/(procs·s)", "less", "∫ P dt / Σ N·S, S = work at reference speed")
 def energy_per_work(schedule: "Schedule") -> float:
     """Energy for every processor-second of work, at reference speed, that was done."""
-    work = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.ran.index]
+    work = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.who_ran]
     return _ratio(_joules(schedule, "energy"), np.sum(_of(schedule, "procs") * work))
 
 
@@ -277,11 +277,13 @@ def energy_delay_product(schedule: "Schedule") -> float:
 
 
 def _count(schedule: "Schedule", status: str) -> float:
-    return float((schedule.frame["status"] == status).sum())
+    from harness.results.schedule import STATUSES
+
+    return float(np.count_nonzero(schedule.statuses == STATUSES.index(status)))
 
 
 def _of(schedule: "Schedule", column: str) -> npt.NDArray[np.float64]:
-    return schedule.ran[column].to_numpy(np.float64)
+    return schedule.of_those_that_ran(column)
 
 
 def _mean(values: npt.NDArray[np.float64]) -> float:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from harness.results.recording import Placements, Timeline
     from harness.workload.events import Events
 
+#: How a job ends.
+STATUSES = ("completed", "killed", "cancelled", "unaccepted", "stranded")
+_COMPLETED, _KILLED, _CANCELLED, _UNACCEPTED, _STRANDED = range(5)
+
 #: Shorter jobs count as this long in the bounded slowdown [s].
 BOUND = 10.0
 
@@ -56,39 +60,24 @@ class Schedule:
         did. A job that the log cancels counts as cancelled even if it was started here: its work is not known.
         Energy is not a number where it was not accounted.
         """
-        jobs = self.workload.jobs
-        records = self._records
-        submit, start, end, service = (records[name] for name in ("submit", "start", "end", "service"))
-        run = np.where(np.isnan(start), np.nan, service)
-        response = np.where(np.isnan(start), np.nan, end - submit)
-        return pd.DataFrame(
-            {
-                "job": records["number"],
-                "submit": submit,
-                "start": start,
-                "end": end,
-                "procs": records["procs"],
-                "wait": start - submit,
-                "run": run,
-                "energy": records["energy"] if self.metered else np.full(len(jobs), np.nan),
-                "status": self._statuses(records["status"]),
-                "response": response,
-                "slowdown": np.divide(response, run, out=np.full(len(jobs), np.nan), where=run > 0),
-                "bounded_slowdown": np.maximum(1.0, response / np.maximum(run, BOUND)),
-                "estimate": records["estimate"],
-                "user": records["user"],
-                "preemptions": records["preemptions"],
-                "nodes": records["nodes"],
-                **{name: records[name] for name in ("boot", "restarts", "lost")},
-                # A workload made in memory may never have been logged.
-                **{name: jobs[name].to_numpy() if name in jobs else np.nan for name in ("logged_wait", "logged_run")},
-            }
-        )
+        words = np.array(STATUSES)[self.statuses]
+        return pd.DataFrame({name: words if name == "status" else values for name, values in self._columns.items()})
 
     @cached_property
     def ran(self) -> pd.DataFrame:
         """The rows of `frame` that averages are taken over: accepted, not cancelled. Same index as `frame`."""
-        return self.frame[self.frame["status"].isin(("completed", "killed"))]
+        return self.frame[self.who_ran]
+
+    @cached_property
+    def who_ran(self) -> npt.NDArray[np.bool_]:
+        """Which rows of `frame` averages are taken over."""
+        return np.isin(self.statuses, (_COMPLETED, _KILLED))
+
+    def of_those_that_ran(self, column: str) -> npt.NDArray[np.float64]:
+        """`ran[column]` as floats. Measures take it from here: a tournament has no time to make frames."""
+        if column not in self._ran:
+            self._ran[column] = self._columns[column][self.who_ran].astype(np.float64, copy=False)
+        return self._ran[column]
 
     @cached_property
     def timeline(self) -> pd.DataFrame:
@@ -144,23 +133,56 @@ class Schedule:
         export(self, path)
 
     @cached_property
+    def statuses(self) -> npt.NDArray[np.int64]:
+        """How each job ended, in log order, as its place in `STATUSES`."""
+        codes, jobs = self._records["status"], self.workload.jobs
+        leaves = np.isfinite(jobs["cancel"].to_numpy())
+        killed = (codes == KILLED) | jobs["killed"].to_numpy(dtype=bool)
+        kinds = [codes == UNACCEPTED, leaves | (codes == CANCELLED), codes == WAITING, killed]
+        return np.select(kinds, [_UNACCEPTED, _CANCELLED, _STRANDED, _KILLED], _COMPLETED)
+
+    @cached_property
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of `frame`, statuses as their places."""
+        jobs = self.workload.jobs
+        records = self._records
+        submit, start, end, service = (records[name] for name in ("submit", "start", "end", "service"))
+        run = np.where(np.isnan(start), np.nan, service)
+        response = np.where(np.isnan(start), np.nan, end - submit)
+        unknown = np.full(len(jobs), np.nan)
+        return {
+            "job": records["number"],
+            "submit": submit,
+            "start": start,
+            "end": end,
+            "procs": records["procs"],
+            "wait": start - submit,
+            "run": run,
+            "energy": records["energy"] if self.metered else unknown,
+            "status": self.statuses,
+            "response": response,
+            "slowdown": np.divide(response, run, out=np.full(len(jobs), np.nan), where=run > 0),
+            "bounded_slowdown": np.maximum(1.0, response / np.maximum(run, BOUND)),
+            "estimate": records["estimate"],
+            "user": records["user"],
+            "preemptions": records["preemptions"],
+            "nodes": records["nodes"],
+            **{name: records[name] for name in ("boot", "restarts", "lost")},
+            # A workload made in memory may never have been logged.
+            **{name: jobs[name].to_numpy() if name in jobs else unknown for name in ("logged_wait", "logged_run")},
+        }
+
+    @cached_property
+    def _ran(self) -> dict[str, npt.NDArray[np.float64]]:
+        """What `of_those_that_ran` has been asked for."""
+        return {}
+
+    @cached_property
     def _records(self) -> npt.NDArray[Any]:
         """The engine's records of the jobs, brought from order of submission into log order."""
-        records = np.asarray(self.outcome.jobs)
+        records, place = np.asarray(self.outcome.jobs), self.outcome.place
+        if (place[1:] > place[:-1]).all():
+            return records
         in_log_order = np.empty_like(records)
-        in_log_order[self.outcome.place] = records
+        in_log_order[place] = records
         return in_log_order
-
-    def _statuses(self, codes: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-        jobs = self.workload.jobs
-        leaves = np.isfinite(jobs["cancel"].to_numpy())
-        return np.select(
-            [
-                codes == UNACCEPTED,
-                leaves | (codes == CANCELLED),
-                codes == WAITING,
-                (codes == KILLED) | jobs["killed"].to_numpy(dtype=bool),
-            ],
-            ["unaccepted", "cancelled", "stranded", "killed"],
-            "completed",
-        )

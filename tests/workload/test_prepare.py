@@ -149,6 +149,9 @@ def test_no_jobs_left_names_the_step(log: Log, options: dict[str, Any], step: st
         ({"load": 0}, "load=0"),
         ({"load": float("nan")}, "load=nan"),
         ({"start": 5, "stop": 5}, "start before stop"),
+        ({"width": 0}, "width=0"),
+        ({"width": float("inf")}, "width=inf"),
+        ({"filter": "usr == 3"}, "no column 'usr'; did you mean 'user'"),
     ],
 )
 def test_impossible_options(options: dict[str, Any], complaint: str) -> None:
@@ -171,8 +174,11 @@ def test_digest_is_content_and_options() -> None:
         prepare(log, overrun="clip").digest,
         prepare(log, estimates="factor(1)").digest,
         prepare(log, estimates="factor(2)").digest,
+        prepare(log, width=2).digest,
+        prepare(log, filter="run > 0").digest,
     }
-    assert len(digests) == 7
+    assert len(digests) == 9
+    assert prepare(log, filter="(run>0)").digest == prepare(log, filter="run > 0").digest
     assert prepare(log, load=2).digest == prepare(log, load=2.0).digest
 
 
@@ -197,9 +203,11 @@ choices = st.fixed_dictionaries(
         "load": st.none() | st.floats(0.1, 10),
         "start": st.none() | st.integers(0, 500),
         "stop": st.none() | st.integers(501, 1000),
+        "filter": st.none() | st.sampled_from(["procs <= 4", "not 20 < run < 60 or estimate > 70", "status != 5"]),
+        "width": st.none() | st.floats(0.05, 4),
     }
 )
-DROPPING = ("submit", "interval", "jobs", "no width", "runtime")
+DROPPING = ("submit", "interval", "jobs", "no width", "runtime", "filter")
 
 
 @settings(max_examples=150, deadline=None)
@@ -221,8 +229,35 @@ def test_every_job_is_accounted_for(rows: list[dict[str, int]], options: dict[st
     assert (jobs["estimate"] > 0).all()
     assert (jobs["work"] <= jobs["estimate"]).all()
     assert ((jobs["work"] > 0) == np.isinf(jobs["cancel"])).all()
-    assert jobs["killed"].sum() == (counts["overrun"] if options["overrun"] == "clip" else 0)
-    assert np.isinf(jobs["cancel"]).sum() == len(jobs) - counts.get("cancelled", 0)
+    filtered = counts.get("filter", 0)  # some of them may have been counted by earlier steps
+    clipped = counts["overrun"] if options["overrun"] == "clip" else 0
+    assert clipped - filtered <= jobs["killed"].sum() <= clipped
+    cancelled = counts.get("cancelled", 0)
+    assert cancelled - filtered <= np.isfinite(jobs["cancel"]).sum() <= cancelled
+
+
+def test_a_filter_speaks_of_the_jobs_as_they_have_been_made() -> None:
+    log = log_of(procs=[4, -1, 8], used_procs=[1, 2, 1], run=[10, 20, 90], estimate=[50, -1, 60], user=[1, 2, 3])
+    kept = prepare(log, filter="procs < 8 and estimate >= 20")
+    assert kept.jobs["job"].tolist() == [1, 2]
+    assert touched(kept)["filter"] == 1
+    assert "procs < 8 and estimate >= 20" in kept.preparation[-1].detail
+    assert prepare(log, filter="estimate == 90").jobs["job"].tolist() == [3]  # raised to the runtime
+    assert touched(prepare(log, filter="user > 0"))["filter"] == 0
+
+
+def test_widths_are_scaled_by_halves_up_and_at_least_one() -> None:
+    log = log_of(procs=[1, 2, 5, 7], wait=[3, 3, 3, 3])
+    workload = prepare(log, width=0.5)
+    assert workload.jobs["procs"].tolist() == [1, 1, 3, 4]
+    assert touched(workload)["width scaled"] == 3
+    assert prepare(log, width=1.5).jobs["procs"].tolist() == [2, 3, 8, 11]
+
+
+@pytest.mark.parametrize("options", [{"width": 2}, {"load": 2}])
+def test_the_logs_waits_are_not_those_of_another_stream(options: dict[str, Any]) -> None:
+    assert prepare(log_of(wait=[3, 4])).jobs["logged_wait"].tolist() == [3, 4]
+    assert prepare(log_of(wait=[3, 4]), **options).jobs["logged_wait"].tolist() == [-1, -1]
 
 
 @settings(max_examples=60, deadline=None)

@@ -12,7 +12,7 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 const drawn = new Set();
 
 // From the paper's colour to its opposite.
-const SCALES = { light: [[0, "#e7f1fa"], [1, "#0b4a8a"]], dark: [[0, "#1c3147"], [1, "#9bd0ff"]] };
+const SCALES = { light: [[0, "#e7f1fa"], [1, "#0b4a8a"]], dark: [[0, "#13263a"], [0.65, "#2a669e"], [1, "#9bd0ff"]] };
 
 function themed(layout) {
   const looks = { gridcolor: colour("--grid"), zerolinecolor: colour("--grid"), linecolor: colour("--line") };

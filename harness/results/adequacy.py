@@ -1,0 +1,184 @@
+"""Adequacy: how far two streams of the same jobs are apart, say a replay and the log (Baranov et al. 2019).
+
+Of two streams of n jobs, the residence times (waiting and processing) are v and V. Their difference is
+
+    P = sqrt(Σ (V_i − v_i)² / n)        E = sqrt(Σ (V_i − v_i)²)
+
+P is what to compare by; E grows with n. Both are undefined unless the streams have as many jobs and, job by job,
+the same submit time, width and requested time. Jobs are taken by submit time.
+
+A. Baranov, D. Lyakhovets, G. Savin, B. Shabanov, P. Telegin: Measure of adequacy for the supercomputer job
+management system model.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import HarnessError
+from harness.workload.log import Log, Workload
+from harness.workload.steps import CANCELLED
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+#: Times that differ by less are the same [s]: where the rate changes, they carry rounding errors.
+ROUNDING = 1e-6
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class UndefinedError(HarnessError):
+    """Two streams cannot be compared; the message says why, and by which job that shows first."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How far two streams are apart in their first `jobs` jobs."""
+
+    jobs: int
+    P: float  # [s]
+    E: float  # [s]
+    different: float  # jobs whose waits differ
+
+
+@dataclass(frozen=True)
+class Adequacy:
+    """How far two streams of jobs are apart."""
+
+    streams: tuple[str, str]
+    jobs: int
+    P: float  # [s]
+    E: float  # [s]
+    median: float  # of |V − v| [s]
+    p95: float  # of |V − v| [s]
+    growth: tuple[Growth, ...]  # over the first 50, 100, 250, … jobs, and all
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What is compared, in the order in which the jobs arrived."""
+
+    name: str
+    job: Ints
+    submit: Floats
+    procs: Floats
+    estimate: Floats
+    wait: Floats  # not a number: unknown
+    residence: Floats
+
+
+def adequacy(replay: "Schedule | Log", against: "Schedule | Log | None" = None) -> Adequacy:
+    """How far `replay` is from `against`: from another schedule or log, or else from the log that was replayed.
+
+    What is compared with the log that was replayed are its jobs as they were prepared. `UndefinedError` is raised if
+    the two cannot be compared.
+    """
+    if against is not None:
+        ours, theirs = (as_written(s) if isinstance(s, Log) else simulated(s) for s in (replay, against))
+        return compare(ours, theirs)
+    if isinstance(replay, Log):
+        raise HarnessError(f"{replay.name} is a log: expected another one that it is compared with")
+    return compare(simulated(replay), logged(replay.workload))
+
+
+def compare(model: Stream, real: Stream) -> Adequacy:
+    """How far two streams are apart."""
+    _refuse_other_jobs(model, real)
+    for stream in (model, real):
+        _refuse_unknown(stream)
+    off = np.abs(model.residence - real.residence)
+    squares = np.cumsum(off**2)
+    different = np.cumsum(np.abs(model.wait - real.wait) > ROUNDING)
+    growth = [
+        Growth(k, float(np.sqrt(squares[k - 1] / k)), float(np.sqrt(squares[k - 1])), int(different[k - 1]))
+        for k in prefixes(len(off))
+    ]
+    median, p95 = map(float, np.quantile(off, [0.5, 0.95]))
+    return Adequacy((model.name, real.name), len(off), growth[-1].P, growth[-1].E, median, p95, tuple(growth))
+
+
+def prefixes(jobs: int) -> list[int]:
+    """50, 100, 250, 500, 750, 1,000, 2,500, … below `jobs`, and `jobs`."""
+    lengths = [50, 100]
+    while lengths[-1] < jobs:
+        lengths += [int(lengths[-1] * factor) for factor in (2.5, 5, 7.5, 10)]
+    return [length for length in lengths if length < jobs] + [jobs]
+
+
+# The streams
+
+
+def simulated(schedule: "Schedule") -> Stream:
+    """The jobs as they were simulated; whoever leaves the queue waited until then."""
+    jobs = np.asarray(schedule.outcome.jobs)  # in order of submission already
+    submit, start, end = jobs["submit"], jobs["start"], jobs["end"]
+    wait = np.where(np.isnan(start), end, start) - submit
+    name = f"{schedule.workload.name} replayed"
+    return Stream(name, jobs["number"], submit, jobs["procs"], jobs["estimate"], wait, end - submit)
+
+
+def logged(workload: Workload) -> Stream:
+    """The jobs as the log says they went; whoever left the queue did not run."""
+    jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
+    job, submit, procs, estimate, wait, run, cancel = (
+        jobs[name].to_numpy() for name in ("job", "submit", "procs", "estimate", "logged_wait", "logged_run", "cancel")
+    )
+    run = np.where(np.isinf(cancel), run, np.maximum(run, 0.0))
+    stream = Stream(workload.name, job, submit, procs, estimate, *_times(wait, run))
+    _refuse_unknown(stream)
+    return stream
+
+
+def as_written(log: Log) -> Stream:
+    """The jobs of a log that is not prepared, by submit time and number: some are written as their jobs end."""
+    jobs = log.jobs.take(np.lexsort((log.jobs["job"], log.jobs["submit"])))
+    job, submit, procs, used, estimate, wait, run, status = (
+        jobs[name].to_numpy() for name in ("job", "submit", "procs", "used_procs", "estimate", "wait", "run", "status")
+    )
+    run = np.where((status == CANCELLED) & (run < 0), 0.0, run)
+    return Stream(log.name, job, submit, np.where(procs > 0, procs, used), estimate, *_times(wait, run))
+
+
+def _times(wait: Floats, run: Floats) -> tuple[Floats, Floats]:
+    """Waits and residence times; −1 is unknown."""
+    known = np.where(wait >= 0, wait, np.nan)
+    return known, known + np.where(run >= 0, run, np.nan)
+
+
+# What cannot be compared
+
+
+def _refuse_other_jobs(model: Stream, real: Stream) -> None:
+    common = min(len(model.job), len(real.job))
+    facts = (("submit", "s"), ("procs", "processors"), ("estimate", "s requested"))
+    columns = [(getattr(model, name)[:common], getattr(real, name)[:common], unit) for name, unit in facts]
+    same = np.logical_and.reduce([ours == theirs for ours, theirs, _ in columns])
+    first = int(np.argmin(same)) if not same.all() else common
+    counts = f"{len(model.job):,} jobs against {len(real.job):,}, " if len(model.job) != len(real.job) else ""
+    if first < common:
+        ours, theirs, unit = next(c for c in columns if c[0][first] != c[1][first])
+        what = f"{model.job[first]} has {ours[first]:.15g} against {theirs[first]:.15g} {unit}"
+    elif counts:
+        what = f"{max(model, real, key=lambda s: len(s.job)).job[first]} has no counterpart"
+    else:
+        return
+    raise UndefinedError(
+        f"the adequacy of {model.name} against {real.name} is undefined: {counts}job {what}; expected as many jobs, "
+        "and of each the same submit time, width and requested time"
+    )
+
+
+def _refuse_unknown(stream: Stream) -> None:
+    unknown = np.isnan(stream.residence)
+    if unknown.any():
+        first = int(np.argmax(unknown))
+        what = "wait" if np.isnan(stream.wait[first]) else "runtime"
+        lacking = f"{np.count_nonzero(unknown):,} of {len(unknown):,}"
+        raise UndefinedError(
+            f"the adequacy against {stream.name} is undefined: the {what} of job {stream.job[first]} is unknown (not "
+            f"logged, or it never ran); expected waits and runtimes of all jobs, {lacking} lack them"
+        )

@@ -1,0 +1,141 @@
+"""Repeatability: how far two repetitions of one experiment are apart, the reference value of the adequacy.
+
+To launch a job and to clear up after it takes the machine some time, and never the same. A repetition replays
+every job with work S_i + a_i + c_i, launch and completion overheads a_i and c_i drawn anew: the processors are held
+meanwhile, and schedulers do not know. The processing time of a job includes both, as in the paper; the runtimes of
+a log do too, but only the differences between repetitions count. Requested times cover the overheads: those that
+do not are raised, in all repetitions alike.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy import parse
+from harness.results.adequacy import Adequacy, Growth, Stream, compare, simulated
+from harness.workload.log import Step, Workload
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+Floats = npt.NDArray[np.float64]
+
+#: Distribution → its parameters [s] and defaults, and how so many are drawn. All are at least 0.
+_DISTRIBUTIONS: dict[str, tuple[dict[str, float], Callable[..., Floats]]] = {
+    "constant": ({"seconds": 5.0}, lambda draw, size, seconds: np.full(size, seconds)),
+    "exponential": ({"mean": 5.0}, lambda draw, size, mean: draw.exponential(mean, size)),
+    "uniform": ({"low": 0.0, "high": 10.0}, lambda draw, size, low, high: draw.uniform(low, high, size)),
+    "lognormal": (
+        {"median": 5.0, "sigma": 0.5},
+        lambda draw, size, median, sigma: median * np.exp(sigma * draw.standard_normal(size)),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Repeatability:
+    """P between pairs of repetitions, called P_ideal; the means of what two repetitions differ by."""
+
+    P: float  # mean over the pairs [s]
+    low: float  # of the 95 % interval of that mean [s]; not a number for a single pair
+    high: float
+    pairs: tuple[float, ...]  # P of each pair [s]
+    growth: tuple[Growth, ...]
+
+    def verdict(self, model: Adequacy) -> str:
+        """Whether a model that is so far from the log can be told from the machine itself."""
+        P = model.P
+        reference = f"the {self.P:,.1f} s between two repetitions"
+        if self.P >= P:
+            return f"P = {P:,.1f} s, not above {reference}: the replay cannot be told from the machine."
+        times = f"{P / self.P:,.1f} times" if self.P > 0 else "more than"
+        return f"P = {P:,.1f} s, {times} {reference}: the replay can be told from the machine."
+
+
+def repeatability(
+    workload: Workload,
+    replay: "Callable[[Workload], Schedule]",
+    *,
+    launch: str = "exponential(mean=5)",
+    completion: str = "exponential(mean=5)",
+    pairs: int = 10,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Repeatability:
+    """Replay `workload` twice with random overheads, `pairs` times, and see how far the two are apart.
+
+    `replay` simulates a workload with the scheduler, platform and seed in question. The interval of the mean is
+    bootstrapped, because single pairs may be far off. `progress(done, all)` is called after every replay.
+    """
+    if pairs < 1:
+        raise HarnessError(f"pairs={pairs}: expected at least one pair of repetitions")
+    draw = np.random.default_rng(seed)
+    runs = np.isinf(workload.jobs["cancel"].to_numpy())  # who leaves the queue is neither launched nor completed
+    size = (2 * pairs, len(workload))
+    taken = runs * (seconds(launch, draw, size) + seconds(completion, draw, size))
+    longest = taken.max(axis=0)
+
+    def repeat(k: int) -> Stream:
+        identity = f"{workload.digest} {launch} {completion} {seed} {k} of {len(taken)}"
+        stream = simulated(replay(_repetition(workload, taken[k], longest, identity)))
+        if progress is not None:
+            progress(k + 1, len(taken))
+        return stream
+
+    found = [compare(repeat(k), repeat(k + 1)) for k in range(0, len(taken), 2)]
+    P = np.array([pair.P for pair in found])
+    growth = tuple(_mean(rows) for rows in zip(*(pair.growth for pair in found), strict=True))
+    return Repeatability(float(P.mean()), *_interval(P), tuple(P.tolist()), growth)
+
+
+def _interval(values: Floats) -> tuple[float, float]:
+    """Where the mean of what `values` are a sample of may lie."""
+    from scipy.stats import bootstrap
+
+    if len(values) == 1:
+        return math.nan, math.nan
+    found = bootstrap((values,), np.mean, confidence_level=0.95, method="percentile", random_state=0)
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+
+
+def seconds(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floats:
+    """Overheads drawn from the distribution that `spec` names: `exponential(mean=5)`, `uniform(low=0, high=10)`, …"""
+    name, given = parse(spec)
+    if name not in _DISTRIBUTIONS:
+        raise HarnessError(f"there is no distribution {name!r}; {did_you_mean(name, _DISTRIBUTIONS)}")
+    values, drawn = _DISTRIBUTIONS[name]
+    for parameter, value in given.items():
+        if parameter not in values:
+            raise HarnessError(f"{name!r} has no parameter {parameter!r}; {did_you_mean(parameter, values)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise HarnessError(f"{spec}: expected {parameter}, a number of at least 0")
+    values = values | given
+    if values.get("low", 0.0) > values.get("high", math.inf):
+        raise HarnessError(f"{spec}: expected low to be at most high")
+    return drawn(draw, size, **values)
+
+
+def _repetition(workload: Workload, taken: Floats, longest: Floats, identity: str) -> Workload:
+    """The workload with the overheads `taken`; requested times cover the `longest` of all repetitions."""
+    jobs = workload.jobs
+    work = jobs["work"].to_numpy()
+    covered = np.maximum(jobs["estimate"].to_numpy(), work + longest)
+    detail = "launch and completion added to the runtime, requested times that do not cover it raised"
+    return replace(
+        workload,
+        jobs=jobs.assign(work=work + taken, estimate=covered),
+        digest=hashlib.sha256(identity.encode()).hexdigest(),
+        preparation=(*workload.preparation, Step("overheads", int((taken > 0).sum()), detail)),
+    )
+
+
+def _mean(rows: tuple[Growth, ...]) -> Growth:
+    """The means of what pairs differ by in their first so many jobs."""
+    P, E, different = np.mean([(row.P, row.E, row.different) for row in rows], axis=0).tolist()
+    return Growth(rows[0].jobs, P, E, different)

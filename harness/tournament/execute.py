@@ -1,0 +1,133 @@
+"""One run of a tournament, wherever it runs: in a thread here, or in a Dask worker elsewhere."""
+
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import harness
+from harness import kernels
+from harness.engine import loop
+from harness.errors import HarnessError
+from harness.platform.platform import Platform
+from harness.policy import Choice, Scheduler
+from harness.run import choose_policies, extra_measures, simulate
+from harness.tournament.identity import made_with
+from harness.workload.log import Workload
+
+#: So many variations are kept for the next runs that want them, at most.
+KEPT_VARIATIONS = 16
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is told, besides the workload."""
+
+    variation: int
+    platform: Platform
+    scheduler: Scheduler
+    seed: int
+    plugins: tuple[str, ...]
+    versions: dict[str, Any]  # what it must be made with
+    keep_schedule: bool
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a run."""
+
+    error: str | None  # why it failed
+    jobs: int
+    started: float  # [s since 1970]
+    finished: float
+    worker: str  # the machine it ran on
+    seconds: float = float("nan")  # simulation alone
+    measures: dict[str, float] = field(default_factory=dict)
+    schedule_digest: str | None = None
+    parquet: bytes | None = None  # the schedule, if it is to be kept
+
+
+#: What is said when whoever did the runs has gone.
+GONE = "the workers are gone; what has finished is kept, and the same command goes on from there"
+
+
+class Stopped(Exception):  # noqa: N818 - nothing is wrong
+    """The run was given up because the tournament is being left."""
+
+
+def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: False) -> Finished:
+    """Do one run. Whatever goes wrong in it is part of the answer; `stop` is asked a few times a second."""
+
+    def look(done: int, jobs: int) -> None:
+        if stop():
+            raise Stopped
+
+    started = time.time()
+    jobs, error = len(workload), None
+    came: dict[str, Any] = {}
+    look(0, jobs)
+    try:
+        if task.variation:
+            workload = variation(workload, task.variation)
+            jobs = len(workload)
+        chosen = choose_policies(task.scheduler, task.platform, task.plugins)
+        if made_with(chosen, task.plugins) != task.versions:
+            raise HarnessError(
+                f"{socket.gethostname()} has another version of the harness or of a plugin than the machine that "
+                "leads the tournament: expected the same"
+            )
+        warm(chosen)
+        schedule = simulate(
+            workload, task.platform, task.scheduler, seed=task.seed, plugins=task.plugins, progress=look
+        )
+        came = {
+            "seconds": schedule.outcome.seconds,
+            "measures": schedule.measures(extra_measures(task.plugins)),
+            "schedule_digest": schedule.digest,
+            "parquet": schedule.frame.to_parquet(engine="pyarrow", index=False) if task.keep_schedule else None,
+        }
+    except Stopped:
+        raise
+    except Exception as mishap:  # a policy of the user's may raise anything
+        error = sentence(mishap)
+    return Finished(error, jobs, started, time.time(), socket.gethostname(), **came)
+
+
+def sentence(error: BaseException) -> str:
+    """An error in one line, with what was noted about it on its way."""
+    text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}".rstrip(": ")
+    return " ".join(", ".join([text, *getattr(error, "__notes__", [])]).split())
+
+
+_binding = threading.Lock()
+
+
+def warm(chosen: dict[str, Choice]) -> None:
+    """Compile, or load, what these policies need: numba does not promise that threads may do so at once."""
+    with _binding:
+        loop.compiled_run()
+        for choice in chosen.values():
+            if choice.policy not in _warm:
+                kernels.kernel_of(choice, 0)
+                _warm.add(choice.policy)
+
+
+_warm: set[Any] = set()
+
+_drawing = threading.Lock()
+_variations: OrderedDict[tuple[str, int], Workload] = OrderedDict()
+
+
+def variation(workload: Workload, number: int) -> Workload:
+    """A variation of `workload`, drawn once in this process for the runs that want it."""
+    key = (workload.digest, number)
+    with _drawing:
+        if key not in _variations:
+            _variations[key] = harness.resample(workload, number)
+        _variations.move_to_end(key)
+        if len(_variations) > KEPT_VARIATIONS:
+            _variations.popitem(last=False)
+        return _variations[key]

@@ -1,0 +1,133 @@
+"""`harness adequacy` and `harness identify`: what they say, and when they refuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+from calling import HEADER, Call, swf_line
+
+from harness.report.tables import FORMATS
+
+
+@pytest.fixture
+def replayed(harness_says: Call, tmp_path: Path) -> Path:
+    """A log with waits: sixty jobs as our FCFS would have run them."""
+    source, path = tmp_path / "source.swf", tmp_path / "log.swf"
+    source.write_text(HEADER + "".join(swf_line(job, 1 + job % 4, run=3 + job % 7) for job in range(1, 61)))
+    assert harness_says("run", source, "--start", "none", "--schedule", path).status == 0
+    return path
+
+
+def test_a_replay_of_the_same_policy_is_not_off(harness_says: Call, replayed: Path) -> None:
+    answer = harness_says("adequacy", replayed, "--start", "none", "--format", "json")
+    assert (answer.status, answer.err) == (0, "")
+    summary = json.loads(answer.out)
+    assert set(summary) == {
+        "workload", "platform", "scheduler", "preparation", "launch", "completion", "adequacy", "reference", "ratio",
+        "verdict",
+    }  # fmt: skip
+    found, reference = summary["adequacy"], summary["reference"]
+    assert (found["P"], found["jobs"], [row["jobs"] for row in found["growth"]]) == (0, 60, [50, 60])
+    assert len(reference["pairs"]) == 10
+    assert reference["low"] <= reference["P"] <= reference["high"]
+    assert "cannot be told from the machine" in summary["verdict"]
+
+
+def test_another_policy_is(harness_says: Call, replayed: Path) -> None:
+    options = ("--order", "lcfs", "--launch", "constant(seconds=1)", "--completion", "constant(seconds=0)")
+    answer = harness_says("adequacy", replayed, *options, "--repetitions", "2")
+    assert answer.status == 0
+    assert "60 jobs on 4 processors" in answer.out
+    assert "order lcfs, start easy" in answer.out
+    assert "different waits" in answer.out
+    assert (
+        "P_ideal = 0.0 s, 95 % interval 0.0 to 0.0 s, of 2 pairs of repetitions; launch constant(seconds=1)"
+        in answer.out
+    )
+    assert "the replay can be told from the machine" in answer.out
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_has_the_growth_table(harness_says: Call, replayed: Path, format: str) -> None:
+    answer = harness_says("adequacy", replayed, "--repetitions", "0", "--format", format)
+    assert (answer.status, answer.err) == (0, "")
+    assert "50" in answer.out
+    if format == "csv":
+        assert answer.out.startswith("jobs,P,E,different waits\n50,")
+
+
+def test_repetitions_need_no_log(harness_says: Call) -> None:
+    generated = "lublin(jobs=60, procs=32, seed=1)"
+    answer = harness_says("adequacy", generated, "--against", "repetition", "--format", "csv", "--repetitions", "1")
+    assert answer.out.splitlines()[0] == 'jobs,P_ideal,E_ideal,"different waits, ideal"'
+    answer = harness_says("adequacy", generated)
+    assert answer.status == 2
+    assert "is undefined: the wait of job 1 is unknown" in answer.err
+    assert "60 of 60 lack them" in answer.err
+    assert harness_says("adequacy", generated, "--against", "repetition", "--repetitions", "0").status == 2
+
+
+def test_two_logs_as_they_are_written(harness_says: Call, replayed: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.swf"
+    assert harness_says("run", replayed, "--order", "lcfs", "--schedule", other).status == 0
+    apart = json.loads(harness_says("adequacy", replayed, "--against", other, "--format", "json").out)["adequacy"]
+    replay = harness_says("adequacy", replayed, "--order", "lcfs", "--repetitions", "0", "--format", "json")
+    assert apart["P"] == json.loads(replay.out)["adequacy"]["P"] > 0
+    assert "60 of 60" not in harness_says("adequacy", replayed, "--against", replayed).err
+    shorter = tmp_path / "shorter.swf"
+    shorter.write_text("".join(replayed.read_text().splitlines(keepends=True)[:-1]))
+    refused = harness_says("adequacy", replayed, "--against", shorter)
+    assert refused.status == 2
+    assert "60 jobs against 59, job 60 has no counterpart" in refused.err
+
+
+def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replayed: Path) -> None:
+    choice = ("--order", "fcfs", "--order", "lcfs", "--start", "none", "--start", "greedy")
+    answer = harness_says("identify", replayed, *choice, "--format", "json")
+    assert (answer.status, answer.err) == (0, "")
+    rows = json.loads(answer.out)
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4]
+    assert (rows[0]["order"], rows[0]["start"], rows[0]["P"]) == ("fcfs", "none", 0)
+    best = harness_says("identify", replayed, *choice, "--best", "1")
+    assert "60 jobs under 4 combinations, the nearest to the log first" in best.out
+    assert "lcfs" not in best.out
+
+
+@pytest.mark.parametrize("command", ["adequacy", "identify"])
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--format", "tabel"), "did you mean 'table'"),
+        (("--order", "fcsf"), "did you mean 'fcfs'"),
+        (("--filter", "usr == 1"), "did you mean 'user'"),
+        (("--procs", "4", "--platform", "peas-table2"), "expected one of them"),
+        (("--procs", "3"), "is unknown"),
+        (("--load", "2"), "No such option"),
+    ],
+)
+def test_refusals(harness_says: Call, replayed: Path, command: str, options: tuple[str, ...], complaint: str) -> None:
+    answer = harness_says(command, replayed, *options)
+    assert answer.status == 2
+    assert complaint in answer.err
+    assert answer.out == ""
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("command", ["adequacy", "identify"])
+def test_thunder_says_nothing_about_waits(harness_says: Call, command: str) -> None:
+    answer = harness_says(command, "LLNL-Thunder")
+    assert answer.status == 2
+    assert "is undefined: the wait of job 1 is unknown" in answer.err
+    assert "113,613 of 113,613 lack them" in answer.err
+
+
+def test_run_takes_the_transforms(harness_says: Call, replayed: Path) -> None:
+    chosen = ("--filter", "procs <= 3 and not user == 0", "--width", "0.5", "--variation", "3", "--procs", "4")
+    answer = harness_says("run", replayed, *chosen, "--format", "json")
+    assert (answer.status, answer.err) == (0, "")
+    steps = {step["name"]: step for step in json.loads(answer.out)["preparation"]}
+    assert list(steps)[-3:] == ["filter", "width scaled", "resampled"]
+    assert "procs <= 3 and (not user == 0)" in steps["filter"]["detail"]
+    assert "variation 3" in steps["resampled"]["detail"]
+    assert harness_says("run", replayed, "--filter", "procs").status == 2
+    assert harness_says("run", "poisson(jobs=9)", "--variation", "1").status == 2

@@ -1,0 +1,147 @@
+"""`harness tournament`: what comes back, where it is kept, and what is said when something goes wrong."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from calling import Call
+
+import harness
+
+FIELD = """
+about = "A test."
+workloads = ["lublin(jobs=60, procs=16, seed=1)", "lublin(jobs=60, procs=16, seed=2)"]
+
+[[scheduler]]
+order = ["fcfs", "spf"]
+start = ["none", "easy"]
+"""
+
+FAILING = """
+import harness
+
+def failing(job, clock):
+    raise LookupError("not today")
+
+@harness.hookimpl
+def order_queue():
+    return [harness.Order("failing", failing, compiled=False)]
+"""
+
+
+@pytest.fixture
+def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small field, and a working directory of one's own."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.toml"
+    path.write_text(FIELD)
+    return path
+
+
+def runs_in(folder: Path) -> int:
+    database = sqlite3.connect(folder / "store.sqlite")
+    (count,) = database.execute("SELECT count(*) FROM runs WHERE status = 'done'").fetchone()
+    database.close()
+    return int(count)
+
+
+def test_a_tournament_ends_with_a_leaderboard_and_what_to_try_next(harness_says: Call, field: Path) -> None:
+    answer = harness_says("tournament", field)
+    assert answer.status == 0, answer.err
+    assert "spf + easy" in answer.out
+    assert f"harness tournament {field} --by mean_wait" in answer.out
+    assert "results go to tournaments/small" in answer.err
+    assert "8 of 8 runs" in answer.err
+    assert runs_in(Path("tournaments/small")) == 8
+    assert len(harness.Results("tournaments/small").frame()) == 8
+
+
+def test_the_same_command_repeats_nothing(harness_says: Call, field: Path) -> None:
+    first = harness_says("tournament", field, "--out", "here", "--workers", "1")
+    again = harness_says("tournament", field, "--out", "here", "--workers", "2")
+    assert again.out == first.out
+    assert "0 of 0 runs" in again.err
+    assert "8 more were there already" in again.err
+    assert "--out here" in again.out
+
+
+def test_json_is_all_there_is_on_stdout(harness_says: Call, field: Path) -> None:
+    answer = harness_says("tournament", field, "--format", "json", "--by", "mean_wait")
+    assert answer.status == 0, answer.err
+    assert "mean_wait" in json.dumps(json.loads(answer.out))
+
+
+def test_a_dry_run_says_how_much_there_is_and_leaves_nothing(harness_says: Call, field: Path) -> None:
+    answer = harness_says("tournament", field, "--dry-run", "--workers", "3")
+    assert answer.status == 0, answer.err
+    assert "small: 8 runs, 480 jobs; expected time about 1 s on 3 threads" in answer.out
+    assert [path.name for path in field.parent.iterdir()] == [field.name]
+
+
+def test_schedules_are_kept_on_request(harness_says: Call, field: Path) -> None:
+    answer = harness_says("tournament", field, "--out", "here", "--keep-schedules")
+    assert answer.status == 0
+    assert "not kept" not in answer.err
+    assert len(list(Path("here/schedules").glob("*.parquet"))) == 8
+    harness_says("tournament", field, "--out", "there")
+    answer = harness_says("tournament", field, "--out", "there", "--keep-schedules")
+    assert "the schedules of 8 runs are not kept" in answer.err
+
+
+def test_what_failed_is_said_and_the_rest_is_ranked(harness_says: Call, field: Path) -> None:
+    Path("mine.py").write_text(FAILING)
+    field.write_text(FIELD.replace('"spf"]', '"failing"]'))
+    answer = harness_says("tournament", field, "--plugins", "mine.py")
+    assert answer.status == 1
+    assert "fcfs + easy" in answer.out
+    assert "4 of 8 runs failed; first failing + none on lublin" in answer.err
+    assert "LookupError: not today" in answer.err
+    assert "Traceback" not in answer.err
+    field.write_text(FIELD.replace('["fcfs", "spf"]', '"failing"'))
+    answer = harness_says("tournament", field, "--plugins", "mine.py", "--out", "all")
+    assert (answer.status, answer.out) == (1, "")
+    assert "4 of 4 runs failed" in answer.err
+
+
+def test_interrupting_says_how_to_go_on(harness_says: Call, field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.tournament.runner.tournament", interrupted)
+    answer = harness_says("tournament", field)
+    assert answer.status == 130
+    assert "kept in tournaments/small; the same command goes on" in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["clasic"], "did you mean 'classic'?"),
+        (["small.toml", "--by", "meanwait"], "there is no measure 'meanwait'; did you mean 'mean_wait'?"),
+        (["small.toml", "--format", "jsn"], "did you mean 'json'?"),
+        (["small.toml", "--workers", "0"], "--workers"),
+        (["small.toml", "--out", "small.toml"], "cannot be made"),
+        (["small.toml", "--dask", "nowhere"], "nowhere"),
+        (["wrong.toml"], "wrong.toml, line 2: there is no key 'schedulr'; did you mean 'scheduler'?"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    harness_says: Call, field: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
+) -> None:
+    Path("wrong.toml").write_text('workloads = "lublin"\n[[schedulr]]\n')
+    if "--dask" in arguments:
+        pytest.importorskip("distributed")
+        monkeypatch.setattr("harness.tournament.on_dask.PATIENCE", "1s")
+    answer = harness_says("tournament", *arguments)
+    assert answer.status == 2
+    assert answer.out == ""
+    assert words in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_the_fields_are_listed(harness_says: Call) -> None:
+    rows = json.loads(harness_says("list", "fields", "--format", "json").out)
+    assert {"classic", "backfilling", "energy", "demo"} <= {row["name"] for row in rows}
+    assert all(row["about"] for row in rows)

@@ -1,0 +1,143 @@
+"""Repetitions of one experiment: what they share, how far apart they are, and what is made of it."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness import HarnessError, Scheduler, lublin, prepare, simulate
+from harness.platform.platform import plain
+from harness.results.adequacy import Adequacy
+from harness.results.repeatability import Repeatability, repeatability, seconds
+from harness.results.schedule import Schedule
+from harness.workload.log import Workload
+
+Run = Callable[..., Schedule]
+Make = Callable[..., Workload]
+
+
+def watched(run: Run, seen: list[Workload], **options: Any) -> Any:
+    def replay(workload: Workload) -> Schedule:
+        seen.append(workload)
+        return run(workload, **options)
+
+    return replay
+
+
+def test_repetitions_share_all_but_the_overheads(run: Run, make: Make) -> None:
+    source, seen = make(1), []
+    repeatability(
+        source, watched(run, seen), launch="uniform(low=1, high=9)", completion="constant(seconds=3)", pairs=3
+    )
+    assert len(seen) == 6
+    stays = np.isinf(source.jobs["cancel"])
+    for repetition in seen:
+        added = repetition.jobs["work"] - source.jobs["work"]
+        assert added[stays].between(4, 12).all()
+        assert (added[~stays] == 0).all()
+        assert (repetition.jobs["estimate"] >= repetition.jobs["work"]).all()
+        assert repetition.jobs["estimate"].equals(seen[0].jobs["estimate"])
+        same = ["job", "submit", "procs", "user", "cancel"]
+        assert repetition.jobs[same].equals(source.jobs[same])
+        assert repetition.preparation[-1].jobs == stays.sum()
+    assert len({repetition.digest for repetition in [source, *seen]}) == 7
+    enough = source.jobs["estimate"] >= source.jobs["work"] + 12
+    assert enough.any()
+    assert seen[0].jobs["estimate"][enough].equals(source.jobs["estimate"][enough])
+
+
+def test_equal_overheads_make_no_difference(run: Run, make: Make) -> None:
+    found = repeatability(make(1), run, launch="constant(seconds=4)", completion="constant", pairs=2)
+    assert (found.P, found.low, found.high, found.pairs) == (0, 0, 0, (0, 0))
+
+
+def test_where_nobody_waits_the_overheads_are_all_there_is(run: Run, make: Make) -> None:
+    def replay(workload: Workload) -> Schedule:
+        return run(workload, platform=plain(100_000), energy="none")
+
+    workload = make(1, jobs=2_000)
+    workload.jobs["cancel"] = np.inf
+    found = repeatability(workload, replay, launch="exponential(mean=3)", completion="exponential(mean=4)", pairs=5)
+    expected = math.sqrt(2 * (3**2 + 4**2))  # of the difference of two sums
+    assert pytest.approx(expected, rel=0.05) == found.P
+    assert found.low < found.P < found.high
+    assert found.growth[-1].different == 0
+
+
+def test_the_seed_decides(run: Run, make: Make) -> None:
+    one, again, other = (repeatability(make(1), run, pairs=2, seed=seed) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_the_method_of_the_paper() -> None:
+    """On a lightly loaded machine P is of the order of the overheads and does not grow with n, but E does."""
+    workload = prepare(lublin(jobs=1000, procs=256, seed=1, load=0.1))
+    found = repeatability(workload, lambda jobs: simulate(jobs, None, Scheduler(energy="none")))
+    assert [row.jobs for row in found.growth] == [50, 100, 250, 500, 750, 1000]
+    for row in found.growth:
+        assert 5 < row.P < 20  # two overheads of 5 s, standard deviation of the difference of their sums 10 s
+        assert pytest.approx(row.P * math.sqrt(row.jobs), rel=0.05) == row.E
+    assert pytest.approx(found.growth[0].P, rel=0.15) == found.growth[-1].P
+    assert found.growth[-1].E > 3 * found.growth[0].E
+    assert 0 < found.growth[-1].different < 200  # few waits differ
+
+
+def test_a_single_pair_has_no_interval(run: Run, make: Make) -> None:
+    found = repeatability(make(1), run, pairs=1)
+    assert math.isnan(found.low)
+    assert found.pairs == (found.P,)
+
+
+def test_progress_counts_replays(run: Run, make: Make) -> None:
+    seen: list[tuple[int, int]] = []
+    repeatability(make(1), run, pairs=2, progress=lambda done, all_: seen.append((done, all_)))
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "mean", "deviation"),
+    [
+        ("constant(seconds=2)", 2, 0),
+        ("exponential(mean=2)", 2, 2),
+        ("uniform(low=1, high=5)", 3, 4 / math.sqrt(12)),
+        ("lognormal(median=2, sigma=0.3)", 2 * math.exp(0.045), 2 * math.exp(0.045) * math.sqrt(math.exp(0.09) - 1)),
+    ],
+)
+def test_distributions(spec: str, mean: float, deviation: float) -> None:
+    drawn = seconds(spec, np.random.default_rng(1), (50_000,))
+    assert drawn.min() >= 0
+    assert drawn.mean() == pytest.approx(mean, rel=0.02)
+    assert drawn.std() == pytest.approx(deviation, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"launch": "gauss"}, "no distribution 'gauss'"),
+        ({"completion": "exponential(men=3)"}, "no parameter 'men'; did you mean 'mean'"),
+        ({"launch": "exponential(mean=-1)"}, "expected mean, a number of at least 0"),
+        ({"launch": "constant(seconds=much)"}, "expected seconds, a number"),
+        ({"launch": "uniform(low=3, high=2)"}, "low to be at most high"),
+        ({"pairs": 0}, "pairs=0: expected at least one pair"),
+    ],
+)
+def test_impossible_options(run: Run, make: Make, options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(HarnessError, match=complaint):
+        repeatability(make(1), run, **options)
+
+
+@pytest.mark.parametrize(
+    ("P", "reference", "words"),
+    [
+        (30.0, 12.0, "2.5 times the 12.0 s between two repetitions: the replay can be told from the machine"),
+        (12.0, 12.0, "not above the 12.0 s between two repetitions: the replay cannot be told from the machine"),
+        (0.0, 0.0, "cannot be told"),
+        (1.0, 0.0, "more than the 0.0 s between two repetitions: the replay can be told"),
+    ],
+)
+def test_the_verdict(P: float, reference: float, words: str) -> None:  # noqa: N803 - the paper's name
+    model = Adequacy(("a", "b"), 1, P, P, P, P, ())
+    assert words in Repeatability(reference, reference, reference, (reference,), ()).verdict(model)

@@ -1,0 +1,89 @@
+"""What reports/adequacy.md publishes is what the commands give."""
+
+from functools import cache
+
+import pytest
+
+from harness import (
+    Likeness,
+    Repeatability,
+    Scheduler,
+    Workload,
+    identify,
+    lublin,
+    prepare,
+    read_workload,
+    repeatability,
+    simulate,
+)
+from harness.bundled import folder
+from harness.report.tables import readable
+
+
+def tables() -> list[list[list[str]]]:
+    """The rows of every table of the report, cell by cell, without their heads."""
+    found: list[list[list[str]]] = [[]]
+    for line in (folder("reports") / "adequacy.md").read_text().splitlines():
+        if line.startswith("|"):
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        elif found[-1]:
+            found.append([])
+    return [table[2:] for table in found if table]
+
+
+GROWTH, BY_LOAD, NEAREST = tables()
+
+
+def repeated(workload: Workload, order: str = "fcfs", start: str = "easy", pairs: int = 10) -> Repeatability:
+    scheduler = Scheduler(order, start, energy="none")
+    return repeatability(workload, lambda jobs: simulate(jobs, None, scheduler), pairs=pairs)
+
+
+@cache
+def generated(load: float) -> Repeatability:
+    return repeated(prepare(lublin(jobs=1000, procs=256, seed=1, load=load)), pairs=20)
+
+
+def brief(*values: float) -> list[str]:
+    """As the sentences of `harness adequacy` give them."""
+    return [f"{value:,.1f}" for value in values]
+
+
+def test_the_papers_table() -> None:
+    rows = generated(0.1).growth
+    assert [list(map(readable, (row.jobs, row.P, row.E, row.different))) for row in rows] == GROWTH
+
+
+@pytest.mark.parametrize("row", BY_LOAD, ids=lambda row: row[0])
+def test_the_reference_grows_with_the_load(row: list[str]) -> None:
+    found = generated(float(row[0]))
+    assert [*brief(found.P, found.low, found.high), readable(found.growth[-1].different)] == row[1:]
+
+
+@cache
+def ranked(trace: str) -> list[Likeness]:
+    return identify(prepare(read_workload(trace)))
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("row", NEAREST, ids=lambda row: "-".join(row[:3]))
+def test_the_nearest_policies(row: list[str]) -> None:
+    trace, order, start, rank, P, median, *reference = row
+    ranking = ranked(trace)
+    assert len(ranking) == 75
+    found = ranking[int(rank) - 1]
+    assert (found.order, found.start, readable(found.P), readable(found.median)) == (order, start, P, median)
+    if any(reference):
+        ideal = repeated(prepare(read_workload(trace)), order, start)
+        assert brief(ideal.P, ideal.low, ideal.high, found.P / ideal.P) == reference
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("trace", ["KTH-SP2", "SDSC-SP2", "CTC-SP2"])
+def test_families_are_told_apart_and_single_policies_are_not(trace: str) -> None:
+    ranking = ranked(trace)
+    of = {(one.order, one.start): one.P for one in ranking}
+    assert 9.5 < of["fcfs", "none"] / of["fcfs", "easy"] < 23
+    assert ranking[18].P < 1.05 * ranking[0].P

@@ -1,0 +1,159 @@
+"""A variation has the same users with the same rhythm at other times."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import read_workload
+from harness.errors import HarnessError
+from harness.workload.frame import log_from_frame
+from harness.workload.log import Workload
+from harness.workload.prepare import prepare
+from harness.workload.resampling import LONG_TERM, WEEK, resample
+
+HOUR = 3600.0
+
+
+def workload_of(**columns: Any) -> Workload:
+    n = len(columns["submit"])
+    standard = {"run": range(1, n + 1), "procs": [1 + k % 8 for k in range(n)], "wait": [5] * n}
+    return prepare(log_from_frame(pd.DataFrame(standard | columns), "made", header=("; MaxProcs: 8",)))
+
+
+def office(seed: int = 1, jobs: int = 40_000, users: int = 300, weeks: int = 60) -> Workload:
+    """Users who work by day and on weekdays, for some weeks or for long, and have their own widths and runtimes."""
+    draw = np.random.default_rng(seed)
+    arrival = draw.integers(0, weeks, users)
+    stay = np.minimum(np.where(draw.random(users) < 0.4, draw.integers(15, weeks, users), 3), weeks - arrival)
+    user = np.sort(draw.integers(0, users, jobs))
+    week = arrival[user] + (draw.random(jobs) * stay[user]).astype(int)
+    day = draw.choice(7, jobs, p=[0.19, 0.19, 0.19, 0.19, 0.16, 0.05, 0.03])
+    hour = np.clip(draw.normal(14, 3, jobs), 0, 23.99)
+    submit = np.floor(week * WEEK + day * 24 * HOUR + hour * HOUR)
+    width = 2 ** ((user + draw.integers(0, 3, jobs)) % 6)
+    run = np.ceil(np.exp(draw.normal(6 + user % 3, 1)))
+    frame = pd.DataFrame({"submit": submit, "run": run, "procs": width, "user": user})
+    return prepare(log_from_frame(frame, "office", header=("; MaxProcs: 256",)))
+
+
+def weekly(workload: Workload, origin: float) -> np.ndarray[Any, Any]:
+    return (workload.jobs["submit"].to_numpy() - origin) % WEEK
+
+
+def assert_alike(source: Workload, variations: list[Workload]) -> None:
+    """Load, widths, runtimes, hours and weekdays of all `variations` together are about those of `source`."""
+    origin = source.jobs["submit"].min()
+    together = pd.concat([variation.jobs for variation in variations])
+
+    def shares(of: pd.DataFrame, unit: float) -> np.ndarray[Any, Any]:
+        slot = ((of["submit"] - origin) % WEEK // unit).astype(int)
+        return np.bincount(slot, minlength=int(WEEK / unit)) / len(of)
+
+    def area(of: pd.DataFrame) -> float:
+        return float((of["work"] * of["procs"]).sum())
+
+    assert len(together) / len(variations) == pytest.approx(len(source), rel=0.05)
+    assert area(together) / len(variations) == pytest.approx(area(source.jobs), rel=0.05)
+    for variation in variations:
+        assert area(variation.jobs) == pytest.approx(area(source.jobs), rel=0.25)
+    assert shares(together, 24 * HOUR) == pytest.approx(shares(source.jobs, 24 * HOUR), abs=0.01)
+    of_day = [shares(jobs, HOUR).reshape(7, 24).sum(axis=0) for jobs in (together, source.jobs)]
+    assert of_day[0] == pytest.approx(of_day[1], abs=0.005)
+    for column in ("procs", "work", "estimate"):
+        quantiles = [np.searchsorted(np.sort(jobs[column]), source.jobs[column].quantile([0.1, 0.5, 0.9]), "right")
+                     / len(jobs) for jobs in (together, source.jobs)]  # fmt: skip
+        assert quantiles[0] == pytest.approx(quantiles[1], abs=0.03)
+
+
+def test_variations_look_like_their_source() -> None:
+    source = office()
+    assert_alike(source, [resample(source, seed) for seed in range(20)])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("trace", ["HPC2N", "KTH-SP2"])
+def test_variations_look_like_a_real_log(trace: str) -> None:
+    source = prepare(read_workload(trace), procs_from="used")
+    assert_alike(source, [resample(source, seed) for seed in range(10)])
+
+
+submits = st.lists(st.integers(0, 30 * int(WEEK)), min_size=1, max_size=40)
+
+
+@settings(max_examples=100, deadline=None)
+@given(submits, st.integers(1, 6), st.integers(0, 2**40))
+def test_every_stream_is_a_users_stream_turned_by_whole_weeks(submit: list[int], users: int, seed: int) -> None:
+    source = workload_of(submit=submit, user=[(k * k) % users for k in range(len(submit))])
+    variation = resample(source, seed)
+    origin, weeks = min(submit), max(1, round((max(submit) - min(submit)) / WEEK))
+    run_of = source.jobs.set_index("work")  # every job has a runtime of its own
+    cast = []
+    for _, stream in variation.jobs.groupby("user"):
+        owner = run_of.loc[stream["work"], "user"].unique()
+        assert len(owner) == 1
+        cast.append(int(owner[0]))
+        original = source.jobs[source.jobs["user"] == owner[0]]
+        assert sorted(stream["work"]) == sorted(original["work"])
+        now, then = stream.set_index("work").sort_index(), original.set_index("work").sort_index()
+        moved = now["submit"] - then["submit"]
+        assert set(moved % WEEK) == {0}
+        assert len(set(moved // WEEK % weeks)) == 1
+        assert now["procs"].equals(then["procs"])
+    span = source.jobs.groupby("user")["submit"].agg(np.ptp)
+    lasting = set(span.index[span >= LONG_TERM])
+    assert len(cast) == source.jobs["user"].nunique()
+    assert sorted(user for user in cast if user in lasting) == sorted(lasting)
+    assert variation.jobs["submit"].between(origin, origin + weeks * WEEK, inclusive="left").all()
+
+
+def test_temporary_users_come_more_than_once_or_never() -> None:
+    source = workload_of(submit=[0, 1, 2, 3, 4], user=[1, 2, 3, 4, 5])
+    works = [tuple(sorted(resample(source, seed).jobs["work"])) for seed in range(200)]
+    assert len(set(works)) > 50
+    assert np.mean([len(set(w)) for w in works]) == pytest.approx(5 * (1 - 0.8**5), abs=0.3)
+
+
+def test_a_variation_is_a_workload_like_any_other() -> None:
+    source = office(jobs=3_000, users=40)
+    variation = resample(source, 7)
+    jobs = variation.jobs
+    assert jobs["job"].tolist() == list(range(1, len(jobs) + 1))
+    assert jobs["submit"].is_monotonic_increasing
+    assert jobs.dtypes.to_dict() == source.jobs.dtypes.to_dict()
+    assert variation.preparation[:-1] == source.preparation
+    assert (variation.preparation[-1].name, variation.preparation[-1].jobs) == ("resampled", len(jobs))
+    assert (jobs["logged_wait"] == -1).all()
+
+
+def test_a_job_leaves_the_queue_as_long_after_its_submit_as_it_did() -> None:
+    frame = {"submit": [0, 10, 20], "run": [5, 0, 6], "procs": [1, 1, 1], "wait": [0, 30, 0], "status": [1, 5, 1]}
+    log = log_from_frame(pd.DataFrame(frame | {"user": [1, 1, 1]}))
+    jobs = resample(prepare(log, unknown="cancel"), 0).jobs
+    assert (jobs["cancel"] - jobs["submit"]).tolist() == [np.inf, 30, np.inf]
+
+
+def test_the_seed_decides() -> None:
+    source = office(jobs=3_000, users=40)
+    again, other = resample(source, 1), resample(source, 2)
+    pd.testing.assert_frame_equal(resample(source, 1).jobs, again.jobs)
+    assert resample(source, 1).digest == again.digest
+    assert len({source.digest, again.digest, other.digest}) == 3
+    assert not again.jobs["submit"].equals(other.jobs["submit"])
+
+
+def test_what_cannot_be_resampled() -> None:
+    with pytest.raises(HarnessError, match="none of its jobs says whose it is"):
+        resample(workload_of(submit=[0, 1]), 0)
+    with pytest.raises(HarnessError, match="seed=-1: expected a whole number"):
+        resample(workload_of(submit=[0, 1], user=[1, 1]), -1)
+
+
+def test_jobs_of_unknown_users_stay_together() -> None:
+    source = workload_of(submit=[0, 5 * WEEK, 9 * WEEK, 9 * WEEK], user=[-1, -1, 3, -1])
+    for seed in range(20):
+        jobs = resample(source, seed).jobs
+        assert sorted(jobs["work"][jobs["user"] == -1]) == [1, 2, 4]
