@@ -1,5 +1,6 @@
 """`harness report`: a tournament as one page that opens offline."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,13 +13,14 @@ from harness.errors import HarnessError, did_you_mean
 
 if TYPE_CHECKING:
     from harness.report.page import Page
+    from harness.results.schedule import Schedule
 
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of a tournament's results")],
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="the page (DIR/report.html)")] = None,
     by: Annotated[str, typer.Option(metavar="MEASURE", help="what decides")] = "mean_bounded_slowdown",
-    images: Annotated[Path | None, typer.Option(metavar="DIR", help="also every picture, as SVG and PNG")] = None,
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="also its first pictures, as SVG and PNG")] = None,
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
 ) -> None:
     """Show what is in a tournament's folder, finished or not, as one self-contained HTML page."""
@@ -36,6 +38,15 @@ def report(
     with _progress() as watch:
         page = tournament_page(Results(folder), by, extra=extra, plugins=folders, watch=watch)
     write(page, out or folder / "report.html", images)
+
+
+def write_run(schedule: "Schedule", path: Path, plugins: tuple[str, ...]) -> None:
+    """Write the page of one run that was made by this command line."""
+    from harness.report.page import run_page
+    from harness.run import extra_measures
+
+    command = shlex.join(["harness", *sys.argv[1:]])
+    write(run_page(schedule, extra=extra_measures(plugins), command=command, plugins=plugins), path)
 
 
 def write(page: "Page", path: Path, images: Path | None = None) -> None:

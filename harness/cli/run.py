@@ -47,6 +47,7 @@ def run(
     plugins: options.PluginPaths = None,
     schedule: Annotated[Path | None, typer.Option(help="write it to FILE.csv, .parquet, .swf or .swf.gz")] = None,
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
+    report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="also show the run as a page")] = None,
     format: options.Format = "table",
 ) -> None:
     """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
@@ -66,6 +67,10 @@ def run(
             writer_for(schedule)
             if schedule.exists() and Path(workload).exists() and schedule.samefile(workload):
                 raise HarnessError(f"--schedule {schedule}: is the workload itself; expected another file")
+        if report is not None:
+            from harness.report.page import require
+
+            require()
         folders = tuple(plugins or ())
         prepared = prepare(
             read_workload(workload, lenient=lenient, plugins=folders),
@@ -86,7 +91,13 @@ def run(
         machine = procs if platform is None else read_platform(platform, plugins=folders)
         scheduler = Scheduler(order, start, select, rate, sleep, energy)
         with progress_bar(len(prepared)) as progress:
-            result = simulate(prepared, machine, scheduler, seed=seed, plugins=folders, progress=progress)
+            result = simulate(
+                prepared, machine, scheduler, seed=seed, plugins=folders, progress=progress, timeline=report is not None
+            )
+    if report is not None:
+        from harness.cli.report import write_run
+
+        write_run(result, report, folders)
     if schedule is not None:
         result.export(schedule)
     print(_shown(result, format, folders))

@@ -14,10 +14,11 @@ _TITLE = "How far is this from the real machine?"
 
 def adequacies(details: list[Detail]) -> Section:
     """The section of adequacy: of the replays whose log has waits, and why the others have none."""
-    known = [(d, d.closeness) for d in details if d.closeness is not None and d.closeness.found is not None]
-    undefined = {d.workload: d.closeness.undefined for d in details if d.closeness and d.closeness.undefined}
+    known = [(d, d.closeness) for d in details if d.closeness.found is not None]
+    undefined = {d.workload: d.closeness.undefined for d in details if d.closeness.undefined}
     rows = [_row(detail, found) for detail, found in known]
-    data = {"rows": rows, "growth": [_growth(*pair) for pair in known], "undefined": list(undefined.items()), "choice": "run"}
+    growth = [_growth(*pair) for pair in known]
+    data = {"rows": rows, "growth": growth, "undefined": list(undefined.items()), "choice": "run"}
     return Section("adequacy", _TITLE, "adequacy.html.j2", data, [_cells(*pair) for pair in known])
 
 
@@ -32,7 +33,7 @@ def _row(detail: Detail, closeness: Closeness) -> dict[str, Any]:
         "median": readable(found.median, 5),
         "p95": readable(found.p95, 5),
         "reference": readable(reference.P, 5) if reference else "",
-        "interval": f"{reference.low:,.4g}–{reference.high:,.4g}" if reference and reference.low == reference.low else "",
+        "interval": f"{reference.low:,.4g}–{reference.high:,.4g}" if reference and len(reference.pairs) > 1 else "",
         "pairs": len(reference.pairs) if reference else 0,
         "ratio": f"{found.P / reference.P:,.3g}" if reference and reference.P > 0 else "",
         "verdict": reference.verdict(found) if reference else "",
@@ -81,9 +82,9 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
     return Figure(
         f"residence-{detail.workload}-{detail.policy + 1}",
         f"Residence time: {detail.title}",
-        f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a stronger colour is more jobs. On the "
-        f"dashed line both are equal; half of the jobs are within {found.median:,.4g} s of it, 95 % within "
-        f"{found.p95:,.4g} s.",
+        f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a stronger colour is "
+        f"more jobs. On the dashed line both are equal; half of the jobs are within {found.median:,.4g} s of it, "
+        f"95 % within {found.p95:,.4g} s.",
         [tiles, diagonal],
         {"xaxis": axis("logged [s]", type="log"), "yaxis": axis("simulated [s]", type="log")},
         height=420,

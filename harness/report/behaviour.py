@@ -179,8 +179,9 @@ def _over_time(runs: list[Detail]) -> Figure:
     return Figure(
         f"time-{workload}",
         f"The system over time: {workload}",
-        f"Queue length, with every extreme, and busy processors{' and power' if len(panels) > 2 else ''}, averaged over "
-        f"{lasting(86400 * _step(runs[0]))} each; drag to zoom, double-click to return. Longest queue: {queues} jobs.",
+        f"Queue length, with every extreme, and busy processors{' and power' if len(panels) > 2 else ''}, averaged "
+        f"over {lasting(86400 * _step(runs[0]))} each; drag to zoom, double-click to return. "
+        f"Longest queue: {queues} jobs.",
         data,
         layout,
         height=140 + 170 * len(panels),
@@ -217,7 +218,8 @@ def capacity(frame: pd.DataFrame, schedulers: list[str], procs: Mapping[str, int
 
 def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figure:
     styles = (("#1c7ed6", ""), ("#d9480f", "/"))
-    worst = means.iloc[:, 1].idxmax()
+    wasted = means.iloc[:, 1]
+    worst = str(wasted.idxmax())
     data = [
         {
             "type": "bar",
@@ -225,7 +227,10 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
             "x": means[column].to_list(),
             "y": [label(name) for name in means.index],
             "name": column,
-            "marker": {"color": colour, "pattern": {"shape": pattern, "fgcolor": "#fff", "fillmode": "overlay", "size": 6}},
+            "marker": {
+                "color": colour,
+                "pattern": {"shape": pattern, "fgcolor": "#fff", "fillmode": "overlay", "size": 6},
+            },
             "texttemplate": "%{x:.1%}",
             "hovertemplate": "%{y}: %{x:.2%} %{fullData.name}<extra></extra>",
             "meta": {"policies": [schedulers.index(name) for name in means.index]},
@@ -234,7 +239,7 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
     ]
     caption = (
         "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting. "
-        f"{worst} wastes most, {means.loc[worst].iloc[1]:.1%} of the machine."
+        f"{worst} wastes most, {wasted[worst]:.1%} of the machine."
     )
     return Figure(
         f"capacity-{workload}",

@@ -1,19 +1,24 @@
 """How far a replay is from the log it replays, and from a repetition of itself, as far as the page shows it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
     from harness.results.adequacy import Adequacy
+    from harness.results.recording import Placements
     from harness.results.repeatability import Repeatability
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
 
-    Replay = Callable[[Workload], Schedule]
+
+class Replay(Protocol):
+    """Simulates a workload with the same scheduler, platform and seed each time."""
+
+    def __call__(self, workload: "Workload", *, placements: "Placements | bool" = False) -> "Schedule": ...
+
 
 #: Cells of the picture each way.
 _CELLS = 48
@@ -30,8 +35,8 @@ class Closeness:
     cells: npt.NDArray[np.float64] | None = None  # number of jobs, simulated (rows) against logged (columns)
 
 
-def closeness(schedule: "Schedule", replay: "Replay | None" = None, pairs: int = 3) -> Closeness:
-    """Compare a schedule with its log; where `replay` simulates a workload alike, also repetitions with each other."""
+def closeness(schedule: "Schedule", replay: "Replay", pairs: int) -> Closeness:
+    """Compare a schedule with its log, and repetitions of it, which `replay` simulates, in `pairs` with each other."""
     from harness.results.adequacy import UndefinedError, adequacy, logged, simulated
     from harness.results.repeatability import repeatability
 
@@ -42,5 +47,5 @@ def closeness(schedule: "Schedule", replay: "Replay | None" = None, pairs: int =
     ours, theirs = (np.maximum(s.residence, 1.0) for s in (simulated(schedule), logged(schedule.workload)))
     edges = np.geomspace(1.0, max(ours.max(), theirs.max()) * 1.01, _CELLS + 1)
     cells = np.histogram2d(ours, theirs, bins=(edges, edges))[0]
-    reference = repeatability(schedule.workload, replay, pairs=pairs) if replay is not None else None
+    reference = repeatability(schedule.workload, replay, pairs=pairs) if pairs else None
     return Closeness("", found, reference, edges, cells)

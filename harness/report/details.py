@@ -1,7 +1,7 @@
 """What the page shows of one run, thinned to what a screen can show: a million jobs leave a few hundred kilobytes."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from harness.report.gantt import Gantt, gantt
 from harness.report.thinning import distribution, instants
 
 if TYPE_CHECKING:
+    from harness.report.closeness import Replay
     from harness.results.schedule import Schedule
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +46,7 @@ class Detail:
     timeline: pd.DataFrame  # `day` since the first submit, and the columns that say anything
     averages: pd.DataFrame  # the same over equal times: `busy`, `power`
     gantt: Gantt | None
-    closeness: Closeness | None  # to the log
+    closeness: Closeness  # to the log
 
     @property
     def title(self) -> str:
@@ -54,9 +55,9 @@ class Detail:
 
 
 def detail(
-    schedule: "Schedule", workload: str, scheduler: str, policy: int = 0, rectangles: int = 20_000, **reference: Any
+    schedule: "Schedule", replay: "Replay", workload: str, scheduler: str, policy: int, rectangles: int, pairs: int
 ) -> Detail:
-    """What the page shows of a run that was made with its timeline; `reference` goes to `closeness`."""
+    """What the page shows of a run that was made with its timeline, and that `replay` repeats."""
     ran = schedule.ran
     return Detail(
         workload,
@@ -70,8 +71,8 @@ def detail(
         _classes(ran),
         _timeline(schedule),
         averages(schedule.timeline),
-        gantt(schedule, rectangles) if schedule.places is not None else None,
-        closeness(schedule, **reference),
+        gantt(schedule, replay, rectangles),
+        closeness(schedule, replay, pairs),
     )
 
 

@@ -45,8 +45,7 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
     sign = -1 if measure.better == "more" else 1
     front = pareto.front(means.to_numpy() * (sign, 1))
     leaders = means[front].sort_values(ENERGY)
-    ends = runs.groupby("scheduler")[[measure.name, ENERGY]].quantile([0.025, 0.975]).unstack()
-    name, where = measure_name(measure.name), workload or "all workloads"
+    name, unit, where = label(measure_name(measure.name)), label(measure.unit), workload or "all workloads"
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",
@@ -61,20 +60,10 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
     for place, scheduler in enumerate(schedulers):
         if scheduler not in means.index:
             continue
-        x, y = float(means.loc[scheduler, ENERGY]), float(means.loc[scheduler, measure.name])
-        bars = {}
-        if len(runs) > len(means):  # one run has no spread
-            bars = {
-                f"error_{direction}": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [float(ends.loc[scheduler, (column, 0.975)]) - value],
-                    "arrayminus": [value - float(ends.loc[scheduler, (column, 0.025)])],
-                    "thickness": 1,
-                    "width": 3,
-                }
-                for direction, column, value in (("x", ENERGY, x), ("y", measure.name, y))
-            }
+        own = runs[runs["scheduler"] == scheduler]
+        x, y = float(own[ENERGY].mean()), float(own[measure.name].mean())
+        # One run has no spread.
+        bars = {"error_x": _spread(own[ENERGY]), "error_y": _spread(own[measure.name])} if len(own) > 1 else {}
         data.append(
             {
                 "type": "scatter",
@@ -85,7 +74,7 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
                 "textposition": "top right",
                 "marker": marker_style(place),
                 "name": label(scheduler),
-                "hovertemplate": f"%{{text}}<br>{name} %{{y:,.4g}} {measure.unit}<br>energy %{{x:,.4g}} kWh<extra></extra>",
+                "hovertemplate": f"%{{text}}<br>{name} %{{y:,.4g}} {unit}<br>energy %{{x:,.4g}} kWh<extra></extra>",
                 "meta": {"policy": place},
                 **bars,
             }
@@ -100,7 +89,9 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
         data,
         {
             "xaxis": axis("energy [kWh]"),
-            "yaxis": axis(f"{name} [{measure.unit}]" if measure.unit else name),
+            "yaxis": axis(
+                f"{measure_name(measure.name)} [{measure.unit}]" if measure.unit else measure_name(measure.name)
+            ),
             "hovermode": "closest",
         },
         height=460,
@@ -108,3 +99,8 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
     )
 
 
+def _spread(values: "pd.Series[float]") -> dict[str, Any]:
+    """Bars that hold 95 % of the values."""
+    low, mean, high = float(values.quantile(0.025)), float(values.mean()), float(values.quantile(0.975))
+    ends = {"array": [high - mean], "arrayminus": [mean - low]}
+    return {"type": "data", "symmetric": False, "thickness": 1, "width": 3, **ends}

@@ -11,8 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.results.recording import Placements
+
 if TYPE_CHECKING:
+    from harness.report.closeness import Replay
     from harness.results.schedule import Schedule
+
+#: Neighbours merge: of so many times as many processors, a given number of rectangles may remain. More are not tried.
+_TRIED = 20
+
+#: No window is shorter [s].
+_SHORTEST = 1.0
 
 
 @dataclass(frozen=True)
@@ -27,29 +36,42 @@ class Gantt:
     first_cores: npt.NDArray[np.int64]  # of every node
 
 
-def gantt(schedule: "Schedule", most: int) -> Gantt:
-    """At most `most` rectangles of a run, around the longest queue if that is not all of them."""
-    placements = schedule.placements
-    origin = float(schedule.frame["submit"].min())
+def gantt(schedule: "Schedule", replay: "Replay", most: int) -> Gantt | None:
+    """At most `most` rectangles of a run, around the longest queue if that is not all of them.
+
+    Who was where is too much to keep of a large run: `replay` repeats it, keeping what the window needs.
+    """
+    ran = schedule.ran
+    if ran.empty:
+        return None
+    origin, first, last = (float(t) for t in (schedule.frame["submit"].min(), ran["start"].min(), ran["end"].max()))
     sizes = np.concatenate([np.full(t.count, t.cores) for t in schedule.platform.types])
     first_cores = np.cumsum(sizes) - sizes
     timeline = schedule.timeline
     centre = float(timeline["time"].iloc[int(timeline["queued"].to_numpy().argmax())])
-    begin, end = placements["begin"].min(), placements["end"].max()
-    whole = True
+    starts, ends, widths = (ran[name].to_numpy() for name in ("start", "end", "procs"))
+    begin, end = first, last
+    while widths[(starts < end) & (ends > begin)].sum() > _TRIED * most and end - begin > _SHORTEST:
+        begin, end = _around(centre, begin, end)
+    placements = replay(schedule.workload, placements=Placements(begin, end)).placements
     while True:
-        window = placements[(placements["begin"] < end) & (placements["end"] > begin)]
-        # Neighbours merge: of ten times as many placements, `most` rectangles may remain. More are not tried.
-        if len(window) <= 10 * most:
-            rectangles = _rectangles(window, first_cores, sizes)
-            if len(rectangles) <= most:
-                break
-        half = (end - begin) / 2 / np.sqrt(2)
-        begin, end = max(begin, centre - half), min(end, centre + half)
-        whole = False
-    rectangles = rectangles.assign(begin=rectangles["begin"] - origin, end=rectangles["end"] - origin)
+        rectangles = _rectangles(
+            placements[(placements["begin"] < end) & (placements["end"] > begin)], first_cores, sizes
+        )
+        if len(rectangles) <= most or end - begin <= _SHORTEST:
+            break
+        begin, end = _around(centre, begin, end)
+    rectangles = rectangles.head(most).assign(begin=rectangles["begin"] - origin, end=rectangles["end"] - origin)
     jobs = schedule.frame.set_index("job").loc[rectangles["job"].unique(), ["procs", "wait"]]
+    whole = begin == first and end == last
     return Gantt(rectangles, jobs, begin - origin, end - origin, whole, first_cores)
+
+
+def _around(centre: float, begin: float, end: float) -> tuple[float, float]:
+    """Half of a window, around its centre as far as it has so much."""
+    half = (end - begin) / 4
+    middle = min(max(centre, begin + half), end - half)
+    return middle - half, middle + half
 
 
 def _rectangles(
@@ -78,8 +100,8 @@ def _on_cores(
     on_shared = pieces[np.isin(node, node[shared])].assign(node=node[np.isin(node, node[shared])])
     split = [
         piece
-        for number, there in on_shared.groupby("node")
-        for piece in _packed(there.sort_values(["begin", "end"]), int(sizes[number]))
+        for _, there in on_shared.groupby("node")
+        for piece in _packed(there.sort_values(["begin", "end"]), int(sizes[there["node"].iloc[0]]))
     ]
     columns = ["job", "begin", "end", "core", "cores"]
     return pd.concat([pieces[~np.isin(node, node[shared])][columns], pd.DataFrame(split, columns=columns)])
@@ -94,6 +116,6 @@ def _packed(placements: pd.DataFrame, size: int) -> list[tuple[float, float, flo
         busy = np.maximum(free_from - begin, 0.0)
         lanes = np.sort(np.argsort(np.where(busy < 1e-6, 0.0, busy), kind="stable")[: int(cores)])
         free_from[lanes] = end
-        for stretch in np.split(lanes, np.flatnonzero(np.diff(lanes) > 1) + 1):
-            pieces.append((job, begin, end, int(first) + int(stretch[0]), len(stretch)))
+        stretches = np.split(lanes, np.flatnonzero(np.diff(lanes) > 1) + 1)
+        pieces += [(job, begin, end, int(first) + int(stretch[0]), len(stretch)) for stretch in stretches]
     return pieces

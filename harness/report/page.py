@@ -8,17 +8,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.policy import Scheduler
 from harness.report.adequacies import adequacies
 from harness.report.behaviour import behaviour
 from harness.report.details import Detail, detail
 from harness.report.energies import energies
 from harness.report.figures import Figure, Section
 from harness.report.provenance import of_run, of_tournament
+from harness.report.ranks import Diagram
 from harness.report.replays import PAIRS, RECTANGLES, Watch, replays
 from harness.report.runs import runs
 from harness.report.tables import measures_table, readable
@@ -26,8 +29,11 @@ from harness.report.winners import column, ranked, winners
 from harness.results.metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from harness.results.schedule import Schedule
     from harness.tournament.results import Results
+    from harness.workload.log import Workload
 
 #: What Plotly may do to a picture that a reader does not want.
 _CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
@@ -47,6 +53,11 @@ class Page:
         """All pictures, in order."""
         return [figure for section in self.sections for figure in section.figures]
 
+    @property
+    def shown_first(self) -> list[Figure]:
+        """The pictures that a reader sees who chooses nothing."""
+        return [figure for s in self.sections for figure in s.figures if figure.when == s.figures[0].when]
+
 
 def tournament_page(
     results: "Results",
@@ -54,7 +65,7 @@ def tournament_page(
     *,
     extra: Iterable[Measure] = (),
     plugins: tuple[str, ...] = (),
-    watch: Watch = lambda done, all: None,
+    watch: Watch = lambda done, total: None,
 ) -> Page:
     """The page of what is in a tournament's store, finished or not."""
     extra = list(extra)
@@ -79,21 +90,21 @@ def tournament_page(
 def run_page(
     schedule: "Schedule", *, extra: Iterable[Measure] = (), command: str = "", plugins: tuple[str, ...] = ()
 ) -> Page:
-    """The page of one run, which was made with its timeline, and its placements if there are not too many."""
+    """The page of one run, which was made with its timeline."""
     from harness.run import simulate
 
     extra = list(extra)
     known = MEASURES | {measure.name: measure for measure in extra}
     scheduler = " + ".join(schedule.scheduler[part] for part in ("order", "start"))
 
-    def replay(workload: Any) -> "Schedule":
-        chosen = {part: policy for part, policy in schedule.scheduler.items()}
-        return simulate(workload, schedule.platform, Scheduler(**chosen), seed=schedule.seed, plugins=plugins)
-
-    from harness.policy import Scheduler
+    def replay(workload: "Workload", **kept: Any) -> "Schedule":
+        policies = Scheduler(**schedule.scheduler)
+        return simulate(
+            workload, schedule.platform, policies, seed=schedule.seed, plugins=plugins, events=schedule.events, **kept
+        )
 
     name = schedule.workload.name
-    shown = detail(schedule, name, scheduler, 0, RECTANGLES, replay=replay, pairs=PAIRS)
+    shown = detail(schedule, replay, name, scheduler, 0, RECTANGLES, PAIRS)
     measures = schedule.measures(extra)
     rows = [
         (column(name, known), readable(value), unit)
@@ -134,15 +145,56 @@ def _missing(results: "Results", frame: pd.DataFrame) -> list[str]:
 # ---------------------------------------------------------------- HTML
 
 
+def require(*, images: bool = False) -> None:
+    """Refuse what would fail at the end: the libraries that a page needs, and its images."""
+    needed = {"jinja2": "report", "plotly": "report"} | ({"kaleido": "images"} if images else {})
+    for name, extra in needed.items():
+        if find_spec(name) is None:
+            raise HarnessError(f"a report needs {name}, which is not installed: pip install 'sched-harness[{extra}]'")
+
+
 def render(page: Page) -> str:
     """The page as one HTML file."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise HarnessError(f"a report needs {error.name}: pip install 'sched-harness[report]'") from error
+    require()
+    from plotly.offline import get_plotlyjs
 
     scripts = [get_plotlyjs(), _asset("report.js"), _asset("gantt.js")]
+    numbered = {id(figure): f"figure-{number}" for number, figure in enumerate(page.figures)}
+    return (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            numbered=lambda figure: numbered[id(figure)],
+            drawings={
+                numbered[id(figure)]: {"data": figure.data, "layout": figure.layout | {"height": figure.height}}
+                for figure in page.figures
+            },
+            config=_CONFIG,
+            style=_asset("report.css"),
+            scripts=scripts,
+            # The browser runs these scripts and no others, whatever a name from a file tries to smuggle in.
+            policy="; ".join(
+                [
+                    "default-src 'none'",
+                    f"script-src {' '.join(_hash(script) for script in scripts)}",
+                    "style-src 'unsafe-inline'",
+                    "img-src data: blob:",
+                ]
+            ),
+        )
+    )
+
+
+def drawing(diagram: Diagram) -> str:
+    """A critical-difference diagram as SVG of its own."""
+    return _templates().get_template("diagram.svg.j2").render(diagram=diagram)
+
+
+@cache
+def _templates() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader("harness.report"),
         autoescape=True,
@@ -150,29 +202,8 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["embedded"] = embedded
-    environment.filters["readable"] = readable
-    numbered = {id(figure): f"figure-{number}" for number, figure in enumerate(page.figures)}
-    return environment.get_template("page.html.j2").render(
-        page=page,
-        numbered=lambda figure: numbered[id(figure)],
-        drawings={
-            numbered[id(figure)]: {"data": figure.data, "layout": figure.layout | {"height": figure.height}}
-            for figure in page.figures
-        },
-        config=_CONFIG,
-        style=_asset("report.css"),
-        scripts=scripts,
-        # The browser runs these scripts and no others, whatever a name from a file tries to smuggle in.
-        policy="; ".join(
-            [
-                "default-src 'none'",
-                f"script-src {' '.join(_hash(script) for script in scripts)}",
-                "style-src 'unsafe-inline'",
-                "img-src data: blob:",
-            ]
-        ),
-    )
+    environment.filters |= {"embedded": embedded, "readable": readable}
+    return environment
 
 
 def embedded(value: Any) -> Any:

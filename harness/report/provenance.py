@@ -4,7 +4,7 @@ import os
 import platform
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -64,9 +64,7 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> Sect
                 "preparation": [vars(step) for step in workload.preparation],
             }
         ],
-        "platforms": [
-            {"name": machine.name, "digest": machine.digest, "nodes": machine.nodes, "procs": machine.cores}
-        ],
+        "platforms": [{"name": machine.name, "digest": machine.digest, "nodes": machine.nodes, "procs": machine.cores}],
         "policies": _policies(schedule.scheduler.items(), plugins),
         "seed": schedule.seed,
         "digest": schedule.digest,
@@ -82,7 +80,7 @@ def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> li
     from harness.plugins import plugins as load
 
     known = load(*plugins).policies
-    rows = []
+    rows: list[Mapping[str, str]] = []
     for part, spec in chosen:
         hook = Scheduler.HOOKS[part]
         try:

@@ -45,7 +45,7 @@ def diagram(ranking: Ranking) -> Diagram | None:
     left = 70 + _LETTER * max(len(standing.scheduler) for standing in standings)
     right = left + _SPAN
     scale = (right - left) / (count - 1)
-    bars = [group for group in ranking.groups if 1 < len(group)]
+    bars = [group for group in ranking.groups if len(group) > 1]
     below = _AXIS + 12 + 7 * len(bars)
     half = (count + 1) // 2
     places = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ from harness.errors import HarnessError
 from harness.report.details import Detail, detail
 
 if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
     from harness.tournament.plan import Plan, Run
     from harness.tournament.results import Results
+    from harness.workload.log import Workload
 
 #: Looked at closely: on the first so many workloads, the so many best schedulers and the worst.
 WORKLOADS = 6
@@ -114,15 +117,18 @@ def _plan(results: "Results", plugins: tuple[str, ...]) -> "Plan":
 
 def _again(run: "Run", wanted: _Wanted, plugins: tuple[str, ...], rectangles: int) -> tuple[Detail, str]:
     """A run's pictures, and the digest of its schedule."""
-    from harness.run import simulate
     from harness.tournament.execute import variation
 
     workload = variation(run.workload, run.variation) if run.variation else run.workload
 
-    def replay(jobs: Any, **kept: bool) -> Any:
-        return simulate(jobs, run.platform, run.scheduler, seed=run.seed, plugins=plugins, **kept)
-
-    schedule = replay(workload, timeline=True, placements=True)
+    replay = partial(_simulate, run, plugins)
+    schedule = replay(workload, timeline=True)
     name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
-    repeated = replay if wanted.first else None
-    return detail(schedule, name, scheduler, wanted.place, rectangles, replay=repeated, pairs=PAIRS), schedule.digest
+    pairs = PAIRS if wanted.first else 0
+    return detail(schedule, replay, name, scheduler, wanted.place, rectangles, pairs), schedule.digest
+
+
+def _simulate(run: "Run", plugins: tuple[str, ...], workload: "Workload", **kept: Any) -> "Schedule":
+    from harness.run import simulate
+
+    return simulate(workload, run.platform, run.scheduler, seed=run.seed, plugins=plugins, **kept)

@@ -64,7 +64,7 @@ def measures_table(frame: pd.DataFrame, schedulers: list[str], known: Mapping[st
     workloads = list(map(str, done["workload"].unique()))
     place = {scheduler: number for number, scheduler in enumerate(schedulers)}
     groups = [(("", str(scheduler)), part) for scheduler, part in done.groupby("scheduler")]
-    if 1 < len(workloads) and len(place) * len(workloads) <= _MOST_ROWS:
+    if len(workloads) > 1 and len(place) * len(workloads) <= _MOST_ROWS:
         groups += [((str(w), str(s)), part) for (w, s), part in done.groupby(["workload", "scheduler"])]
     rows = [
         {

@@ -64,14 +64,16 @@ def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
 
 
 class Placements:
-    """Which job held which node when."""
+    """Which job held which node when; on request only what touches the time from `begin` to `end` [s]."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: float = -np.inf, end: float = np.inf) -> None:
+        self.begin = begin
+        self.end = end
         self._chunks: list[npt.NDArray[Any]] = []
 
     def add(self, placements: npt.NDArray[Any]) -> None:
         """Take what the engine wrote down since the last time."""
-        self._chunks.append(np.array(placements))
+        self._chunks.append(placements[(placements["begin"] < self.end) & (placements["end"] > self.begin)])
 
     @property
     def records(self) -> npt.NDArray[Any]:
