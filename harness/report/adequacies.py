@@ -33,7 +33,9 @@ def _row(detail: Detail, closeness: Closeness) -> dict[str, Any]:
         "median": readable(found.median, 5),
         "p95": readable(found.p95, 5),
         "reference": readable(reference.P, 5) if reference else "",
-        "interval": f"{reference.low:,.4g}–{reference.high:,.4g}" if reference and len(reference.pairs) > 1 else "",
+        "interval": f"{readable(reference.low, 4)}–{readable(reference.high, 4)}"
+        if reference and len(reference.pairs) > 1
+        else "",
         "pairs": len(reference.pairs) if reference else 0,
         "ratio": f"{found.P / reference.P:,.3g}" if reference and reference.P > 0 else "",
         "verdict": reference.verdict(found) if reference else "",
@@ -83,8 +85,8 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
         f"residence-{detail.workload}-{detail.policy + 1}",
         f"Residence time: {detail.title}",
         f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a stronger colour is "
-        f"more jobs. On the dashed line both are equal; half of the jobs are within {found.median:,.4g} s of it, "
-        f"95 % within {found.p95:,.4g} s.",
+        f"more jobs. On the dashed line both are equal; half of the jobs are within {readable(found.median, 4)} s of it, "
+        f"95 % within {readable(found.p95, 4)} s.",
         [tiles, diagonal],
         {"xaxis": axis("logged [s]", type="log"), "yaxis": axis("simulated [s]", type="log")},
         height=420,

@@ -25,7 +25,7 @@ LENGTHS = (60, 600, 3600, 3 * 3600, 12 * 3600, np.inf)
 SHORTEST = 1.0
 
 #: Averages over time are over so many parts of a run.
-STEPS = 240
+STEPS = 96
 
 _SHOWN = ("queued", "running", "busy", "wasted", "rate", "power", "asleep", "switching", "down")
 

@@ -69,28 +69,32 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
                 "type": "scatter",
                 "x": [x],
                 "y": [y],
-                "mode": "markers+text" if scheduler in leaders.index else "markers",
-                "text": [label(scheduler)],
+                "mode": "markers+text",
+                "text": [str(place + 1)],
                 "textposition": "top right",
+                "customdata": [label(scheduler)],
                 "marker": marker_style(place),
                 "name": label(scheduler),
-                "hovertemplate": f"%{{text}}<br>{name} %{{y:,.4g}} {unit}<br>energy %{{x:,.4g}} kWh<extra></extra>",
+                "hovertemplate": f"%{{customdata}}<br>{name} %{{y:,.4g}} {unit}<br>energy %{{x:,.4g}} kWh<extra></extra>",
                 "meta": {"policy": place},
                 **bars,
             }
         )
+    low, high = float(means[measure.name].min()), float(means[measure.name].max())
+    scale = {"type": "log"} if 0 < 5 * low < high else {}
     text = f"{name} against energy on {where}"
     listed = ", ".join(map(str, leaders.index))
     spread = "; bars hold 95 % of the runs" if len(runs) > len(means) else ""
     return Figure(
-        f"pareto-{len(data)}-{measure.name}-{workload or 'all'}",
+        f"pareto-{measure.name}-{workload or 'all'}",
         f"{name}, {where}",
-        f"{text[0].upper()}{text[1:]}, mean of each scheduler{spread}. Nobody is better in both than: {listed}.",
+        f"{text[0].upper()}{text[1:]}, mean of each scheduler, numbered by place{spread}. Nobody is better in both than: {listed}.",
         data,
         {
             "xaxis": axis("energy [kWh]"),
+            "showlegend": False,
             "yaxis": axis(
-                f"{measure_name(measure.name)} [{measure.unit}]" if measure.unit else measure_name(measure.name)
+                f"{measure_name(measure.name)} [{measure.unit}]" if unit else measure_name(measure.name), **scale
             ),
             "hovermode": "closest",
         },
@@ -103,4 +107,4 @@ def _spread(values: "pd.Series[float]") -> dict[str, Any]:
     """Bars that hold 95 % of the values."""
     low, mean, high = float(values.quantile(0.025)), float(values.mean()), float(values.quantile(0.975))
     ends = {"array": [high - mean], "arrayminus": [mean - low]}
-    return {"type": "data", "symmetric": False, "thickness": 1, "width": 3, **ends}
+    return {"type": "data", "symmetric": False, "thickness": 1, "width": 2, "color": "rgba(128, 140, 150, 0.5)", **ends}

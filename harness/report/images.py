@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures import Figure
+from harness.report.figures import Figure, label
 from harness.report.page import Page, drawing
 
 #: [px]; papers scale what they include.
@@ -53,7 +53,8 @@ def _printed(figure: Figure) -> dict[str, Any]:
     layout = {
         "template": {"layout": {"colorway": ["#1c7ed6"]}},
         "font": {"family": "sans-serif", "size": 13, "color": "#1b1f24"},
-        "margin": {"l": 10, "r": 15, "t": 70, "b": 10},
+        "title": {"text": label(figure.title), "x": 0.01, "font": {"size": 17}},
+        "margin": {"l": 10, "r": 15, "t": 84, "b": 10},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
         "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},

@@ -25,7 +25,7 @@ BEST = 3
 #: A run that took longer than this is not repeated for pictures [s].
 PATIENCE = 3.0
 
-#: Pairs of repetitions that tell how far the best scheduler's replay is from itself.
+#: Pairs of repetitions that tell how far the replay of the best scheduler that is quick enough is from itself.
 PAIRS = 3
 
 #: Rectangles of all Gantt charts of a page together.
@@ -40,7 +40,7 @@ class _Wanted:
 
     row: "pd.Series[Any]"  # of the store's frame
     place: int  # of its scheduler
-    first: bool  # whether it is the best of its workload
+    repeated: bool  # whether it is also held against repetitions of itself
 
 
 def replays(
@@ -87,10 +87,9 @@ def choose(frame: pd.DataFrame, schedulers: list[str]) -> tuple[list[_Wanted], l
         runs = runs.assign(place=runs["scheduler"].map(schedulers.index)).sort_values("place")
         quick = runs[runs["seconds"] <= PATIENCE]
         slow |= dict.fromkeys(f"{row.scheduler} on {workload}" for row in runs[runs["seconds"] > PATIENCE].itertuples())
-        rows = [*quick.index[:BEST], *quick.index[BEST:][-1:]]
-        wanted += [
-            _Wanted(quick.loc[index], int(quick.at[index, "place"]), number == 0) for number, index in enumerate(rows)
-        ]
+        shown = pd.concat([quick.head(BEST), quick.iloc[BEST:].tail(1)])
+        quickest = shown.index[shown["seconds"] * 2 * PAIRS <= PATIENCE][:1]  # and best
+        wanted += [_Wanted(row, int(row["place"]), index in quickest) for index, row in shown.iterrows()]
     if wanted and len(schedulers) > BEST + 1:
         remarks.append(
             f"Of {len(schedulers)} schedulers the first {BEST} of the ranking are looked at closely, and the last."
@@ -124,7 +123,7 @@ def _again(run: "Run", wanted: _Wanted, plugins: tuple[str, ...], rectangles: in
     replay = partial(_simulate, run, plugins)
     schedule = replay(workload, timeline=True)
     name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
-    pairs = PAIRS if wanted.first else 0
+    pairs = PAIRS if wanted.repeated else 0
     return detail(schedule, replay, name, scheduler, wanted.place, rectangles, pairs), schedule.digest
 
 

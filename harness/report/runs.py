@@ -87,7 +87,9 @@ def _states(run: Detail) -> Figure | None:
         }
         for name in (*(["rate"] if "rate" in timeline else []), *nodes)
     ]
-    said = [f"the rate is between {timeline['rate'].min():.3g} and {timeline['rate'].max():.3g}"] * ("rate" in timeline)
+    said = []
+    if "rate" in timeline:
+        said.append(f"the rate is between {timeline['rate'].min():.3g} and {timeline['rate'].max():.3g}")
     said += [f"at most {int(timeline[name].max()):,} of {run.nodes:,} nodes are {name}" for name in nodes]
     return Figure(
         f"rates-{run.workload}-{run.policy + 1}",
