@@ -61,6 +61,7 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
     assert found is not None
     assert edges is not None
     assert cells is not None
+    half, most = readable(found.median, 4), readable(found.p95, 4)
     middle = np.sqrt(edges[1:] * edges[:-1])
     tiles = {
         "type": "heatmap",
@@ -85,8 +86,8 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
         f"residence-{detail.workload}-{detail.policy + 1}",
         f"Residence time: {detail.title}",
         f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a stronger colour is "
-        f"more jobs. On the dashed line both are equal; half of the jobs are within {readable(found.median, 4)} s of it, "
-        f"95 % within {readable(found.p95, 4)} s.",
+        f"more jobs. On the dashed line both are equal; half of the jobs are within {half} s of it, "
+        f"95 % within {most} s.",
         [tiles, diagonal],
         {"xaxis": axis("logged [s]", type="log"), "yaxis": axis("simulated [s]", type="log")},
         height=420,

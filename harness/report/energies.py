@@ -75,7 +75,7 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
                 "customdata": [label(scheduler)],
                 "marker": marker_style(place),
                 "name": label(scheduler),
-                "hovertemplate": f"%{{customdata}}<br>{name} %{{y:,.4g}} {unit}<br>energy %{{x:,.4g}} kWh<extra></extra>",
+                "hovertemplate": f"%{{customdata}}<br>{name} %{{y:,.4g}} {unit}<br>%{{x:,.4g}} kWh<extra></extra>",
                 "meta": {"policy": place},
                 **bars,
             }
@@ -88,7 +88,8 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
     return Figure(
         f"pareto-{measure.name}-{workload or 'all'}",
         f"{name}, {where}",
-        f"{text[0].upper()}{text[1:]}, mean of each scheduler, numbered by place{spread}. Nobody is better in both than: {listed}.",
+        f"{text[0].upper()}{text[1:]}, mean of each scheduler, numbered by place{spread}. "
+        f"Nobody is better in both than: {listed}.",
         data,
         {
             "xaxis": axis("energy [kWh]"),
