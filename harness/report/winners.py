@@ -12,7 +12,7 @@ from harness.report.tables import MISSING, readable
 from harness.results.metrics import MEASURES, Measure
 from harness.tournament.conclusion import conclusion, notes, scope
 from harness.tournament.leaderboard import COMPANIONS
-from harness.tournament.ranking import Ranking, rank
+from harness.tournament.ranking import Ranking, criterion_of, rank
 
 #: Above so many rows the table of all measures has one row per scheduler, not one for each of its workloads too.
 _MOST_ROWS = 600
@@ -21,15 +21,14 @@ _DIGITS = 4
 
 
 def ranked(frame: pd.DataFrame, by: str, extra: Iterable[Measure]) -> tuple[Ranking | None, str]:
-    """The ranking, or why there is none."""
+    """The ranking, or why there is none; a measure that nobody can rank by is refused."""
+    criterion_of(by, MEASURES | {measure.name: measure for measure in extra})
+    if not (frame["status"] == "done").any():
+        return None, "no run is done yet." if frame.empty else "no run is done, all that were tried failed."
     try:
         return rank(frame, by, extra=extra), ""
     except HarnessError as error:
-        if frame.empty or not (frame["status"] == "done").any():
-            return None, "No run is done yet." if frame.empty else "No run is done: all that were tried failed."
-        if by not in frame:  # a slip of the pen, not a gap in the results
-            raise
-        return None, str(error)
+        return None, f"{error}."
 
 
 def winners(frame: pd.DataFrame, ranking: Ranking | None, why_not: str, extra: Iterable[Measure]) -> Section:

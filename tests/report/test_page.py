@@ -96,7 +96,7 @@ def test_a_tournament_of_failures_still_has_a_page(doctored: Doctored) -> None:
 
 def test_a_tournament_that_has_just_begun_still_has_a_page(doctored: Doctored) -> None:
     text = render(tournament_page(doctored(lambda frame: frame.iloc[:0])))
-    assert "No run is done yet." in text
+    assert "no run is done yet." in text
 
 
 def test_a_slip_in_the_measure_is_refused(store: Path) -> None:
