@@ -51,13 +51,8 @@ def write_run(schedule: "Schedule", path: Path, plugins: tuple[str, ...]) -> Non
 
 def write(page: "Page", path: Path, images: Path | None = None) -> None:
     """Write a page, and its pictures if they are wanted, and say where."""
-    from harness.files import replacing
-    from harness.report.page import render
-
-    text = render(page)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    print(f"{path}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser", file=sys.stderr)
+    page.write(path)
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, opens in any browser", file=sys.stderr)
     if images is not None:
         from harness.report.images import draw
 

@@ -24,8 +24,12 @@ def draw(page: Page, folder: Path) -> list[Path]:
         raise HarnessError(f"{folder}: cannot be made: {error.strerror or error}") from error
     written = list(_diagrams(page, folder))
     jobs: list[dict[str, Any]] = [
-        {"fig": _printed(figure), "path": folder / f"{_file_name(figure)}.{kind}", "opts": _options(figure, kind)}
-        for figure in page.shown_first
+        {
+            "fig": _printed(figure),
+            "path": folder / f"{number:02}-{_file_name(figure)}.{kind}",
+            "opts": _options(figure, kind),
+        }
+        for number, figure in enumerate(page.shown_first, 1)
         for kind in _FORMATS
     ]
     try:
@@ -75,5 +79,5 @@ def _options(figure: Figure, kind: str) -> dict[str, Any]:
 
 
 def _file_name(figure: Figure) -> str:
-    """Its name, of letters that every system takes."""
-    return re.sub(r"[^\w.-]+", "-", figure.name).strip("-")[:80]
+    """Its name, of letters that every system takes; long ones are cut."""
+    return re.sub(r"[^\w.-]+", "-", figure.name).strip("-")[:60]

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.files import replacing
 from harness.policy import Scheduler
 from harness.report.adequacies import adequacies
 from harness.report.behaviour import behaviour
@@ -58,6 +60,12 @@ class Page:
         """The pictures that a reader sees who chooses nothing."""
         return [figure for s in self.sections for figure in s.figures if figure.when == s.figures[0].when]
 
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page as one HTML file."""
+        text = render(self)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
 
 def tournament_page(
     results: "Results",
@@ -67,7 +75,10 @@ def tournament_page(
     plugins: tuple[str, ...] = (),
     watch: Watch = lambda done, total: None,
 ) -> Page:
-    """The page of what is in a tournament's store, finished or not."""
+    """The page of what is in a tournament's store, finished or not, ranked by a measure.
+
+    `extra` are measures of plugins, and `watch(done, all)` is called as the runs are repeated that it looks at closely.
+    """
     extra = list(extra)
     frame = results.frame()
     ranking, why_not = ranked(frame, by, extra)
@@ -90,7 +101,7 @@ def tournament_page(
 def run_page(
     schedule: "Schedule", *, extra: Iterable[Measure] = (), command: str = "", plugins: tuple[str, ...] = ()
 ) -> Page:
-    """The page of one run, which was made with its timeline."""
+    """The page of one run, made with `simulate(…, timeline=True)`; `command` is what reproduces it."""
     from harness.run import simulate
 
     extra = list(extra)

@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
-from hostile import HOSTILE
+from hostile import HOSTILE, Renamed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,3 +121,35 @@ def test_the_best_and_the_worst_are_looked_at_and_the_slow_are_named() -> None:
     assert [one.row["scheduler"] for one in wanted] == ["s0", "s2", "s3", "s7"]
     assert [one.repeated for one in wanted] == [True, False, False, False]
     assert any("s1 on w" in remark for remark in remarks)
+
+
+def test_pictures_need_a_browser_and_say_so(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kaleido = pytest.importorskip("kaleido")
+    from kaleido.errors import ChromeNotFoundError
+
+    from harness.report.images import draw
+
+    def refuse(jobs: object) -> None:
+        raise ChromeNotFoundError
+
+    monkeypatch.setattr(kaleido, "write_fig_from_object_sync", refuse)
+    with pytest.raises(HarnessError, match="Chrome or Chromium"):
+        draw(tournament_page(harness.Results(store)), tmp_path)
+
+
+def test_pictures_are_files_with_names_that_every_system_takes(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kaleido = pytest.importorskip("kaleido")
+
+    from harness.report.images import draw
+
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(kaleido, "write_fig_from_object_sync", asked.extend)
+    page = tournament_page(Renamed(store))
+    draw(page, tmp_path / "images")
+    assert "critical-difference.svg" in [path.name for path in (tmp_path / "images").iterdir()]
+    assert len({job["path"] for job in asked}) == 2 * len(page.shown_first)
+    for job in asked:
+        assert re.fullmatch(r"[\w.-]+\.(svg|png)", job["path"].name)
+        json.dumps(job["fig"])  # nothing but what a file can hold
