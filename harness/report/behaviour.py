@@ -10,8 +10,6 @@ import pandas as pd
 from harness.report.details import LENGTHS, WIDTHS, Detail
 from harness.report.figures import Figure, Section, axis, label, lasting, line_style, numbers, rows
 
-_TITLE = "Where and when do they differ?"
-
 #: Panels of the system over time: column and title.
 _PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "power [W]"))
 
@@ -20,11 +18,12 @@ def behaviour(
     details: list[Detail], frame: pd.DataFrame, schedulers: list[str], procs: Mapping[str, int], remarks: list[str]
 ) -> Section:
     """The section of the runs that were looked at in detail, and of the capacity that all runs lost."""
+    title = "Where and when do they differ?" if len(schedulers) > 1 else "Where and when?"
     figures = [*capacity(frame, schedulers, procs)]
     for _, part in groupby(details, key=lambda detail: detail.workload):
         runs = list(part)
         figures += [_waits(runs), _slowdowns(runs), *_classes(runs), _over_time(runs)]
-    return Section("behaviour", _TITLE, "behaviour.html.j2", {"remarks": remarks, "choice": "workload"}, figures)
+    return Section("behaviour", title, "behaviour.html.j2", {"remarks": remarks, "choice": "workload"}, figures)
 
 
 def _waits(runs: list[Detail]) -> Figure:
@@ -176,11 +175,12 @@ def _over_time(runs: list[Detail]) -> Figure:
         "hovermode": "closest",
     }
     workload = runs[0].workload
+    about = "" if all(run.exact for run in runs) else " (about: these runs have more instants than were kept)"
     return Figure(
         f"time-{workload}",
         f"The system over time: {workload}",
         f"Queue length, with every extreme, and busy processors{' and power' if len(panels) > 2 else ''}, averaged "
-        f"over {lasting(86400 * _step(runs[0]))} each; drag to zoom, double-click to return. "
+        f"over {lasting(86400 * _step(runs[0]))} each{about}; drag to zoom, double-click to return. "
         f"Longest queue: {queues} jobs.",
         data,
         layout,
@@ -239,7 +239,7 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
     ]
     caption = (
         "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting. "
-        f"{worst} wastes most, {wasted[worst]:.1%} of the machine."
+        f"{worst} wastes {'most, ' if len(means) > 1 else ''}{wasted[worst]:.1%} of the machine."
     )
     return Figure(
         f"capacity-{workload}",

@@ -45,6 +45,7 @@ class Detail:
     classes: pd.DataFrame  # mean wait [s] and number of jobs by class of width and length
     timeline: pd.DataFrame  # `day` since the first submit, and the columns that say anything
     averages: pd.DataFrame  # the same over equal times: `busy`, `power`
+    exact: bool  # whether those are of all instants of the run, or of those that were kept
     gantt: Gantt | None
     closeness: Closeness  # to the log
 
@@ -71,6 +72,7 @@ def detail(
         _classes(ran),
         _timeline(schedule),
         averages(schedule.timeline),
+        schedule.samples is not None and schedule.samples.whole,
         gantt(schedule, replay, rectangles),
         closeness(schedule, replay, pairs),
     )

@@ -12,6 +12,9 @@ from harness.results.metrics import Measure
 from harness.tournament import pareto
 from harness.tournament.ranking import ENERGY
 
+#: More names beside a picture leave no room for it.
+_MOST_NAMES = 12
+
 _CRITERIA = ("mean_bounded_slowdown", "mean_wait")
 _TITLE = "At what energy?"
 
@@ -74,7 +77,7 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
                 "textposition": "top right",
                 "customdata": [label(scheduler)],
                 "marker": marker_style(place),
-                "name": label(scheduler),
+                "name": f"{place + 1}. {label(scheduler)}",
                 "hovertemplate": f"%{{customdata}}<br>{name} %{{y:,.4g}} {unit}<br>%{{x:,.4g}} kWh<extra></extra>",
                 "meta": {"policy": place},
                 **bars,
@@ -93,7 +96,7 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
         data,
         {
             "xaxis": axis("energy [kWh]"),
-            "showlegend": False,
+            "showlegend": len(means) <= _MOST_NAMES,
             "yaxis": axis(
                 f"{measure_name(measure.name)} [{measure.unit}]" if unit else measure_name(measure.name), **scale
             ),

@@ -65,7 +65,8 @@ def marker_style(place: int) -> dict[str, Any]:
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis with a title that is not markup."""
-    return {"title": {"text": label(title), "standoff": 10}, "automargin": True, **more}
+    looks = {"automargin": True, "exponentformat": "none", "separatethousands": True}
+    return {"title": {"text": label(title), "standoff": 10}, **looks, **more}
 
 
 def rows(titles: list[str], gap: float = 0.06, **more: Any) -> dict[str, Any]:
