@@ -56,7 +56,13 @@ const sight = new IntersectionObserver(
 );
 all(".plot").forEach((plot) => sight.observe(plot));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-addEventListener("beforeprint", () => { all(".plot").forEach(draw); });
+
+// Paper is narrower than screens, and what is not in sight is printed too.
+addEventListener("beforeprint", () => {
+  all(".plot").forEach(draw);
+  drawn.forEach((plot) => Plotly.relayout(plot, { width: 660 }));
+});
+addEventListener("afterprint", () => drawn.forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true })));
 
 // ---------------------------------------------------------------- one of several
 
