@@ -41,7 +41,7 @@ def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
     rate = present_rate(state, slow)
     jobs = clock.queued + clock.running
     between = jobs - clock.arrived  # all departures of the instant come before its arrivals
-    if between <= low < between + clock.departed:
+    if between <= low:
         rate = slow
     if between <= high < jobs:
         rate = fast
@@ -73,7 +73,8 @@ def ondemand(state, memory, up=0.8, slow=0.5, period=60.0):
         return clock.rate
     memory[0] = clock.now + period
     harness.call_again(state, memory[0])
-    busy = 1.0 - clock.free / clock.cores
+    there = clock.cores - clock.down
+    busy = (there - clock.free - clock.booting) / max(there, 1)
     return 1.0 if busy >= up else max(slow, busy / up)
 
 
@@ -90,6 +91,8 @@ def powercap(state, watts=1e6):
         power = 0.0
         for node in range(len(state.nodes)):
             record = state.nodes[node]
+            if record.status == harness.DOWN:
+                continue
             idle, peak = harness.power_at(state, node, rate)
             busy = record.cores if state.clock.queued > 0 else record.cores - record.free
             power += idle + harness.load_share(record, busy) * (peak - idle)
@@ -104,23 +107,22 @@ def bsld(state, threshold=2.0, slow=0.75):
 
     A waiting job is predicted to start now, a running one to need its estimate.
     """
-    now = state.clock.now
     for job in harness.waiting(state):
-        if slowdown(state.jobs[job], now, slow) > threshold:
+        if slowdown(state.jobs[job], state.clock, slow) > threshold:
             return 1.0
     for job in harness.running(state):
-        if slowdown(state.jobs[job], now, slow) > threshold:
+        if slowdown(state.jobs[job], state.clock, slow) > threshold:
             return 1.0
     return slow
 
 
 @harness.jit
-def slowdown(job, now, rate):
+def slowdown(job, clock, rate):
     """The bounded slowdown of a job whose estimated rest is served at `rate` from now on."""
     rest = job.left
     if job.status == harness.RUNNING:
-        rest = max(0.0, job.estimate - (now - job.start) * job.speed)
-    return max(1.0, (now - job.submit + rest / rate) / max(job.estimate, 10.0))
+        rest = max(0.0, job.planned - clock.virtual)
+    return max(1.0, (clock.now - job.submit + rest / rate) / max(job.estimate, 10.0))
 
 
 TWO_RATES = ("slow", "fast")

@@ -19,9 +19,12 @@ def vacant(node):
 def timeout(state, memory, idle=600.0, depth=0):
     """A node sleeps after `idle` seconds without a job, and wakes when it is allocated."""
     now = state.clock.now
+    if memory[0] == harness.INFINITY:  # no node was vacant when last looked; if one is again, then since now
+        memory[0] = now + idle
     if now < memory[0]:  # no node can have been idle for long enough
+        harness.call_again(state, memory[0])
         return
-    soonest = now + idle
+    soonest = harness.INFINITY
     for node in range(len(state.nodes)):
         record = state.nodes[node]
         if not vacant(record):
@@ -30,8 +33,8 @@ def timeout(state, memory, idle=600.0, depth=0):
             harness.put_to_sleep(state, node, min(depth, record.depths - 1))
         else:
             soonest = min(soonest, record.vacant + idle)
-    if soonest > now:
-        memory[0] = soonest
+    memory[0] = soonest
+    if soonest < harness.INFINITY:
         harness.call_again(state, soonest)
 
 

@@ -53,7 +53,7 @@ def main() -> None:
         sys.argv.remove("--debug")
     try:
         status = app(standalone_mode=False)  # else typer would report mistakes in its own way, on many lines
-        if isinstance(status, int):
+        if isinstance(status, int) and status != 0:
             if status == INTERRUPTED:
                 print("harness: interrupted", file=sys.stderr)
             sys.exit(status)

@@ -1,7 +1,7 @@
 """The one event loop.
 
 Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
-completions, events and transitions of nodes, cancellations, arrivals. Then everyone decides once: rate, order, starts,
+completions, transitions of nodes, events, cancellations, arrivals. Then everyone decides once: rate, order, starts,
 sleep. The loop is compiled once for all policies and releases the GIL.
 """
 
@@ -49,6 +49,12 @@ from harness.keep import compile_and_keep
 ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
 
 
+@inner
+def may_give_up(state: Any, job: int) -> bool:
+    """Whether the job gives up when its patience ends: only those that were never started do."""
+    return np.isnan(state.jobs[job].start) and state.jobs[job].restarts == 0
+
+
 @once
 def next_instant(state: Any) -> float:
     """When something happens next [s]; infinity if nothing will. Changes clock."""
@@ -60,7 +66,7 @@ def next_instant(state: Any) -> float:
     time = min(time, clock.due)
     while clock.cancels < len(state.cancellations):
         job = state.cancellations[clock.cancels]
-        if state.jobs[job].status <= WAITING and np.isnan(state.jobs[job].start):
+        if state.jobs[job].status <= WAITING and may_give_up(state, job):
             time = min(time, state.truth[job].cancel)
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
@@ -71,9 +77,10 @@ def next_instant(state: Any) -> float:
             clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
             time = min(time, clock.crossing)
         if clock.events < len(state.events):
-            time = min(time, state.events[clock.events].time)
-    if time < np.inf:  # waiting jobs gain nothing from another rate, or from nodes that sleep
-        time = min(time, clock.rate_timer, clock.sleep_timer)
+            # Those before the first arrival happen with it: no time goes by before the run.
+            time = min(time, max(clock.now, state.events[clock.events].time))
+        if time < np.inf:  # these two alone let no job begin: they do not keep a run alive
+            time = min(time, clock.rate_timer, clock.sleep_timer)
     return time
 
 
@@ -140,7 +147,7 @@ def cancel(state: Any) -> None:
         if state.truth[job].cancel > clock.now:
             return
         clock.cancels += 1
-        if state.jobs[job].status == WAITING and np.isnan(state.jobs[job].start):
+        if state.jobs[job].status == WAITING and may_give_up(state, job):
             leave_queue(state, job)
 
 
@@ -202,7 +209,8 @@ def decide(
         wanted = rate(seen(state), rate_own)
         if wanted != clock.rate:
             set_rate(state, wanted)
-    if moods & ORDER_CHANGES and clock.queued > 1:
+    # A single waiting job needs no order, unless it is compared with the running ones.
+    if moods & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive):
         rank_queue(state)
     clock.hook = STARTING
     start(state, start_own)
@@ -252,8 +260,8 @@ def run(
         clock.departed = 0
         clock.upset = 0
         complete(state)
+        wake(state)  # before the events, for which a running job is in service, or waits for a later instant
         happen(state)
-        wake(state)
         cancel(state)
         arrive(state)
         clock.instants += 1

@@ -122,7 +122,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     )
     inside = layouts.Inside(
         paused=np.empty(count + 1, np.int64),
-        ranking=np.empty(count + 1, np.int64),
+        ranking=np.empty(2 * count + 2, np.int64),
         scores=np.empty(count + 1),
         profile_time=np.empty(4 * count + 8),
         profile_free=np.empty(4 * count + 8, np.int64),

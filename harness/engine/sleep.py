@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.faults import BAD_NAP, PolicyFault, note
+from harness.engine.faults import BAD_NAP, NO_NODE, PolicyFault, note
 from harness.engine.power import draw_one, settle
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING, inner
 
@@ -55,7 +55,7 @@ def awaken(state: Any, node: int) -> None:
 def rouse(state: Any, node: int) -> None:
     """Wake a node that sleeps, or let one that is falling asleep wake right after; nothing if it is awake."""
     if not 0 <= node < len(state.nodes):
-        note(state.clock, BAD_NAP, -1, node, -1)
+        note(state.clock, NO_NODE, -1, node, len(state.nodes))
         raise PolicyFault
     record = state.nodes[node]
     if record.status == FALLING:

@@ -66,7 +66,7 @@ def _distribution(runs: list[Detail], name: str, title: str, quantity: str, capt
             }
         )
     layout = {
-        "xaxis": axis(quantity, type="log"),
+        "xaxis": axis(quantity, type="log", dtick=1),
         "yaxis": axis("share of jobs", range=[0, 1.02], tickformat=".0%"),
         "showlegend": True,
         "hovermode": "x unified",
