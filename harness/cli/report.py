@@ -40,8 +40,18 @@ def report(
     write(page, out or folder / "report.html", images)
 
 
-def write_run(schedule: "Schedule", path: Path, plugins: tuple[str, ...]) -> None:
-    """Write the page of one run that was made by this command line."""
+def ready_for(path: Path | None) -> None:
+    """Refuse a page, if one is wanted, that could not be made in the end."""
+    if path is not None:
+        from harness.report.page import require
+
+        require()
+
+
+def write_run(schedule: "Schedule", path: Path | None, plugins: tuple[str, ...]) -> None:
+    """Write the page of one run that was made by this command line, if one is wanted."""
+    if path is None:
+        return
     from harness.report.page import run_page
     from harness.run import extra_measures
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
+from harness.cli.report import ready_for, write_run
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -85,10 +86,7 @@ def run(
             timeline_writer(timeline)
             others = {"the workload itself": Path(workload), "the --events": events, "the --schedule": schedule}
             _refuse_same("--timeline", timeline, others)
-        if report is not None:
-            from harness.report.page import require
-
-            require()
+        ready_for(report)
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         folders = tuple(plugins or ())
         prepared = prepare(
@@ -124,10 +122,7 @@ def run(
         result.export(schedule)
     if timeline is not None:
         result.export_timeline(timeline)
-    if report is not None:
-        from harness.cli.report import write_run
-
-        write_run(result, report, folders)
+    write_run(result, report, folders)
     print(_shown(result, format, folders))
     if fairness:
         print(_fairness(result, scheduler, fairness, folders), file=sys.stderr)
