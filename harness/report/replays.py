@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.policy import Scheduler
 from harness.report.details import Detail, detail
+from harness.results.metrics import MEASURES
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -51,27 +53,47 @@ def replays(
     if not wanted:
         return [], remarks
     try:
-        known = {run.identity: run for run in _plan(results, plugins).runs}
+        known = _by_name(_plan(results, plugins))
     except (HarnessError, OSError) as error:
         return [], [f"No pictures of single runs: what was run is not at hand any more. {error}"]
-    found = []
+    found, gone, other = [], [], []
     for number, one in enumerate(wanted):
         watch(number, len(wanted))
-        run = known.get(one.row["identity"])
+        run = known.get(one.row["identity"]) or known.get(_name(one.row))
         title = f"{one.row['scheduler']} on {one.row['workload']}"
         if run is None:
-            remarks.append(f"{title} cannot be repeated: its inputs, a policy or the engine changed since it was run.")
+            gone.append(title)
             continue
         picture, digest = _again(run, one, plugins, RECTANGLES // len(wanted))
         if digest == one.row["schedule_digest"]:
             found.append(picture)
         else:
-            remarks.append(f"{title}, repeated, gave another schedule than the store has: it is not shown.")
+            other.append(title)
     watch(len(wanted), len(wanted))
     if found:
-        remarks.insert(0, "Every run shown here was simulated again for this page, and gave the very schedule whose "
-                          "digest the store holds.")  # fmt: skip
+        same = "Every run shown was simulated again for this page, and gave the schedule whose digest the store holds."
+        remarks.insert(0, same)
+    if gone:
+        remarks.append(f"Cannot be repeated, as the field does not have them any more: {', '.join(gone)}.")
+    if other:
+        remarks.append(
+            "Not shown, because repeated here they gave another schedule than the store holds (an input, a policy or "
+            f"the engine has changed): {', '.join(other)}."
+        )
     return found, remarks
+
+
+def _by_name(plan: "Plan") -> "dict[Any, Run]":
+    """The runs of a plan by identity; and by name, for what another version of the engine has run."""
+    named = {_name({**vars(run), **run.policies, "workload": run.workload.name, "platform": run.platform.name}): run
+             for run in plan.runs}  # fmt: skip
+    return named | {run.identity: run for run in plan.runs}
+
+
+def _name(run: Any) -> tuple[Any, ...]:
+    """What a run is called in the store's frame, where the energy policy has no column."""
+    parts = (part for part in Scheduler.HOOKS if part not in MEASURES)
+    return tuple(run[name] for name in ("workload", "platform", "variation", "seed", *parts))
 
 
 def choose(frame: pd.DataFrame, schedulers: list[str]) -> tuple[list[_Wanted], list[str]]:

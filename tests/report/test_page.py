@@ -108,8 +108,14 @@ def test_a_slip_in_the_measure_is_refused(store: Path) -> None:
 def test_a_schedule_that_is_not_the_stored_one_is_not_shown(doctored: Doctored) -> None:
     page = tournament_page(doctored(lambda frame: frame.assign(schedule_digest="another")))
     text = render(page)
-    assert "another schedule than the store has: it is not shown" in text
+    assert "gave another schedule than the store holds" in text
     assert "Run by run" not in text
+
+
+def test_what_another_version_ran_is_shown_if_its_schedule_is_the_same(doctored: Doctored) -> None:
+    text = render(tournament_page(doctored(lambda frame: frame.assign(identity="of another engine"))))
+    assert "simulated again for this page" in text
+    assert "Run by run" in text
 
 
 def test_the_best_and_the_worst_are_looked_at_and_the_slow_are_named() -> None:
