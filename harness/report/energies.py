@@ -84,14 +84,14 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
             }
         )
     low, high = float(means[measure.name].min()), float(means[measure.name].max())
-    scale = {"type": "log"} if 0 < 5 * low < high else {}
+    scale = {"type": "log"} if 0 < 3 * low < high else {}
     text = f"{name} against energy on {where}"
     listed = ", ".join(map(str, leaders.index))
     spread = "; bars hold 95 % of the runs" if len(runs) > len(means) else ""
     return Figure(
         f"pareto-{measure.name}-{workload or 'all'}",
         f"{name}, {where}",
-        f"{text[0].upper()}{text[1:]}, mean of each scheduler, numbered by place{spread}. "
+        f"{text[0].upper()}{text[1:]}, mean of each scheduler, numbered as above{spread}. "
         f"Nobody is better in both than: {listed}.",
         data,
         {
