@@ -93,6 +93,7 @@ _HOMES = {
     "harness.template": ("new_distribution",),
     "harness.results.metrics": ("Measure",),
     "harness.tournament.results": ("Results",),
+    "harness.report.page": ("run_page", "tournament_page"),
     "harness.tournament.leaderboard": ("leaderboard",),
     "harness.tournament.ranking": ("Ranking", "rank"),
     "harness.results.adequacy": ("Adequacy", "UndefinedError", "adequacy"),

@@ -1,7 +1,7 @@
 """How fast: the service rate of all nodes, 1 at full speed.
 
-`slow` and `fast` are the two rates that most of them switch between; they begin slow. What a node draws at a rate is
-for its performance states to say: without them a slower node draws as much, for longer.
+Those that switch between two rates begin slow. What a node draws at a rate is for its performance states to say:
+without them a slower node draws as much, for longer.
 """
 
 import harness
@@ -24,7 +24,7 @@ def present_rate(state, first):
 
 
 def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
-    """Flip a coin: fast with probability `up` at an arrival, slow with probability `down` at a departure."""
+    """Flip a coin: rate `fast` with probability `up` at an arrival, `slow` with probability `down` at a departure."""
     rate = present_rate(state, slow)
     for _ in range(state.clock.completed):
         if harness.uniform(dice) < down:
@@ -36,7 +36,7 @@ def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
 
 
 def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
-    """By the number of jobs: fast when it rises above `high`, slow when it falls to `low`, as it was between."""
+    """By the number of jobs: rate `fast` when it rises above `high`, `slow` when it falls to `low`, else as it was."""
     clock = state.clock
     rate = present_rate(state, slow)
     jobs = clock.queued + clock.running
@@ -49,7 +49,7 @@ def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
 
 
 def workload(state, low=1e5, high=3e5, slow=0.75, fast=1.0):
-    """By the work left in the system [s at reference speed]: fast above `high`, slow at or below `low`.
+    """By the work left in the system [s at reference speed]: rate `fast` above `high`, `slow` at or below `low`.
 
     It switches to slow at the very instant at which the work has fallen to `low`. The work is what the estimates say;
     with `--estimates actual` it is the true one (Rumyantsev, Morozova and Basmadjian 2018).
@@ -103,7 +103,7 @@ def powercap(state, watts=1e6):
 
 
 def bsld(state, threshold=2.0, slow=0.75):
-    """Slow as long as no job's bounded slowdown is predicted above `threshold` at that rate, else full speed.
+    """Rate `slow` as long as no job's bounded slowdown is predicted above `threshold` at it, else full speed.
 
     A waiting job is predicted to start now, a running one to need its estimate.
     """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
+from harness.cli.report import ready_for, write_run
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def run(
     ] = None,
     interrupted: Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")] = "requeue",
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
+    report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="also show the run as a page")] = None,
     format: options.Format = "table",
 ) -> None:
     """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
@@ -84,6 +86,7 @@ def run(
             timeline_writer(timeline)
             others = {"the workload itself": Path(workload), "the --events": events, "the --schedule": schedule}
             _refuse_same("--timeline", timeline, others)
+        ready_for(report)
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         folders = tuple(plugins or ())
         prepared = prepare(
@@ -113,12 +116,13 @@ def run(
                 plugins=folders,
                 progress=progress,
                 events=happenings,
-                timeline=timeline is not None,
+                timeline=timeline is not None or report is not None,
             )
     if schedule is not None:
         result.export(schedule)
     if timeline is not None:
         result.export_timeline(timeline)
+    write_run(result, report, folders)
     print(_shown(result, format, folders))
     if fairness:
         print(_fairness(result, scheduler, fairness, folders), file=sys.stderr)

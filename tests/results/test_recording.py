@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.engine.state import SAMPLE
 from harness.errors import HarnessError
-from harness.results.recording import Timeline, thin
+from harness.results.recording import Placements, Timeline, thin
 
 COLUMNS = [name for name in SAMPLE.names or () if name != "time"]
 
@@ -38,8 +38,12 @@ def test_thinning_keeps_first_last_and_the_extremes_of_every_bin(seed: int, coun
     if count <= most:
         assert len(kept) == count
         return
-    edges = np.linspace(0, count, max(1, most // (2 * len(COLUMNS)) - 1) + 1).astype(int)
+    bins = max(1, most // (2 * len(COLUMNS)) - 1)
+    edges = np.searchsorted(made["time"], np.linspace(made["time"][0], made["time"][-1], bins + 1))
+    edges[-1] = count
     for begin, end in pairwise(edges):
+        if begin == end:
+            continue
         here = kept[(kept["up"] >= begin) & (kept["up"] < end)]
         for name in COLUMNS:
             part = made[name][begin:end]
@@ -63,6 +67,22 @@ def test_a_timeline_that_grows_is_bounded_and_keeps_its_extremes(seed: int, size
     for name in COLUMNS:
         assert (frame[name].min(), frame[name].max()) == (whole[name].min(), whole[name].max())
     assert timeline.frame.equals(frame), "looking does not change it"
+    assert timeline.whole == (len(frame) == len(whole))
+
+
+def test_the_beginning_of_a_long_run_is_kept_as_finely_as_its_end() -> None:
+    timeline = Timeline(1000)
+    for part in np.split(samples(1, 100_000), 500):
+        timeline.add(part)
+    counts, _ = np.histogram(timeline.frame["time"], bins=10)
+    assert counts[0] > 0.5 * np.median(counts)
+
+
+def test_placements_of_a_window() -> None:
+    record = np.dtype([("job", int), ("begin", float), ("end", float)])
+    placements = Placements(10, 20)
+    placements.add(np.array([(0, 0, 10), (1, 0, 11), (2, 12, 13), (3, 19, 99), (4, 20, 21)], record))
+    assert list(placements.records["job"]) == [1, 2, 3]
 
 
 def test_a_timeline_does_not_hold_on_to_the_buffers_of_the_engine() -> None:
