@@ -49,7 +49,7 @@ def harness_check(request: pytest.FixtureRequest) -> "Callable[..., Verdict]":
                 pytest.fail(f"{baseline}: no such baseline; pytest --harness-update makes one", pytrace=False)
             field = None  # the baseline has its own
         try:
-            verdict = harness.check(baseline, field=field, update=updating, **options)
+            verdict: Verdict = harness.check(baseline, field=field, update=updating, **options)
         except HarnessError as error:
             pytest.fail(str(error), pytrace=False)
         if verdict.status:
@@ -65,10 +65,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if mark is None or "harness_schedule" not in metafunc.fixturenames:
         return
     try:
-        runs = dict(_runs(*mark.args, **mark.kwargs))
+        names, runs = zip(*_runs(*mark.args, **mark.kwargs), strict=True)
     except HarnessError as error:
         pytest.fail(str(error), pytrace=False)
-    metafunc.parametrize("harness_schedule", list(runs.values()), ids=list(runs), indirect=True)
+    metafunc.parametrize("harness_schedule", runs, ids=names, indirect=True)
 
 
 @pytest.fixture
@@ -92,6 +92,7 @@ def _runs(
     field: str | Path, plugins: Iterable[str | Path] = ()
 ) -> "Iterable[tuple[str, tuple[Field, tuple[str, ...]]]]":
     """A name for each combination of a field, and the field whose last run it is."""
+    from harness.policy import Scheduler
     from harness.tournament.reading import read_field
 
     paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))
@@ -108,5 +109,6 @@ def _runs(
             excluded=frozenset(),
         )
         words = [source.name or source.source, *([f"variation {variation}"] if variation else [])]
-        words += [f"on {platform}", f"{scheduler.order} + {scheduler.start}", f"seed {seed}"]
+        policies = [value for part, value in vars(scheduler).items() if value != getattr(Scheduler(), part)]
+        words += [f"on {platform}", " + ".join(policies) or "default", f"seed {seed}"]
         yield ", ".join(words), (one, paths)
