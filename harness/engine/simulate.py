@@ -282,7 +282,7 @@ def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None
     """Run the loop in slices of about `SLICE_SECONDS`, so that Ctrl-C is heard and progress is seen."""
     run = loop.compiled_run()
     inside = arguments[0]
-    budget = 1_000
+    budget = 1  # a policy in plain Python may take its time at every instant, where no signal reaches it
     while True:
         began = time.perf_counter()
         over = run(view, *arguments, moods, budget)

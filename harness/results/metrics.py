@@ -36,6 +36,8 @@ class Measure:
     better: Better  # "less", "more", or "neither": it describes the run and does not judge it
     formula: str
     function: Function
+    #: Relative differences up to this say nothing: sums of the same numbers differ so much from machine to machine.
+    tolerance: float = 1e-9
 
     def __post_init__(self) -> None:
         if self.better not in get_args(Better):
