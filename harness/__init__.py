@@ -33,7 +33,7 @@ _HOMES = {
     "harness.engine.faults": ("PolicyError",),
     "harness.engine.nodes": ("fits", "next_free", "room", "take"),
     "harness.engine.queue": ("departed", "running", "waiting"),
-    "harness.engine.service": (
+    "harness.engine.verbs": (
         "QUEUE_ORDER",
         "call_again",
         "call_at_work",

@@ -21,7 +21,7 @@ from numba import njit, objmode
 from numba.core import config
 
 # What policies may call must be known to numba.
-from harness.engine import nodes, power, profile, queue, service  # noqa: F401
+from harness.engine import nodes, power, profile, queue, verbs  # noqa: F401
 from harness.engine import state as layouts
 from harness.keep import compile_and_keep
 from harness.policy import Choice, Policy

@@ -18,7 +18,7 @@ RECORDS = {
 
 _KINDS = {"f8": "number", "i8": "whole", "i4": "whole"}
 
-_FIELD = re.compile(r'\s*\("(\w+)", "\w+"\),')
+_FIELD = re.compile(r'\s*\("(\w+)", "\w+"(?:, \(\w+,\))?\),')
 
 
 def fields() -> list[tuple[str, str, str, str]]:
@@ -26,16 +26,16 @@ def fields() -> list[tuple[str, str, str, str]]:
     from harness.engine import state
 
     return [
-        (record, name, _KINDS[_code(layout, name)], _meanings(constant).get(name, ""))
+        (record, name, _kind(layout[name]), _meanings(constant).get(name, ""))
         for record, (constant, _) in RECORDS.items()
         for layout in [getattr(state, constant)]
         for name in layout.names
     ]
 
 
-def _code(layout: "np.dtype[Any]", name: str) -> str:
-    kind = layout[name]
-    return f"{kind.kind}{kind.itemsize}"
+def _kind(field: "np.dtype[Any]") -> str:
+    kind = _KINDS[f"{field.base.kind}{field.base.itemsize}"]
+    return f"{kind} × {field.shape[0]}" if field.shape else kind
 
 
 @cache

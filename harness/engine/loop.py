@@ -28,7 +28,7 @@ from harness.engine.faults import (
 from harness.engine.power import change_pace, draw, settle, work_left
 from harness.engine.queue import drop_started, join_queue, leave, leave_queue, rank_queue
 from harness.engine.recording import full, record_sample
-from harness.engine.service import enter_service, finish, when
+from harness.engine.service import enter_service, finish
 from harness.engine.sleep import finish_transitions
 from harness.engine.state import (
     CANCELLED,
@@ -44,6 +44,7 @@ from harness.engine.state import (
     once,
     seen,
 )
+from harness.engine.verbs import when
 from harness.keep import compile_and_keep
 
 # Whose answers may change from one instant to the next.

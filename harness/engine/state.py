@@ -79,9 +79,9 @@ JOB = np.dtype(
         ("lost", "f8"),  # time in service that an interruption made worthless [s]
         ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
         ("partition", "i4"),  # where it must run, −1 anywhere
-        ("user", "i4"),  # −1 unknown, as the next two
-        ("group", "i4"),
-        ("queue", "i4"),
+        ("user", "i4"),  # who submitted it, −1 unknown
+        ("group", "i4"),  # of that user, −1 unknown
+        ("queue", "i4"),  # it was submitted to, −1 unknown
         ("number", "i8"),  # in the log
         ("preemptions", "i4"),  # times it was suspended
         ("restarts", "i4"),  # times it was interrupted and had to begin again
@@ -94,7 +94,7 @@ JOB = np.dtype(
 NODE = np.dtype(
     [
         ("free", "i8"),  # cores nobody holds
-        ("cores", "i8"),
+        ("cores", "i8"),  # it has
         ("status", "i4"),  # AWAKE … DOWN
         ("depths", "i4"),  # how many sleep states it has
         ("vacant", "f8"),  # since when none of its cores is held [s]
@@ -117,7 +117,7 @@ NODE = np.dtype(
         ("naps", "i4"),  # where its sleep states begin in `naps`
         ("paces", "i4"),  # how many performance states it has …
         ("pace", "i4"),  # … and where they begin in `paces`
-        ("partition", "i8"),
+        ("partition", "i8"),  # it belongs to
         ("memory", "f8"),  # [KB], infinite when unknown
         ("free_memory", "f8"),  # [KB]
         ("curve", "f8", (LEVELS,)),  # [W] at 0, 10, …, 100 % of its cores busy, at full rate
@@ -157,7 +157,7 @@ CLOCK = np.dtype(
         ("preemptive", "i8"),  # 1 when the start policy may suspend jobs
         ("constrained", "i8"),  # 1 when memory or partitions may forbid free processors
         ("head", "i8"),  # window of `queue` that is in use
-        ("tail", "i8"),
+        ("tail", "i8"),  # where that window ends
         ("next", "i8"),  # next job to arrive
         ("cancels", "i8"),  # next entry of `cancellations`
         ("events", "i8"),  # next entry of `events`
@@ -167,9 +167,9 @@ CLOCK = np.dtype(
         ("heaped", "i8"),  # jobs in the heap of due times
         ("transition", "f8"),  # when the next node changes its status [s]
         ("due", "f8"),  # when the next job completes [s], while an instant is being applied
-        ("start_timer", "f8"),  # when the start, rate and sleep policies want to be called again [s]
-        ("rate_timer", "f8"),
-        ("sleep_timer", "f8"),
+        ("start_timer", "f8"),  # when the start policy wants to be called again [s]
+        ("rate_timer", "f8"),  # the same of the rate policy
+        ("sleep_timer", "f8"),  # the same of the sleep policy
         ("level", "f8"),  # the rate policy wants to be called when the work has fallen to it [s], −1 never …
         ("crossing", "f8"),  # … which is then [s], if nothing happens before …
         ("fell", "i8"),  # … and 1 at the instant when it has
@@ -180,18 +180,18 @@ CLOCK = np.dtype(
         ("held_asleep", "i8"),  # … of which so many are not awake …
         ("held_speed", "f8"),  # … and the speed of the slowest
         ("profile_first", "i8"),  # window of the profile that is in use
-        ("profile_last", "i8"),
+        ("profile_last", "i8"),  # where that window ends
         ("demand", "f8"),  # estimated work of the waiting jobs [s]
         ("promised", "f8"),  # Σ planned · speed over the jobs in service, and …
         ("speed", "f8"),  # … Σ speed: together they give the estimated work in service
         ("began", "f8"),  # first instant of the run [s]
-        ("instants", "i8"),
+        ("instants", "i8"),  # so far, this one too
         # what went wrong, for the message
-        ("hook", "i8"),
-        ("fault", "i8"),
-        ("culprit", "i8"),  # job
-        ("place", "i8"),  # node
-        ("value", "f8"),
+        ("hook", "i8"),  # whose policy is being asked
+        ("fault", "i8"),  # what it did wrong …
+        ("culprit", "i8"),  # … to which job …
+        ("place", "i8"),  # … on which node …
+        ("value", "f8"),  # … and the number it gave
     ],
     align=True,
 )
