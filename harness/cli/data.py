@@ -66,15 +66,19 @@ def fetch(
 
     What was cut off is continued by the next call; a log is kept whole or not at all.
     """
-    from harness.workload.catalogue import found_traces, named_trace
+    from harness.workload.catalogue import fetched_folder, found_traces, named_trace
     from harness.workload.fetch import fetch as fetch_trace
+    from harness.workload.fetch import is_intact
 
     traces = [named_trace(name) for name in names]  # all of them are known before the first is fetched
     found = found_traces()
     for trace in traces:
-        if trace.name in found:
-            print(f"{trace.name}: is here already, {found[trace.name]}")
+        here = found.get(trace.name)
+        if here and is_intact(trace, here):
+            print(f"{trace.name}: is here already, {here}")
             continue
+        if here and here.parent != fetched_folder():  # not ours to replace, and it would be found first
+            raise HarnessError(f"{here}: is damaged, or not the {trace.file} we know: remove it to fetch another")
         with _progress(trace.name) as progress:
             path = fetch_trace(trace, mirror=mirror, progress=progress)
         checked = "checksum as expected" if trace.checksum else "whole gzip data; no checksum is known"
