@@ -8,6 +8,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.workload.condition import COLUMNS, Condition
+from harness.workload.content import EXACT
 from harness.workload.log import Log, Step, Workload
 from harness.workload.swf import procs_of
 
@@ -179,6 +180,7 @@ def scale_width(work: Workbench, factor: float | None) -> None:
         return
     width = work.column("width")
     scaled = np.maximum(1.0, np.floor(width * factor + 0.5))
+    _check_exact(work, scaled, f"width={factor:g}", "processors of a job")
     work.put(width=scaled, wait=np.full(len(width), -1.0))
     detail = f"multiplied by {factor:g}, halves rounded up, at least 1; the log's waits are another stream's"
     work.note("width scaled", np.count_nonzero(scaled != width), detail)
@@ -190,6 +192,15 @@ def scale_load(work: Workbench, factor: float | None) -> None:
         return
     submit = work.column("submit")
     first = submit.min()
-    work.put(submit=first + (submit - first) / factor, wait=np.full(len(submit), -1.0))
+    scaled = first + (submit - first) / factor
+    _check_exact(work, scaled, f"load={factor:g}", "seconds to the last submit")
+    work.put(submit=scaled, wait=np.full(len(submit), -1.0))
     detail = f"time between submits divided by {factor:g}; the log's waits are another stream's"
     work.note("load", len(submit), detail)
+
+
+def _check_exact(work: Workbench, scaled: Floats, option: str, what: str) -> None:
+    """Refuse factors that take numbers to where a float no longer tells them from the next."""
+    most = float(scaled.max())
+    if not most < EXACT:
+        raise HarnessError(f"{work.log.name}: {option} makes {most:.3g} {what}; expected fewer than {EXACT:.0g}")

@@ -246,6 +246,20 @@ def test_a_filter_speaks_of_the_jobs_as_they_have_been_made() -> None:
     assert touched(prepare(log, filter="user > 0"))["filter"] == 0
 
 
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"width": 1e300}, r"width=1e\+300 makes 1e\+300 processors of a job; expected fewer than 9e\+15"),
+        ({"load": 1e-300}, r"load=1e-300 makes 1e\+300 seconds to the last submit"),
+        ({"load": 5e-324}, "makes inf seconds to the last submit"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered in divide")
+def test_scaled_numbers_stay_exact(option: dict[str, Any], words: str) -> None:
+    with pytest.raises(HarnessError, match=words):
+        prepare(log_of(submit=[0, 1]), **option)
+
+
 def test_widths_are_scaled_by_halves_up_and_at_least_one() -> None:
     log = log_of(procs=[1, 2, 5, 7], wait=[3, 3, 3, 3])
     workload = prepare(log, width=0.5)
