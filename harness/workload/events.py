@@ -66,14 +66,17 @@ class Events:
     def records(self, numbers: npt.NDArray[Any], nodes: int) -> npt.NDArray[Any]:
         """The engine's records, by time: nodes by number, jobs by their place among the job `numbers`."""
         records = np.zeros(len(self.frame), EVENT)
-        records["time"] = self.frame["time"]
+        records["time"] = pd.to_numeric(self.frame["time"])
         records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
         place = {int(number): k for k, number in enumerate(numbers)}
-        for row, subject in enumerate(self.frame["subject"].astype(int)):
+        repeated = {int(number) for number in numbers[pd.Series(numbers).duplicated()]}
+        for row, subject in enumerate(pd.to_numeric(self.frame["subject"]).astype(int)):
             if records["kind"][row] < _ABOUT_NODES:
                 if not 0 <= subject < nodes:
                     raise self._wrong(row, f"there is no node {subject}: expected 0 to {nodes - 1}")
                 records["subject"][row] = subject
+            elif subject in repeated:
+                raise self._wrong(row, f"several jobs of the workload have the number {subject}: expected one")
             elif subject in place:
                 records["subject"][row] = place[subject]
             else:
