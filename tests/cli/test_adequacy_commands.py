@@ -101,7 +101,7 @@ def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replaye
         (("--order", "fcsf"), "did you mean 'fcfs'"),
         (("--filter", "usr == 1"), "did you mean 'user'"),
         (("--procs", "4", "--platform", "peas-table2"), "expected one of them"),
-        (("--procs", "3"), "is unknown"),
+        (("--procs", "3"), "never ran"),
         (("--load", "2"), "No such option"),
     ],
 )
