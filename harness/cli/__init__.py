@@ -52,10 +52,13 @@ def main() -> None:
         sys.argv.remove("--debug")
     try:
         status = app(standalone_mode=False)  # else typer would report mistakes in its own way, on many lines
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
         if isinstance(status, int) and status != 0:
-            if status == INTERRUPTED:
-                print("harness: interrupted", file=sys.stderr)
             sys.exit(status)
+    except KeyboardInterrupt:  # typer's own, or one that came before typer was ready for it
+        print("harness: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
         sys.exit(0)
