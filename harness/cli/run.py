@@ -64,6 +64,8 @@ def run(
         known_format(format)
         if schedule is not None:
             writer_for(schedule)
+            if not schedule.parent.is_dir():
+                raise HarnessError(f"--schedule {schedule}: cannot be written: there is no folder {schedule.parent}")
             if schedule.exists() and Path(workload).exists() and schedule.samefile(workload):
                 raise HarnessError(f"--schedule {schedule}: is the workload itself; expected another file")
         folders = tuple(plugins or ())

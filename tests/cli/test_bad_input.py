@@ -255,7 +255,8 @@ def test_a_read_only_folder(harness_says: Call, log: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("place", ["missing/out.csv", "small.swf/out.csv"])
 def test_a_folder_that_is_none(harness_says: Call, log: Path, tmp_path: Path, place: str) -> None:
-    refused(harness_says("run", log, "--schedule", tmp_path / place), "cannot be written")
+    answer = harness_says("run", log, "--schedule", tmp_path / place, "--procs", 99_999_999_999)
+    refused(answer, "cannot be written: there is no folder")  # before anything else is looked at
 
 
 def test_a_folder_where_a_file_belongs(harness_says: Call, log: Path, tmp_path: Path) -> None:
