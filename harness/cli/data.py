@@ -25,15 +25,17 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 def list_traces(
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """List the logs known by name, and where they were found."""
+    """List the logs known by name, what in them may mislead, and whether they are here (in other formats, where)."""
     from harness.report.tables import render
     from harness.workload.catalogue import catalogue, found_traces
 
     found = found_traces()
     rows = []
     for trace in catalogue().values():
-        absent = "not fetched" if trace.path else "not here"
-        rows.append((trace.name, trace.jobs, trace.procs, trace.span, trace.hazards, found.get(trace.name, absent)))
+        where = "not fetched" if trace.path else "not here"
+        if trace.name in found:  # the whole path, where there is room for it
+            where = "here" if format == "table" else str(found[trace.name])
+        rows.append((trace.name, trace.jobs, trace.procs, trace.span, trace.hazards, where))
     print(render(("name", "jobs", "procs", "span", "hazards", "where"), rows, format))
 
 
