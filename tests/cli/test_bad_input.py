@@ -280,6 +280,15 @@ def test_debug_shows_where(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
 
 
+def test_a_terminal_that_lacks_our_letters(log: Path) -> None:
+    command = [sys.executable, "-m", "harness", "data", "show", str(log)]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "12 jobs" in done.stdout
+    assert "??" in done.stdout  # where others see a picture
+
+
 def test_the_workload_itself_is_never_overwritten(harness_says, log):
     before = log.read_bytes()
     answer = harness_says("run", log, "--schedule", log)
