@@ -111,8 +111,7 @@ def _shown(
     format: str,
 ) -> str:
     """What was found, in the format the user wants."""
-    import json
-
+    from harness.report.objects import to_json
     from harness.report.tables import render
 
     verdict = reference.verdict(found) if found and reference else ""
@@ -123,7 +122,7 @@ def _shown(
             "ratio": found.P / reference.P if found and reference and reference.P > 0 else None,
             "verdict": verdict or None,
         }
-        return json.dumps(_finite(summary), indent=2, default=str)
+        return to_json(summary)
     headers, units, rows = _table(found, reference)
     sentences = [*_sentences(found, reference, facts), *([verdict] if verdict else [])]
     if format != "table":
@@ -158,12 +157,3 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
             f"launch {facts['launch']}, completion {facts['completion']}."
         )
     return sentences
-
-
-def _finite(value: Any) -> Any:
-    """The same without what JSON has no word for."""
-    if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and value != value else value

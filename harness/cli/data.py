@@ -1,11 +1,11 @@
 """`harness data …`: which logs there are, what they are like, and fetching them."""
 
-import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,13 +48,14 @@ def show(
     format: Annotated[str, typer.Option(help="table or json")] = "table",
 ) -> None:
     """Describe a log on one screen: its jobs, its load, when they came, and what in it may mislead."""
+    from harness.report.objects import to_json
     from harness.run import read_workload
     from harness.workload.describe import describe
 
     if format not in ("table", "json"):
         raise HarnessError(f"there is no format {format!r} of a description; {did_you_mean(format, ('table', 'json'))}")
     about = describe(read_workload(workload, lenient=lenient, plugins=tuple(plugins or ())), procs)
-    print(_json(about) if format == "json" else "\n".join(_screen(about)))
+    print(to_json(asdict(about)) if format == "json" else "\n".join(_screen(about)))
 
 
 @app.command()
@@ -103,19 +104,6 @@ def _progress(name: str) -> "Iterator[Progress | None]":
 
 
 # A description
-
-
-def _json(about: "Description") -> str:
-    from dataclasses import asdict
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(entry) for entry in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(plain(asdict(about)), indent=2, ensure_ascii=False)
 
 
 def _screen(about: "Description") -> list[str]:

@@ -98,9 +98,7 @@ def run(
 
 def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     """What was replayed and how it went, in the format the user wants."""
-    import json
-    import math
-
+    from harness.report.objects import to_json
     from harness.report.tables import measures_table, render
     from harness.run import extra_measures
 
@@ -109,10 +107,10 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     if format == "json":
         summary = {
             **circumstances(result),
-            "measures": {name: value if math.isfinite(value) else None for name, value in measures.items()},
+            "measures": measures,
             "seconds": result.outcome.seconds,
         }
-        return json.dumps(summary, indent=2, default=str)
+        return to_json(summary)
     table = render(("measure", "value", "unit"), measures_table(measures, extra), format)
     if format != "table":
         return table
