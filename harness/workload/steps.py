@@ -60,8 +60,20 @@ class Workbench:
             )
         return self.jobs[name].to_numpy(dtype=np.int64)
 
+    def refuse_inexact(self, name: str) -> None:
+        """Refuse numbers so large that floats do not tell them from the next."""
+        values = self.column(name)
+        row = int(np.argmax(values))
+        if not values[row] < EXACT:
+            raise HarnessError(
+                f"{self.log.name}: {name} of job {self.jobs['job'].iloc[row]} is {values[row]:.3g}, as read or as "
+                f"scaled; expected less than {EXACT:.0g}"
+            )
+
     def finished(self, digest: str) -> Workload:
         """The jobs as they will be replayed, in log order."""
+        for name in ("submit", "width", "work", "planned"):
+            self.refuse_inexact(name)
         unsorted = np.count_nonzero(np.diff(self.column("submit")) < 0)
         if unsorted:
             self.note("order", unsorted, "jobs submitted before the one above them; log order kept")
@@ -180,7 +192,6 @@ def scale_width(work: Workbench, factor: float | None) -> None:
         return
     width = work.column("width")
     scaled = np.maximum(1.0, np.floor(width * factor + 0.5))
-    _check_exact(work, scaled, f"width={factor:g}", "processors of a job")
     work.put(width=scaled, wait=np.full(len(width), -1.0))
     detail = f"multiplied by {factor:g}, halves rounded up, at least 1; the log's waits are another stream's"
     work.note("width scaled", np.count_nonzero(scaled != width), detail)
@@ -192,15 +203,6 @@ def scale_load(work: Workbench, factor: float | None) -> None:
         return
     submit = work.column("submit")
     first = submit.min()
-    scaled = first + (submit - first) / factor
-    _check_exact(work, scaled, f"load={factor:g}", "seconds to the last submit")
-    work.put(submit=scaled, wait=np.full(len(submit), -1.0))
+    work.put(submit=first + (submit - first) / factor, wait=np.full(len(submit), -1.0))
     detail = f"time between submits divided by {factor:g}; the log's waits are another stream's"
     work.note("load", len(submit), detail)
-
-
-def _check_exact(work: Workbench, scaled: Floats, option: str, what: str) -> None:
-    """Refuse factors that take numbers to where a float no longer tells them from the next."""
-    most = float(scaled.max())
-    if not most < EXACT:
-        raise HarnessError(f"{work.log.name}: {option} makes {most:.3g} {what}; expected fewer than {EXACT:.0g}")
