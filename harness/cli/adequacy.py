@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from harness.results.adequacy import Adequacy
     from harness.results.repeatability import Repeatability
 
+#: What says something about two logs that are compared as they are written; the rest is about a replay.
+_OF_LOGS = ("workload", "against", "lenient", "plugins", "format")
+
 _OVERHEAD = "exponential(mean=5)"
 
 
 def adequacy(
+    context: typer.Context,
     workload: options.Workload,
     against: Annotated[
         str, typer.Option(help="log, repetition (two replays only), or another log: both as written, not replayed")
@@ -67,6 +71,7 @@ def adequacy(
         folders = tuple(plugins or ())
         log = read_workload(workload, lenient=lenient, plugins=folders)
         if against not in ("log", "repetition"):
+            _refuse_replay(context)
             other = read_workload(against, lenient=lenient, plugins=folders)
             print(_shown({}, [f"{log.name} against {other.name}"], compared(log, other), None, format))
             return
@@ -101,6 +106,15 @@ def adequacy(
                 )  # fmt: skip
     overheads = {"launch": launch, "completion": completion} if reference else {}
     print(_shown(circumstances(result) | overheads, heading(result), found, reference, format))
+
+
+def _refuse_replay(context: typer.Context) -> None:
+    """Refuse options about a replay where there is none."""
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name not in _OF_LOGS and source is not None and source.name == "COMMANDLINE":
+            raise HarnessError(f"{parameter.opts[0]}: logs are compared as they are written; expected no such option")
 
 
 def _shown(

@@ -81,6 +81,15 @@ def test_two_logs_as_they_are_written(harness_says: Call, replayed: Path, tmp_pa
     assert "60 jobs against 59, job 60 has no counterpart" in refused.err
 
 
+@pytest.mark.parametrize("option", [("--jobs", "9"), ("--from", "9"), ("--order", "fcfs"), ("--repetitions", "10")])
+def test_nothing_is_replayed_of_logs_as_they_are_written(
+    harness_says: Call, replayed: Path, option: tuple[str, str]
+) -> None:
+    answer = harness_says("adequacy", replayed, "--against", replayed, *option)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"harness: {option[0]}: logs are compared as they are written")
+
+
 def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replayed: Path) -> None:
     choice = ("--order", "fcfs", "--order", "lcfs", "--start", "none", "--start", "greedy")
     answer = harness_says("identify", replayed, *choice, "--format", "json")
