@@ -119,18 +119,18 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
 
 def circumstances(result: "Schedule") -> dict[str, Any]:
     """What was replayed, where and by whom, for JSON."""
-    workload, platform = result.workload, result.platform
+    platform = result.platform
     return {
-        "workload": {
-            "name": workload.name,
-            "jobs": len(workload),
-            "procs": workload.procs,
-            "digest": workload.digest,
-        },
+        **provenance(result.workload),
         "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
         "scheduler": {**result.scheduler, "seed": result.seed},
-        "preparation": [vars(step) for step in workload.preparation],
     }
+
+
+def provenance(workload: "Workload") -> dict[str, Any]:
+    """Which jobs were replayed, and what was done to them before, for JSON."""
+    about = {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
+    return {"workload": about, "preparation": [vars(step) for step in workload.preparation]}
 
 
 def heading(result: "Schedule") -> list[str]:
@@ -141,9 +141,13 @@ def heading(result: "Schedule") -> list[str]:
         f"scheduler: {policies}, seed {result.seed}",
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
-        "preparation:",
-        *map(_step, result.workload.preparation),
+        *preparation(result.workload),
     ]
+
+
+def preparation(workload: "Workload") -> list[str]:
+    """What was done to the jobs before they were replayed, for people."""
+    return ["preparation:", *map(_step, workload.preparation)]
 
 
 def _step(step: "Step") -> str:

@@ -94,11 +94,14 @@ def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replaye
     choice = ("--order", "fcfs", "--order", "lcfs", "--start", "none", "--start", "greedy")
     answer = harness_says("identify", replayed, *choice, "--format", "json")
     assert (answer.status, answer.err) == (0, "")
-    rows = json.loads(answer.out)
+    told = json.loads(answer.out)
+    assert (told["workload"]["jobs"], told["preparation"][0]["name"], told["combinations"]) == (60, "width", 4)
+    rows = told["ranking"]
     assert [row["rank"] for row in rows] == [1, 2, 3, 4]
     assert (rows[0]["order"], rows[0]["start"], rows[0]["P"]) == ("fcfs", "none", 0)
     best = harness_says("identify", replayed, *choice, "--best", "1")
     assert "60 jobs under 4 combinations, the nearest to the log first" in best.out
+    assert best.out.startswith("preparation:\n  width: 0 jobs")
     assert "lcfs" not in best.out
 
 
