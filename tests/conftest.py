@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from gates import Bench
 
 
 @pytest.fixture
@@ -13,3 +14,16 @@ def data() -> Path:
     if not Path(place or "/nonexistent").is_dir():
         pytest.skip("the real logs are not here: set HARNESS_DATA to their folder")
     return Path(place)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A field, a policy and no baseline yet."""
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def made(bench: Bench) -> Bench:
+    """A field, a policy, and a baseline of both."""
+    bench.make()
+    return bench

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from harness import __version__
-from harness.cli import adequacy, bench, data, identify, listing, run, theory, tournament
+from harness.cli import adequacy, bench, check, data, identify, listing, plugin, report, run, theory, tournament
 from harness.errors import HarnessError
 
 app = typer.Typer(
@@ -34,9 +34,12 @@ app.command("run")(run.run)
 app.command("adequacy")(adequacy.adequacy)
 app.command("identify")(identify.identify)
 app.command("tournament")(tournament.tournament)
+app.command("report")(report.report)
+app.command("check")(check.check)
 app.command("list")(listing.list_names)
 app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
+app.add_typer(plugin.app, name="plugin")
 app.add_typer(theory.app, name="theory")
 
 #: What typer exits with after Ctrl-C.

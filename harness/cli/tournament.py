@@ -59,7 +59,7 @@ def tournament(
         folder = out or default_folder(read)
         print(f"{read.name}: results go to {folder}", file=sys.stderr)
         try:
-            with _told() as watch:
+            with told() as watch:
                 results = run(
                     read,
                     folder,
@@ -144,7 +144,7 @@ class _Pace:
 
 
 @contextmanager
-def _told() -> "Iterator[Watch]":
+def told() -> "Iterator[Watch]":
     """Runs and jobs per second: with a bar and the time left on a terminal, else only at the end."""
     pace = _Pace()
     if not sys.stderr.isatty():

@@ -122,7 +122,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     )
     inside = layouts.Inside(
         paused=np.empty(count + 1, np.int64),
-        ranking=np.empty(count + 1, np.int64),
+        ranking=np.empty(2 * count + 2, np.int64),
         scores=np.empty(count + 1),
         profile_time=np.empty(4 * count + 8),
         profile_free=np.empty(4 * count + 8, np.int64),
@@ -132,6 +132,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         sums=records(sums)[0],
         events=records(happenings),
         boots=np.empty(slots, np.int64),
+        moving=np.empty(len(machine), np.int64),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),
         placements=records(np.empty(BUFFER + 2 * cores if extras.on_placements else 0, layouts.PLACEMENT)),
     )
@@ -281,7 +282,7 @@ def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None
     """Run the loop in slices of about `SLICE_SECONDS`, so that Ctrl-C is heard and progress is seen."""
     run = loop.compiled_run()
     inside = arguments[0]
-    budget = 1_000
+    budget = 1  # a policy in plain Python may take its time at every instant, where no signal reaches it
     while True:
         began = time.perf_counter()
         over = run(view, *arguments, moods, budget)

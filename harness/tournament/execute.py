@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import harness
 from harness import kernels
@@ -17,6 +17,10 @@ from harness.policy import Choice, Scheduler
 from harness.run import choose_policies, extra_measures, simulate
 from harness.tournament.identity import made_with
 from harness.workload.log import Workload
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+    from harness.tournament.plan import Run
 
 #: So many variations are kept for the next runs that want them, at most.
 KEPT_VARIATIONS = 16
@@ -32,7 +36,7 @@ class Task:
     seed: int
     plugins: tuple[str, ...]
     versions: dict[str, Any]  # what it must be made with
-    keep_schedule: bool
+    keep: "Callable[[Schedule], bytes] | None" = None  # what to keep of the schedule, if anything
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Finished:
     seconds: float = float("nan")  # simulation alone
     measures: dict[str, float] = field(default_factory=dict)
     schedule_digest: str | None = None
-    parquet: bytes | None = None  # the schedule, if it is to be kept
+    kept: bytes | None = None  # of the schedule
 
 
 #: What is said when whoever did the runs has gone.
@@ -87,7 +91,7 @@ def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: F
             "seconds": schedule.outcome.seconds,
             "measures": schedule.measures(extra_measures(task.plugins)),
             "schedule_digest": schedule.digest,
-            "parquet": schedule.frame.to_parquet(engine="pyarrow", index=False) if task.keep_schedule else None,
+            "kept": task.keep(schedule) if task.keep else None,
         }
     except Stopped:
         raise
@@ -131,3 +135,8 @@ def variation(workload: Workload, number: int) -> Workload:
         if len(_variations) > KEPT_VARIATIONS:
             _variations.popitem(last=False)
         return _variations[key]
+
+
+def workload_of(run: "Run") -> Workload:
+    """The workload that a run of a plan replays."""
+    return variation(run.workload, run.variation) if run.variation else run.workload

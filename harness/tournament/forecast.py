@@ -49,7 +49,7 @@ def forecast(
 
 def _seconds_per_job(run: Run, plugins: tuple[str, ...]) -> float:
     workload = _beginning(run.workload)
-    task = Task(0, run.platform, run.scheduler, run.seed, plugins, run.versions, keep_schedule=False)
+    task = Task(0, run.platform, run.scheduler, run.seed, plugins, run.versions)
     execute(task, workload)  # compile
     trial = execute(task, workload)
     return (trial.finished - trial.started) / len(workload)

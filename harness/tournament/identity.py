@@ -32,12 +32,13 @@ def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict
 def identity(workload: str, variation: int, platform: str, seed: int, versions: Mapping[str, Any]) -> str:
     """The identity of a run, from the digests of its workload and platform."""
     # A variation follows from the workload, its number and how variations are made: it need not be made to be named.
-    drawn = [variation, _way_of_resampling()] if variation else None
+    drawn = [variation, way_of_resampling()] if variation else None
     parts = [workload, drawn, platform, seed, versions]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _way_of_resampling() -> str:
+def way_of_resampling() -> str:
+    """A short digest of how variations are drawn."""
     module = inspect.getmodule(harness.resample)
     return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:12]  # type: ignore[arg-type]
 

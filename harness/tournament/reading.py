@@ -34,6 +34,11 @@ def read_field(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> Fie
         table = tomllib.loads(page.text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML") from error
+    return field_of(table, page, plugins=plugins)
+
+
+def field_of(table: dict[str, Any], page: Page, *, plugins: Iterable[str | Path] = ()) -> Field:
+    """The field that a table describes; `page` is where it is written."""
     return _Reader(page, load_plugins(*map(str, plugins)).policies).field(table)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from harness import __version__
 from harness.errors import HarnessError
+from harness.results.schedule import Schedule
 from harness.tournament.execute import GONE, Finished, Task, sentence
 from harness.tournament.field import PARTS, Field
 from harness.tournament.plan import Plan, Run, make_plan
@@ -147,7 +148,12 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
 
 
 def _task(run: Run, plugins: tuple[str, ...], keep_schedules: bool) -> Task:
-    return Task(run.variation, run.platform, run.scheduler, run.seed, plugins, run.versions, keep_schedules)
+    keep = _parquet if keep_schedules else None
+    return Task(run.variation, run.platform, run.scheduler, run.seed, plugins, run.versions, keep)
+
+
+def _parquet(schedule: Schedule) -> bytes:
+    return schedule.frame.to_parquet(engine="pyarrow", index=False)
 
 
 def _answer(future: "Future[Finished]", run: Run) -> Finished:

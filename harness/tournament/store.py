@@ -151,11 +151,11 @@ class Store:
 
     def finish(self, identity: str, run: Finished) -> None:
         """Write down what came of a run, its schedule first: who finds the run finds its schedule."""
-        if run.parquet is not None:
+        if run.kept is not None:
             path = schedule_path(self.folder, identity)
             path.parent.mkdir(exist_ok=True)
             with replacing(path) as temporary:
-                temporary.write_bytes(run.parquet)
+                temporary.write_bytes(run.kept)
         measures = {name: value if value == value else None for name, value in run.measures.items()}
         status = "failed" if run.error else "done"
         self.database.execute(

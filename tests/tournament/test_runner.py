@@ -132,7 +132,7 @@ def test_numbers_out_of_range_are_refused(write: Write, tmp_path: Path) -> None:
 
 def task(text: str, write: Write, **changes: object) -> tuple[Task, harness.Workload]:
     run = make_plan(read_field(write(text))).runs[0]
-    parts = {"versions": run.versions, "keep_schedule": False, **changes}
+    parts = {"versions": run.versions, **changes}
     return Task(run.variation, run.platform, run.scheduler, run.seed, (), **parts), run.workload  # type: ignore[arg-type]
 
 
