@@ -11,12 +11,17 @@ class HarnessError(Exception):
     """
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown `name`: its nearest match, or all there is to choose from."""
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The end of a sentence about an unknown `name`: its nearest match, or `otherwise`, or all there is to choose from.
+
+    Where the names are many, `otherwise` says where to find them.
+    """
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     if close:
         return f"did you mean {close[0]!r}?"
+    if otherwise:
+        return otherwise
     if not names:
         return "there is none to choose from"
     return "known: " + ", ".join(names)

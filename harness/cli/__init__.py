@@ -1,5 +1,6 @@
 """The command line: `harness COMMAND …`. Each command lives in a file of its own name."""
 
+import io
 import sys
 import traceback
 from typing import Annotated, Any
@@ -50,15 +51,19 @@ _USAGE_ERROR = typer.BadParameter.__mro__[1]
 
 def main() -> None:
     """Run the command line: a mistake of the user's is one sentence and exit status 2; --debug shows where."""
+    _allow_any_terminal()
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
     try:
         status = app(standalone_mode=False)  # else typer would report mistakes in its own way, on many lines
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
         if isinstance(status, int) and status != 0:
-            if status == INTERRUPTED:
-                print("harness: interrupted", file=sys.stderr)
             sys.exit(status)
+    except KeyboardInterrupt:  # typer's own, or one that came before typer was ready for it
+        print("harness: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
         sys.exit(0)
@@ -71,6 +76,12 @@ def main() -> None:
         if sentence:
             print(f"harness: {' '.join(sentence.split())}", file=sys.stderr)
         sys.exit(1 if sentence is None else 2)
+
+
+def _allow_any_terminal() -> None:
+    """Print question marks where a terminal lacks our letters, rather than fail; stderr sees to that itself."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _sentence(error: Exception) -> str | None:

@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from harness.results.adequacy import Adequacy
     from harness.results.repeatability import Repeatability
 
+#: What says something about two logs that are compared as they are written; the rest is about a replay.
+_OF_LOGS = ("workload", "against", "lenient", "plugins", "format")
+
 _OVERHEAD = "exponential(mean=5)"
 
 
 def adequacy(
+    context: typer.Context,
     workload: options.Workload,
     against: Annotated[
         str, typer.Option(help="log, repetition (two replays only), or another log: both as written, not replayed")
@@ -67,6 +71,7 @@ def adequacy(
         folders = tuple(plugins or ())
         log = read_workload(workload, lenient=lenient, plugins=folders)
         if against not in ("log", "repetition"):
+            _refuse_replay(context)
             other = read_workload(against, lenient=lenient, plugins=folders)
             print(_shown({}, [f"{log.name} against {other.name}"], compared(log, other), None, format))
             return
@@ -103,6 +108,15 @@ def adequacy(
     print(_shown(circumstances(result) | overheads, heading(result), found, reference, format))
 
 
+def _refuse_replay(context: typer.Context) -> None:
+    """Refuse options about a replay where there is none."""
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name not in _OF_LOGS and source is not None and source.name == "COMMANDLINE":
+            raise HarnessError(f"{parameter.opts[0]}: logs are compared as they are written; expected no such option")
+
+
 def _shown(
     facts: dict[str, Any],
     heading: list[str],
@@ -111,8 +125,7 @@ def _shown(
     format: str,
 ) -> str:
     """What was found, in the format the user wants."""
-    import json
-
+    from harness.report.objects import to_json
     from harness.report.tables import render
 
     verdict = reference.verdict(found) if found and reference else ""
@@ -123,7 +136,7 @@ def _shown(
             "ratio": found.P / reference.P if found and reference and reference.P > 0 else None,
             "verdict": verdict or None,
         }
-        return json.dumps(_finite(summary), indent=2, default=str)
+        return to_json(summary)
     headers, units, rows = _table(found, reference)
     sentences = [*_sentences(found, reference, facts), *([verdict] if verdict else [])]
     if format != "table":
@@ -158,12 +171,3 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
             f"launch {facts['launch']}, completion {facts['completion']}."
         )
     return sentences
-
-
-def _finite(value: Any) -> Any:
-    """The same without what JSON has no word for."""
-    if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and value != value else value

@@ -1,11 +1,11 @@
 """`harness data …`: which logs there are, what they are like, and fetching them."""
 
-import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,15 +25,17 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 def list_traces(
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """List the logs known by name, and where they were found."""
+    """List the logs known by name, what in them may mislead, and whether they are here (in other formats, where)."""
     from harness.report.tables import render
     from harness.workload.catalogue import catalogue, found_traces
 
     found = found_traces()
     rows = []
     for trace in catalogue().values():
-        absent = "not fetched" if trace.path else "not here"
-        rows.append((trace.name, trace.jobs, trace.procs, trace.span, trace.hazards, found.get(trace.name, absent)))
+        where = "not fetched" if trace.path else "not here"
+        if trace.name in found:  # the whole path, where there is room for it
+            where = "here" if format == "table" else str(found[trace.name])
+        rows.append((trace.name, trace.jobs, trace.procs, trace.span, trace.hazards, where))
     print(render(("name", "jobs", "procs", "span", "hazards", "where"), rows, format))
 
 
@@ -46,13 +48,14 @@ def show(
     format: Annotated[str, typer.Option(help="table or json")] = "table",
 ) -> None:
     """Describe a log on one screen: its jobs, its load, when they came, and what in it may mislead."""
+    from harness.report.objects import to_json
     from harness.run import read_workload
     from harness.workload.describe import describe
 
     if format not in ("table", "json"):
         raise HarnessError(f"there is no format {format!r} of a description; {did_you_mean(format, ('table', 'json'))}")
     about = describe(read_workload(workload, lenient=lenient, plugins=tuple(plugins or ())), procs)
-    print(_json(about) if format == "json" else "\n".join(_screen(about)))
+    print(to_json(asdict(about)) if format == "json" else "\n".join(_screen(about)))
 
 
 @app.command()
@@ -66,15 +69,19 @@ def fetch(
 
     What was cut off is continued by the next call; a log is kept whole or not at all.
     """
-    from harness.workload.catalogue import found_traces, named_trace
+    from harness.workload.catalogue import fetched_folder, found_traces, named_trace
     from harness.workload.fetch import fetch as fetch_trace
+    from harness.workload.fetch import is_intact
 
     traces = [named_trace(name) for name in names]  # all of them are known before the first is fetched
     found = found_traces()
     for trace in traces:
-        if trace.name in found:
-            print(f"{trace.name}: is here already, {found[trace.name]}")
+        here = found.get(trace.name)
+        if here and is_intact(trace, here):
+            print(f"{trace.name}: is here already, {here}")
             continue
+        if here and here.parent != fetched_folder():  # not ours to replace, and it would be found first
+            raise HarnessError(f"{here}: is damaged, or not the {trace.file} we know: remove it to fetch another")
         with _progress(trace.name) as progress:
             path = fetch_trace(trace, mirror=mirror, progress=progress)
         checked = "checksum as expected" if trace.checksum else "whole gzip data; no checksum is known"
@@ -97,19 +104,6 @@ def _progress(name: str) -> "Iterator[Progress | None]":
 
 
 # A description
-
-
-def _json(about: "Description") -> str:
-    from dataclasses import asdict
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(entry) for entry in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(plain(asdict(about)), indent=2, ensure_ascii=False)
 
 
 def _screen(about: "Description") -> list[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
-from harness.cli.run import compiling_said, progress_bar, warnings_said
+from harness.cli.run import compiling_said, preparation, progress_bar, provenance, warnings_said
 from harness.errors import HarnessError
 
 
@@ -43,6 +43,7 @@ def identify(
     with compiling_said(), warnings_said():
         from harness.likeness import identify as ranked
         from harness.policy import Scheduler
+        from harness.report.objects import to_json
         from harness.report.tables import known_format, render
         from harness.run import read_platform, read_workload
         from harness.workload.prepare import prepare
@@ -74,8 +75,15 @@ def identify(
                 workers=workers,
                 progress=progress,
             )
+    if format == "json":
+        ranking = [{"rank": place, **asdict(likeness)} for place, likeness in enumerate(found[:best], start=1)]
+        about = {"select": select, "seed": seed, "combinations": len(found)}
+        print(to_json(provenance(prepared) | about | {"ranking": ranking}))
+        return
     rows = [(place, *asdict(likeness).values()) for place, likeness in enumerate(found[:best], start=1)]
     headers = ("rank", "order", "start", "P", "E", "median |V − v|", "p95 |V − v|", "different waits", "simulation")
     units = ("", "", "", "s", "s", "s", "s", "", "s")
     caption = f"{prepared.name}: {len(prepared):,} jobs under {len(found)} combinations, the nearest to the log first"
+    if format == "table":
+        print(*preparation(prepared), "", sep="\n")
     print(render(headers, rows, format, units=units, caption=caption))

@@ -81,11 +81,11 @@ def run(
         known_format(format)
         if schedule is not None:
             schedule_writer(schedule)
-            _refuse_same("--schedule", schedule, {"the workload itself": Path(workload), "the --events": events})
+            _check_place("--schedule", schedule, {"the workload itself": Path(workload), "the --events": events})
         if timeline is not None:
             timeline_writer(timeline)
             others = {"the workload itself": Path(workload), "the --events": events, "the --schedule": schedule}
-            _refuse_same("--timeline", timeline, others)
+            _check_place("--timeline", timeline, others)
         ready_for(report)
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         folders = tuple(plugins or ())
@@ -128,8 +128,10 @@ def run(
         print(_fairness(result, scheduler, fairness, folders), file=sys.stderr)
 
 
-def _refuse_same(option: str, path: Path, others: dict[str, Path | None]) -> None:
-    """Writing must not replace what is read, nor what else is written."""
+def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> None:
+    """Writing needs a folder, and must not replace what is read, nor what else is written."""
+    if not path.parent.is_dir():
+        raise HarnessError(f"{option} {path}: cannot be written: there is no folder {path.parent}")
     for what, other in others.items():
         if other is not None and path.resolve() == other.resolve():
             raise HarnessError(f"{option} {path}: is {what}; expected another file")
@@ -137,9 +139,7 @@ def _refuse_same(option: str, path: Path, others: dict[str, Path | None]) -> Non
 
 def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     """What was replayed and how it went, in the format the user wants."""
-    import json
-    import math
-
+    from harness.report.objects import to_json
     from harness.report.tables import measures_table, render
     from harness.run import extra_measures
 
@@ -149,10 +149,10 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
         summary = {
             **circumstances(result),
             **({"events": _events(result)} if result.events else {}),
-            "measures": {name: value if math.isfinite(value) else None for name, value in measures.items()},
+            "measures": measures,
             "seconds": result.outcome.seconds,
         }
-        return json.dumps(summary, indent=2, default=str)
+        return to_json(summary)
     table = render(("measure", "value", "unit"), measures_table(measures, extra), format)
     if format != "table":
         return table
@@ -161,18 +161,18 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
 
 def circumstances(result: "Schedule") -> dict[str, Any]:
     """What was replayed, where and by whom, for JSON."""
-    workload, platform = result.workload, result.platform
+    platform = result.platform
     return {
-        "workload": {
-            "name": workload.name,
-            "jobs": len(workload),
-            "procs": workload.procs,
-            "digest": workload.digest,
-        },
+        **provenance(result.workload),
         "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
         "scheduler": {**result.scheduler, "seed": result.seed},
-        "preparation": [vars(step) for step in workload.preparation],
     }
+
+
+def provenance(workload: "Workload") -> dict[str, Any]:
+    """Which jobs were replayed, and what was done to them before, for JSON."""
+    about = {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
+    return {"workload": about, "preparation": [vars(step) for step in workload.preparation]}
 
 
 def heading(result: "Schedule") -> list[str]:
@@ -183,9 +183,13 @@ def heading(result: "Schedule") -> list[str]:
         f"scheduler: {policies}, seed {result.seed}",
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
-        "preparation:",
-        *map(_step, result.workload.preparation),
+        *preparation(result.workload),
     ]
+
+
+def preparation(workload: "Workload") -> list[str]:
+    """What was done to the jobs before they were replayed, for people."""
+    return ["preparation:", *map(_step, workload.preparation)]
 
 
 def _step(step: "Step") -> str:

@@ -9,11 +9,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from textwrap import fill
 from typing import Any
 
 from harness.errors import HarnessError, did_you_mean
 from harness.results.export import numeral
 from harness.results.metrics import MEASURES, Better, Measure
+
+#: Tables for a terminal are no wider, as long as their words allow; what is longer goes on below.
+TERMINAL = 120
+
+_PADDING = 2  # tabulate makes columns so much wider than their heads
 
 #: What is printed for people where there is no number.
 MISSING = "–"
@@ -121,9 +127,13 @@ def _tabulated(
         return style.best.format(text) if best is not None and value == best else text
 
     numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
+    heads = [style.escape(readable(name)) for name in headers]
+    body = [[cell(*pair) for pair in zip(row, best, strict=True)] for row in table]
+    if style is _STYLES["table"]:
+        heads, body = _folded(heads, body, numeric)
     text = tabulate(
-        [[cell(*pair) for pair in zip(row, best, strict=True)] for row in table],
-        headers=[style.escape(readable(name)) for name in headers],
+        body,
+        headers=heads,
         tablefmt=style.tabulate,
         disable_numparse=True,
         colalign=["right" if right else "left" for right in numeric] if table else None,
@@ -132,6 +142,27 @@ def _tabulated(
         for rule in ("toprule", "midrule", "bottomrule"):
             text = text.replace("\\hline", f"\\{rule}", 1)
     return style.caption(style.escape(readable(caption)), str(text)) if caption else str(text)
+
+
+def _folded(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> tuple[list[str], list[list[str]]]:
+    """The same heads and cells with line breaks between words, so many that the table fits on a terminal."""
+    if not body:
+        return heads, body
+    widths, least = [], []
+    for head, cells, number in zip(heads, zip(*body, strict=True), numeric, strict=True):
+        words = cells if number else [word for cell in cells for word in cell.split()]
+        widths.append(max(len(head) + _PADDING, *map(len, cells)))
+        least.append(max(map(len, (*(word + " " * _PADDING for word in head.split()), *words)), default=0))
+    while sum(widths) + 2 * (len(widths) - 1) > TERMINAL and widths != least:
+        widths[max((width, k) for k, width in enumerate(widths) if width > least[k])[1]] -= 1
+
+    def fold(cell: str, width: int) -> str:
+        return fill(cell, max(1, width), break_long_words=False, break_on_hyphens=False)
+
+    return (
+        [fold(head, width - _PADDING) for head, width in zip(heads, widths, strict=True)],
+        [[fold(cell, width) for cell, width in zip(row, widths, strict=True)] for row in body],
+    )
 
 
 def _best(column: Sequence[Any], better: Better) -> float | None:

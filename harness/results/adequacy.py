@@ -118,6 +118,11 @@ def simulated(schedule: "Schedule") -> Stream:
     submit, start, end = jobs["submit"], jobs["start"], jobs["end"]
     wait = np.where(np.isnan(start), end, start) - submit
     name = f"{schedule.workload.name} replayed"
+    if (never := np.isnan(end)).any():
+        raise UndefinedError(
+            f"the adequacy of {name} is undefined: job {jobs['number'][np.argmax(never)]} never ran, as "
+            f"{np.count_nonzero(never):,} of {len(never):,}; expected a platform on which all jobs run"
+        )
     return Stream(name, jobs["number"], submit, jobs["procs"], jobs["estimate"], wait, end - submit)
 
 
@@ -129,7 +134,7 @@ def logged(workload: Workload) -> Stream:
     )
     run = np.where(np.isinf(cancel), run, np.maximum(run, 0.0))
     stream = Stream(workload.name, job, submit, procs, estimate, *_times(wait, run))
-    _refuse_unknown(stream)
+    _refuse_unknown(stream, "; the filter 'wait >= 0' leaves such jobs out")
     return stream
 
 
@@ -172,7 +177,8 @@ def _refuse_other_jobs(model: Stream, real: Stream) -> None:
     )
 
 
-def _refuse_unknown(stream: Stream) -> None:
+def _refuse_unknown(stream: Stream, advice: str = "") -> None:
+    """Refuse what lacks waits or runtimes, with `advice` on what to do about some waits that are unknown."""
     unknown = np.isnan(stream.residence)
     if unknown.any():
         first = int(np.argmax(unknown))
@@ -180,5 +186,6 @@ def _refuse_unknown(stream: Stream) -> None:
         lacking = f"{np.count_nonzero(unknown):,} of {len(unknown):,}"
         raise UndefinedError(
             f"the adequacy against {stream.name} is undefined: the {what} of job {stream.job[first]} is unknown (not "
-            f"logged, or it never ran); expected waits and runtimes of all jobs, {lacking} lack them"
+            f"logged); expected waits and runtimes of all jobs, {lacking} lack them"
+            + (advice if what == "wait" and not unknown.all() else "")
         )

@@ -38,6 +38,10 @@ _DISTRIBUTIONS: dict[str, tuple[dict[str, float], Callable[..., Floats]]] = {
 }
 
 
+#: No overhead is as long as decades [s]; the squares of such would be no numbers any more.
+_TOO_LONG = 1e9
+
+
 @dataclass(frozen=True)
 class Repeatability:
     """P between pairs of repetitions, called P_ideal; the means of what two repetitions differ by."""
@@ -118,7 +122,12 @@ def seconds(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floa
     values = values | given
     if values.get("low", 0.0) > values.get("high", math.inf):
         raise HarnessError(f"{spec}: expected low to be at most high")
-    return drawn(draw, size, **values)
+    overheads = drawn(draw, size, **values)
+    if not overheads.max(initial=0.0) < _TOO_LONG:
+        raise HarnessError(
+            f"{spec}: draws an overhead of {overheads.max():.3g} s; expected all to be below {_TOO_LONG:.0g} s"
+        )
+    return overheads
 
 
 def _repetition(workload: Workload, taken: Floats, longest: Floats, identity: str) -> Workload:

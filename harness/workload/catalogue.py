@@ -53,8 +53,10 @@ def find_trace(name: str | os.PathLike[str]) -> Path:
     if path.exists() and not path.is_dir():
         return path
     trace = _by_name(name)
+    if trace is None and name and path.is_dir():
+        raise HarnessError(f"{name}: is a folder; expected a log, or the short name of one")
     if trace is None and (path.is_absolute() or not _is_file_name(name)):
-        raise HarnessError(f"no log file and no trace {name!r}: {did_you_mean(name, _as_typed(name))}")
+        raise HarnessError(f"no log file and no trace {name!r}: {_nearest(name)}")
     file = trace.file if trace else name
     for place in _places():
         if (found := _find_below(place, file)) is not None:
@@ -69,7 +71,7 @@ def named_trace(name: str) -> Trace:
     """The log of the catalogue with this short name, in any case."""
     trace = _by_name(name)
     if trace is None:
-        raise HarnessError(f"there is no trace {name!r}: {did_you_mean(name, _as_typed(name))}")
+        raise HarnessError(f"there is no trace {name!r}: {_nearest(name)}")
     return trace
 
 
@@ -138,6 +140,7 @@ def _is_file_name(name: str) -> bool:
     return name.lower().endswith((".swf", ".gz"))
 
 
-def _as_typed(name: str) -> list[str]:
-    """The short names, in small letters if `name` is, so that its nearest match is found."""
-    return [short.lower() for short in catalogue()] if name.islower() else list(catalogue())
+def _nearest(name: str) -> str:
+    """The short name that was meant, in small letters if `name` is: else none is near."""
+    names = [short.lower() for short in catalogue()] if name.islower() else list(catalogue())
+    return did_you_mean(name, names, otherwise="harness data list shows the names there are")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 #: Below this, a float holds every whole number exactly.
-_EXACT = 2.0**53
+EXACT = 2.0**53
 
 Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ def canonical(values: npt.NDArray[Any]) -> Column:
     if values.dtype.kind in "iu" and values.dtype != np.uint64:
         return values.astype(np.int64, copy=False)
     floats = values.astype(np.float64, copy=False)
-    if np.all((np.abs(floats) < _EXACT) & (floats == np.floor(floats))):
+    if np.all((np.abs(floats) < EXACT) & (floats == np.floor(floats))):
         return floats.astype(np.int64)
     return floats
 

@@ -68,11 +68,14 @@ class Events:
         records["time"] = pd.to_numeric(self.frame["time"])
         records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
         place = {int(number): k for k, number in enumerate(numbers)}
+        repeated = {int(number) for number in numbers[pd.Series(numbers).duplicated()]}
         for row, subject in enumerate(pd.to_numeric(self.frame["subject"])):
             if records["kind"][row] < _ABOUT_NODES:
                 if not 0 <= subject < nodes:
                     raise self._wrong(row, f"there is no node {subject:g}: expected 0 to {nodes - 1}")
                 records["subject"][row] = subject
+            elif subject in repeated:
+                raise self._wrong(row, f"several jobs of the workload have the number {subject:.15g}: expected one")
             elif subject in place:
                 records["subject"][row] = place[subject]
             else:

@@ -26,6 +26,13 @@ _CHUNK = 1 << 16
 Progress = Callable[[int, int | None], None]
 
 
+def is_intact(trace: Trace, path: Path) -> bool:
+    """Is the file at `path` what the archive has, as far as one can tell? An unpacked one is taken as it is."""
+    if path.name != trace.file:
+        return True
+    return bool(pooch.file_hash(path) == trace.checksum) if trace.checksum else _is_whole_gzip(path)
+
+
 def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None = None) -> Path:
     """The file of `trace` in the cache folder, fetched from `mirror`, `HARNESS_MIRROR` or the archive if need be.
 
@@ -35,20 +42,26 @@ def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None 
         raise HarnessError(
             f"trace {trace.name!r}: is not in the archive; copy its file {trace.file} to a folder in HARNESS_DATA"
         )
-    url = "/".join(((mirror or os.environ.get("HARNESS_MIRROR") or ARCHIVE).rstrip("/"), trace.path))
+    archive = mirror or os.environ.get("HARNESS_MIRROR") or ARCHIVE
+    if not archive.startswith(("http://", "https://")):
+        raise HarnessError(f"the mirror {archive!r}: expected an address that begins with http:// or https://")
+    url = "/".join((archive.rstrip("/"), trace.path))
     place = fetched_folder()
     part = place / f".{trace.file}.part"
 
     def download(url: str, output_file: str | os.PathLike[str], _: Any) -> None:
         _complete(url, part, progress or (lambda done, whole: None))
-        if not trace.checksum:
-            _check_gzip(part, url)
+        if not trace.checksum and not _is_whole_gzip(part):  # an error page, or half a file
+            part.unlink()
+            raise HarnessError(f"{url}: what came is not whole gzip data, and was not kept; try again")
         os.replace(part, output_file)
 
     pooch.get_logger().setLevel("WARNING")  # it would tell on stderr what we tell ourselves
     try:
         place.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(place / f".{trace.file}.lock", timeout=0):
+            if (place / trace.file).exists() and not is_intact(trace, place / trace.file):
+                (place / trace.file).unlink()
             known = f"sha256:{trace.checksum}" if trace.checksum else None
             return Path(pooch.retrieve(url, known, fname=trace.file, path=place, downloader=download))
     except filelock.Timeout:
@@ -109,17 +122,16 @@ def _transfer(session: requests.Session, url: str, part: Path, progress: Progres
                 progress(done, whole)
 
 
-def _check_gzip(part: Path, url: str) -> None:
-    """Without a checksum of our own, gzip's must do: an error page or half a file is not kept."""
+def _is_whole_gzip(path: Path) -> bool:
+    """Does `path` hold gzip data to its end, and anything in it? Without a checksum of our own, gzip's must do."""
     try:
-        with gzip.open(part) as file:
-            if not file.read(1):
-                raise EOFError
+        with gzip.open(path) as file:
+            something = bool(file.read(1))
             while file.read(_CHUNK):
                 pass
     except (OSError, EOFError, zlib.error):
-        part.unlink()
-        raise HarnessError(f"{url}: what came is not whole gzip data, and was not kept; try again") from None
+        return False
+    return something
 
 
 def _size(part: Path) -> int:

@@ -27,7 +27,9 @@ def resample(workload: Workload, seed: int) -> Workload:
     there once; temporary users are drawn with replacement, as many as there were. Every stream is shifted by a
     whole number of weeks, at random; what is shifted over the end comes in again at the beginning. So arrivals
     keep their weekday and time of day, the load keeps its mean, and what changes is who meets whom, and when. The
-    weeks are counted from the first submit, and their number is the workload's length, rounded.
+    weeks are counted from the first submit, and their number is the workload's length, rounded: so much longer or
+    shorter the variation is, and so much lower or higher its load. The preparation says both lengths, for in workloads
+    of few weeks that is much.
 
     Drawing long-term users with replacement too would double or drop the few who bring most of the load, and
     overload many variations of a busy machine. Users do not react to each other: where their bursts meet, they
@@ -46,7 +48,8 @@ def resample(workload: Workload, seed: int) -> Workload:
         raise HarnessError(f"{workload.name}: none of its jobs says whose it is; resampling needs their users")
     submit = jobs["submit"].to_numpy()
     first = submit.min()
-    weeks = max(1, round((submit.max() - first) / WEEK))
+    length = (submit.max() - first) / WEEK
+    weeks = max(1, round(length))
 
     users, user = np.unique(jobs["user"].to_numpy(), return_inverse=True)
     draw = np.random.default_rng(seed)
@@ -68,7 +71,7 @@ def resample(workload: Workload, seed: int) -> Workload:
     }
     detail = (
         f"variation {seed}: {lasting.sum()} long-term users, {len(users) - lasting.sum()} temporary ones drawn "
-        f"with replacement, each shifted by whole weeks of {weeks}"
+        f"with replacement, each shifted by whole weeks of {weeks} (the workload has {length:.1f})"
     )
     return replace(
         workload,

@@ -8,6 +8,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.workload.condition import COLUMNS, Condition
+from harness.workload.content import EXACT
 from harness.workload.log import Log, Step, Workload
 from harness.workload.swf import procs_of
 
@@ -59,8 +60,20 @@ class Workbench:
             )
         return self.jobs[name].to_numpy(dtype=np.int64)
 
+    def refuse_inexact(self, name: str, word: str) -> None:
+        """Refuse numbers so large that floats do not tell them from the next."""
+        values = self.column(name)
+        row = int(np.argmax(values))
+        if not values[row] < EXACT:
+            raise HarnessError(
+                f"{self.log.name}: the {word} of job {self.jobs['job'].iloc[row]} is {values[row]:.3g}, as read or as "
+                f"scaled; expected less than {EXACT:.0g}"
+            )
+
     def finished(self, digest: str) -> Workload:
         """The jobs as they will be replayed, in log order."""
+        for name, word in (("submit", "submit time"), ("width", "width"), ("work", "runtime"), ("planned", "estimate")):
+            self.refuse_inexact(name, word)
         unsorted = np.count_nonzero(np.diff(self.column("submit")) < 0)
         if unsorted:
             self.note("order", unsorted, "jobs submitted before the one above them; log order kept")

@@ -81,15 +81,27 @@ def test_two_logs_as_they_are_written(harness_says: Call, replayed: Path, tmp_pa
     assert "60 jobs against 59, job 60 has no counterpart" in refused.err
 
 
+@pytest.mark.parametrize("option", [("--jobs", "9"), ("--from", "9"), ("--order", "fcfs"), ("--repetitions", "10")])
+def test_nothing_is_replayed_of_logs_as_they_are_written(
+    harness_says: Call, replayed: Path, option: tuple[str, str]
+) -> None:
+    answer = harness_says("adequacy", replayed, "--against", replayed, *option)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"harness: {option[0]}: logs are compared as they are written")
+
+
 def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replayed: Path) -> None:
     choice = ("--order", "fcfs", "--order", "lcfs", "--start", "none", "--start", "greedy")
     answer = harness_says("identify", replayed, *choice, "--format", "json")
     assert (answer.status, answer.err) == (0, "")
-    rows = json.loads(answer.out)
+    told = json.loads(answer.out)
+    assert (told["workload"]["jobs"], told["preparation"][0]["name"], told["combinations"]) == (60, "width", 4)
+    rows = told["ranking"]
     assert [row["rank"] for row in rows] == [1, 2, 3, 4]
     assert (rows[0]["order"], rows[0]["start"], rows[0]["P"]) == ("fcfs", "none", 0)
     best = harness_says("identify", replayed, *choice, "--best", "1")
     assert "60 jobs under 4 combinations, the nearest to the log first" in best.out
+    assert best.out.startswith("preparation:\n  width: 0 jobs")
     assert "lcfs" not in best.out
 
 
@@ -101,7 +113,7 @@ def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replaye
         (("--order", "fcsf"), "did you mean 'fcfs'"),
         (("--filter", "usr == 1"), "did you mean 'user'"),
         (("--procs", "4", "--platform", "peas-table2"), "expected one of them"),
-        (("--procs", "3"), "is unknown"),
+        (("--procs", "3"), "never ran"),
         (("--load", "2"), "No such option"),
     ],
 )

@@ -255,7 +255,8 @@ def test_a_read_only_folder(harness_says: Call, log: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("place", ["missing/out.csv", "small.swf/out.csv"])
 def test_a_folder_that_is_none(harness_says: Call, log: Path, tmp_path: Path, place: str) -> None:
-    refused(harness_says("run", log, "--schedule", tmp_path / place), "cannot be written")
+    answer = harness_says("run", log, "--schedule", tmp_path / place, "--procs", 99_999_999_999)
+    refused(answer, "cannot be written: there is no folder")  # before anything else is looked at
 
 
 def test_a_folder_where_a_file_belongs(harness_says: Call, log: Path, tmp_path: Path) -> None:
@@ -277,6 +278,15 @@ def test_debug_shows_where(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" in done.stderr
+
+
+def test_a_terminal_that_lacks_our_letters(log: Path) -> None:
+    command = [sys.executable, "-m", "harness", "data", "show", str(log)]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "12 jobs" in done.stdout
+    assert "??" in done.stdout  # where others see a picture
 
 
 def test_the_workload_itself_is_never_overwritten(harness_says, log):

@@ -119,7 +119,8 @@ def test_a_log_from_a_pipe(tmp_path: Path, log: Path) -> None:
         (["fetch", "KTH-SP"], "there is no trace 'KTH-SP': did you mean 'KTH-SP2'?"),
         (["fetch", "WAGAP"], "'WAGAP': is not in the archive"),
         (["fetch", "RICC"], "http://127.0.0.1:1/l_ricc/RICC-2010-2.swf.gz: cannot be fetched"),
-        (["fetch", "RICC", "--mirror", "nonsense"], "nonsense/l_ricc/RICC-2010-2.swf.gz: cannot be fetched"),
+        (["fetch", "RICC", "--mirror", "nonsense"], "the mirror 'nonsense': expected an address"),
+        (["fetch", "RICC", "--mirror", "file:///tmp"], "expected an address that begins with http:// or https://"),
     ],
 )
 def test_a_wrong_call(harness_says: Call, place: Path, arguments: list[str], words: str) -> None:
@@ -131,9 +132,17 @@ def test_a_wrong_call(harness_says: Call, place: Path, arguments: list[str], wor
 
 
 def test_what_is_here_is_not_fetched(harness_says: Call, place: Path) -> None:
-    (place / KTH).write_bytes(b"")
+    unpacked = place / KTH.removesuffix(".gz")
+    unpacked.write_bytes(b"")
     answer = harness_says("data", "fetch", "kth-sp2")
-    assert (answer.status, answer.out) == (0, f"KTH-SP2: is here already, {place / KTH}\n")
+    assert (answer.status, answer.out) == (0, f"KTH-SP2: is here already, {unpacked}\n")
+
+
+def test_what_is_damaged_here_is_not_taken_for_the_log(harness_says: Call, place: Path) -> None:
+    (place / KTH).write_bytes(gzip.compress(b"")[:9])
+    answer = harness_says("data", "fetch", "KTH-SP2")
+    assert (answer.status, answer.out) == (2, "")
+    assert f"{place / KTH}: is damaged, or not the {KTH} we know: remove it" in answer.err
 
 
 def test_a_log_that_was_fetched_can_be_run(

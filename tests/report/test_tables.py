@@ -8,9 +8,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.report.tables import FORMATS, measures_table, prose, readable, render
+from harness.report.tables import FORMATS, TERMINAL, measures_table, prose, readable, render
 from harness.results.metrics import MEASURES, Measure
 
 HEADERS = ["policy", "wait", "jobs"]
@@ -167,3 +169,23 @@ def test_measures_with_their_units() -> None:
     rows = measures_table({"mean_wait": 2.5, "widest": 8.0, "unheard": 1.0}, [extra])
     assert rows == [("mean_wait", 2.5, "s"), ("widest", 8.0, "procs"), ("unheard", 1.0, "")]
     assert len(measures_table(dict.fromkeys(MEASURES, 1.0))) == len(MEASURES)
+
+
+CELLS = st.lists(st.text("abc-", min_size=1, max_size=12), max_size=30).map(" ".join) | st.integers(-(10**9), 10**9)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5))
+def test_a_table_for_a_terminal_is_folded_between_words(rows: list[tuple[str | int, ...]]) -> None:
+    text = render(["a head of several words", "two heads", "third"], rows, "table")
+    assert max(map(len, text.splitlines())) <= TERMINAL
+    words = {word for row in rows for cell in row for word in readable(cell).split()}
+    assert words <= set(text.split())
+
+
+def test_a_table_that_fits_is_left_as_it_is() -> None:
+    lines = render(["name", "about"], [["a", "as long as this " * 6]], "table").splitlines()
+    assert len(lines) == 3
+
+
+def test_what_cannot_be_folded_is_wide() -> None:
+    assert "x" * 200 in render(["name"], [["x" * 200]], "table")

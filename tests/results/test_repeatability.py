@@ -121,6 +121,7 @@ def test_distributions(spec: str, mean: float, deviation: float) -> None:
         ({"launch": "exponential(mean=-1)"}, "expected mean, a number of at least 0"),
         ({"launch": "constant(seconds=much)"}, "expected seconds, a number"),
         ({"launch": "uniform(low=3, high=2)"}, "low to be at most high"),
+        ({"launch": "constant(seconds=1e300)"}, r"draws an overhead of 1e\+300 s; expected all to be below 1e\+09 s"),
         ({"pairs": 0}, "pairs=0: expected at least one pair"),
     ],
 )

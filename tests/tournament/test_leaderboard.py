@@ -57,7 +57,7 @@ def test_json_is_everything():
 
 def test_adequacy_is_shown_where_it_is_known():
     assert "adequacy" not in leaderboard(FRAME.assign(adequacy=math.nan), "mean_wait")
-    assert "adequacy [s]" in leaderboard(FRAME.assign(adequacy=600.0), "mean_wait")
+    assert "adequacy [s]" in leaderboard(FRAME.assign(adequacy=600.0), "mean_wait", "markdown")
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])

@@ -100,6 +100,11 @@ def test_what_is_not_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
         find_trace("mine.swf")
     with pytest.raises(HarnessError, match="no log file"):
         find_trace("/none/mine.swf")
+    for name in ("", "nothing alike", "mine.csv"):
+        with pytest.raises(HarnessError, match=f"^no log file and no trace '{name}': harness data list shows"):
+            find_trace(name)
+    with pytest.raises(HarnessError, match=f"^{place}: is a folder; expected a log"):
+        find_trace(place)
     monkeypatch.delenv("HARNESS_DATA")
     with pytest.raises(HarnessError, match="HARNESS_DATA is not set"):
         find_trace("RICC")

@@ -39,6 +39,15 @@ def kept() -> list[str]:
     return sorted(path.name for path in place.iterdir() if path.suffix != ".lock") if place.exists() else []
 
 
+@pytest.mark.parametrize("trace", [HERE, UNKNOWN])
+@pytest.mark.parametrize("damaged", [b"", CONTENT[:1000], CONTENT[:-1], b"<html>"])
+def test_what_was_damaged_since_is_fetched_again(mirror: Mirror, trace: Trace, damaged: bytes) -> None:
+    path = fetch(trace, mirror=mirror.url)
+    path.write_bytes(damaged)
+    assert fetch(trace, mirror=mirror.url).read_bytes() == CONTENT
+    assert kept() == [HERE.file]
+
+
 def refused(trace: Trace, mirror: Mirror, words: str) -> None:
     with pytest.raises(HarnessError, match=words) as raised:
         fetch(trace, mirror=mirror.url)
@@ -131,10 +140,15 @@ def test_without_a_checksum_gzip_must_be_whole(mirror: Mirror, content: bytes) -
 
 
 def test_nobody_answers(mirror: Mirror) -> None:
-    for place in ("http://127.0.0.1:1", "nonsense", "gopher://127.0.0.1"):
-        with pytest.raises(HarnessError, match=rf"{place}/{PATH}: cannot be fetched: \S") as raised:
-            fetch(HERE, mirror=place)
-        assert "<" not in str(raised.value)
+    with pytest.raises(HarnessError, match=rf"http://127.0.0.1:1/{PATH}: cannot be fetched: \S") as raised:
+        fetch(HERE, mirror="http://127.0.0.1:1")
+    assert "<" not in str(raised.value)
+
+
+@pytest.mark.parametrize("place", ["nonsense", "gopher://127.0.0.1", "/a/folder"])
+def test_a_mirror_is_an_address(mirror: Mirror, place: str) -> None:
+    with pytest.raises(HarnessError, match=f"the mirror '{place}': expected an address"):
+        fetch(HERE, mirror=place)
 
 
 def test_one_process_at_a_time(mirror: Mirror) -> None:

@@ -246,6 +246,28 @@ def test_a_filter_speaks_of_the_jobs_as_they_have_been_made() -> None:
     assert touched(prepare(log, filter="user > 0"))["filter"] == 0
 
 
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"width": 1e300}, r"the width of job 1 is 1e\+300, as read or as scaled; expected less than 9e\+15"),
+        ({"load": 1e-300}, r"submit time of job 2 is 1e\+300"),
+        ({"load": 5e-324}, "submit time of job 2 is inf"),
+        ({"estimates": "factor(99999999999999)"}, r"estimate of job 1 is 1e\+16"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered in divide")
+def test_scaled_numbers_stay_exact(option: dict[str, Any], words: str) -> None:
+    with pytest.raises(HarnessError, match=words):
+        prepare(log_of(submit=[0, 1]), **option)
+
+
+@pytest.mark.parametrize(("column", "word"), [("submit", "submit time"), ("run", "runtime"), ("procs", "width")])
+def test_numbers_are_told_from_the_next(column: str, word: str) -> None:
+    assert len(prepare(log_of(**{column: [1, 2**53 - 1]}))) == 2
+    with pytest.raises(HarnessError, match=f"{word} of job 2 is 9.01e"):
+        prepare(log_of(**{column: [1, 2**53]}))
+
+
 def test_widths_are_scaled_by_halves_up_and_at_least_one() -> None:
     log = log_of(procs=[1, 2, 5, 7], wait=[3, 3, 3, 3])
     workload = prepare(log, width=0.5)

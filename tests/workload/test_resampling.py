@@ -157,3 +157,9 @@ def test_jobs_of_unknown_users_stay_together() -> None:
     for seed in range(20):
         jobs = resample(source, seed).jobs
         assert sorted(jobs["work"][jobs["user"] == -1]) == [1, 2, 4]
+
+
+@pytest.mark.parametrize(("weeks", "told"), [(1.4, "1 (the workload has 1.4)"), (2.6, "3 (the workload has 2.6)")])
+def test_the_preparation_says_how_much_longer_or_shorter_a_variation_is(weeks: float, told: str) -> None:
+    workload = workload_of(submit=[0, weeks * WEEK], user=[1, 2])
+    assert f"shifted by whole weeks of {told}" in resample(workload, 1).preparation[-1].detail
