@@ -1,4 +1,4 @@
-"""Our own gate: the bundled policies give what reports/bundled.json says. The field's first lines say how it is made."""
+"""Our own gate: the bundled policies give what reports/bundled.json says; its field tells how it is made."""
 
 import json
 import tomllib

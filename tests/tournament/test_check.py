@@ -206,6 +206,23 @@ def test_a_measure_that_nobody_offers_any_more(made: Bench) -> None:
     assert "nobody offers the measure 'mean_weight' any more; did you mean 'mean_wait'?" in str(verdict)
 
 
+def test_a_measure_that_the_baseline_lacks(made: Bench) -> None:
+    made.baseline.write_text(made.baseline.read_text().replace('"mean_wait"', '"mean_wait_of_old"'))
+    assert "the measure mean_wait is not in the baseline" in str(made.check())
+
+
+def test_variations_are_compared_if_they_are_drawn_as_they_were(bench: Bench, turned: None) -> None:
+    bench.field.write_text("resamples = 1\n" + GATE)
+    bench.make()
+    assert bench.check().counts == {"same": 16}
+    bench.decide(LAST_COME)
+    explained = [run.difference for run in bench.check().runs if run.key[2] and run.outcome == "worse"]
+    assert len(explained) == 4
+    assert all(explained)
+    bench.edit(r'("resampling": )"\w+"', r'\1"abc"')
+    assert bench.check().counts["not compared"] == 8
+
+
 # ---------------------------------------------------------------- the parts
 
 
@@ -388,6 +405,13 @@ def test_a_field_needs_an_update(made: Bench, tmp_path: Path) -> None:
         made.check(field=made.field)
     with pytest.raises(HarnessError, match=r"no such baseline; harness check .*other.json --field FIELD --update"):
         harness.check(tmp_path / "other.json")
+
+
+def test_a_folder_that_is_not_there_is_said_before_the_work(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="expected a folder"):
+        harness.check(tmp_path / "nowhere" / "gate.json", field=bench.field, update=True, plugins=[bench.plugin])
+    with pytest.raises(HarnessError, match="workers = 0"):
+        bench.make(workers=0)
 
 
 def test_starts_that_cannot_be_read(made: Bench) -> None:
