@@ -305,6 +305,20 @@ def test_who_is_suspended_at_the_instant_held_processors_until_then(order: str) 
     assert held["cores"].sum() > 0
 
 
+def test_who_waits_for_sleeping_nodes_holds_processors() -> None:
+    scheduler = harness.Scheduler(sleep="timeout(idle=60)")
+    schedule = harness.simulate(
+        "lublin(jobs=200, procs=128, seed=1, load=0.5)", "synthetic-11", scheduler, placements=True
+    )
+    frame = schedule.frame
+    starts = frame["start"].to_numpy()
+    woken = frame[frame["boot"] > 0]
+    assert len(woken) > 10
+    for instant in woken["start"] + woken["boot"] / 2:
+        held = frame["procs"][(frame["start"] < instant) & (frame["end"] > instant)].sum()
+        assert decided(schedule, starts, float(instant), common=False).free == 128 - held
+
+
 VALUES = st.floats(0, 1e12, allow_nan=False)
 
 
