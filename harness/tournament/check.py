@@ -80,13 +80,16 @@ def check(
     if update and failures:
         key, why = next(iter(failures.items()))
         raise HarnessError(f"{path}: not written: {len(failures)} of {len(runs)} runs fail; {_words(key)}: {why}")
-    compared = [] if old is None else _compared(path, old, plan, results, problems | failures, measures, tolerated)
-    stale = [] if old is None else list(_stale(old, made, names))
+    verdict = Verdict(path, ())
+    if old is not None:  # before its starts are replaced
+        compared = _compared(path, old, plan, results, problems | failures, measures, tolerated)
+        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made, names)))
     if update:
         made = made.model_copy(update={"runs": tuple(_past(key, result) for key, result in results.items())})
         packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
         kept.write_baseline(path, made, packed)
-    return Verdict(path, tuple(compared), tuple(stale), len(results) if update else 0)
+        verdict = replace(verdict, written=len(results))
+    return verdict
 
 
 # ---------------------------------------------------------------- before anything runs

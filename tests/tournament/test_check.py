@@ -98,6 +98,7 @@ def test_update_writes_and_still_fails_when_something_changed(made: Bench) -> No
     verdict = made.check(update=True)
     assert (verdict.status, verdict.written) == (1, 8)
     assert "written anew" in str(verdict)
+    assert str(verdict).count("The first to differ is job") == 4
     assert made.baseline.read_bytes() != before
     assert made.check(update=True).status == 0
     assert made.check().counts == {"same": 8}
