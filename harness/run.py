@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.platform.platform import Platform
     from harness.policy import Choice
     from harness.results.metrics import Measure
+    from harness.results.recording import Placements
     from harness.results.schedule import Schedule
     from harness.workload.events import Events
     from harness.workload.log import Log, Workload
@@ -43,7 +44,7 @@ def simulate(
     progress: "Progress | None" = None,
     events: "Events | None" = None,
     timeline: bool = False,
-    placements: bool = False,
+    placements: "bool | Placements" = False,
 ) -> "Schedule":
     """Replay `workload` on `platform` under `scheduler`.
 
@@ -51,7 +52,7 @@ def simulate(
     platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
     the same schedule, slowly. `progress(done, all)` is called a few times a second. `events` are failures of nodes
     and interventions that are replayed. `timeline` and `placements` keep the system at every instant, and which node
-    served whom when, for `Schedule.timeline` and `Schedule.placements`.
+    served whom when, for `Schedule.timeline` and `Schedule.placements`; `Placements(begin, end)` keeps a window of it.
     """
     from harness.engine.simulate import Extras
     from harness.engine.simulate import simulate as run
@@ -73,7 +74,7 @@ def simulate(
     machine = _machine(platform, prepared, paths)
     chosen = choose_policies(scheduler or Scheduler(), machine, paths)
     samples = Timeline() if timeline else None
-    places = Placements() if placements else None
+    places = Placements() if placements is True else placements or None
     extras = Extras(events, samples.add if samples else None, places.add if places else None)
     outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
     names = {part: str(choice) for part, choice in chosen.items() if part != "second"}

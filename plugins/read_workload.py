@@ -35,6 +35,12 @@ def read_columns(source, lenient):
     return harness.read_table(source, lenient=lenient) if harness.is_table(source) else None
 
 
+@harness.hookimpl(specname="read_workload")
+def read_batsim(source):
+    """A workload of Batsim, `.json` or `.json.gz`, whose profiles are delays."""
+    return harness.read_batsim(source) if source.endswith((".json", ".json.gz")) else None
+
+
 @harness.hookimpl(specname="read_workload", trylast=True)
 def read_log(source, lenient):
     """A path, or the short name of a log of the Parallel Workloads Archive."""

@@ -88,6 +88,18 @@ def take_best_first(state, job, merits):
     return True
 
 
+def soonest(state, job):
+    """The nodes that can begin soonest: those awake, then those waking, asleep, falling asleep."""
+    need = state.jobs[job].procs
+    for status in (harness.AWAKE, harness.WAKING, harness.ASLEEP, harness.FALLING):
+        node = harness.next_free(state, -1)
+        while need > 0 and node >= 0:
+            if state.nodes[node].status == status:
+                need = take_some(state, job, node, need)
+            node = harness.next_free(state, node)
+    return need == 0
+
+
 def fastest(state, job):
     """The fastest processors first."""
     return take_best_first(state, job, state.nodes.speed)
@@ -153,6 +165,7 @@ def select_resources():
         harness.Select("first-fit", first_fit),
         harness.Select("best-fit", best_fit),
         harness.Select("worst-fit", worst_fit),
+        harness.Select("soonest", soonest),
         harness.Select("fastest", fastest),
         harness.Select("efficient", efficient, needs=("peak",)),
         harness.Select("coolest", coolest, needs=("idle", "peak")),

@@ -1,7 +1,7 @@
 """How fast: the service rate of all nodes, 1 at full speed.
 
-`slow` and `fast` are the two rates that most of them switch between; they begin slow. What a node draws at a rate is
-for its performance states to say: without them a slower node draws as much, for longer.
+Those that switch between two rates begin slow. What a node draws at a rate is for its performance states to say:
+without them a slower node draws as much, for longer.
 """
 
 import harness
@@ -24,7 +24,7 @@ def present_rate(state, first):
 
 
 def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
-    """Flip a coin: fast with probability `up` at an arrival, slow with probability `down` at a departure."""
+    """Flip a coin: rate `fast` with probability `up` at an arrival, `slow` with probability `down` at a departure."""
     rate = present_rate(state, slow)
     for _ in range(state.clock.completed):
         if harness.uniform(dice) < down:
@@ -36,12 +36,12 @@ def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
 
 
 def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
-    """By the number of jobs: fast when it rises above `high`, slow when it falls to `low`, as it was between."""
+    """By the number of jobs: rate `fast` when it rises above `high`, `slow` when it falls to `low`, else as it was."""
     clock = state.clock
     rate = present_rate(state, slow)
     jobs = clock.queued + clock.running
     between = jobs - clock.arrived  # all departures of the instant come before its arrivals
-    if between <= low < between + clock.departed:
+    if between <= low:
         rate = slow
     if between <= high < jobs:
         rate = fast
@@ -49,7 +49,7 @@ def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
 
 
 def workload(state, low=1e5, high=3e5, slow=0.75, fast=1.0):
-    """By the work left in the system [s at reference speed]: fast above `high`, slow at or below `low`.
+    """By the work left in the system [s at reference speed]: rate `fast` above `high`, `slow` at or below `low`.
 
     It switches to slow at the very instant at which the work has fallen to `low`. The work is what the estimates say;
     with `--estimates actual` it is the true one (Rumyantsev, Morozova and Basmadjian 2018).
@@ -73,7 +73,8 @@ def ondemand(state, memory, up=0.8, slow=0.5, period=60.0):
         return clock.rate
     memory[0] = clock.now + period
     harness.call_again(state, memory[0])
-    busy = 1.0 - clock.free / clock.cores
+    there = clock.cores - clock.down
+    busy = (there - clock.free - clock.booting) / max(there, 1)
     return 1.0 if busy >= up else max(slow, busy / up)
 
 
@@ -90,6 +91,8 @@ def powercap(state, watts=1e6):
         power = 0.0
         for node in range(len(state.nodes)):
             record = state.nodes[node]
+            if record.status == harness.DOWN:
+                continue
             idle, peak = harness.power_at(state, node, rate)
             busy = record.cores if state.clock.queued > 0 else record.cores - record.free
             power += idle + harness.load_share(record, busy) * (peak - idle)
@@ -100,27 +103,26 @@ def powercap(state, watts=1e6):
 
 
 def bsld(state, threshold=2.0, slow=0.75):
-    """Slow as long as no job's bounded slowdown is predicted above `threshold` at that rate, else full speed.
+    """Rate `slow` as long as no job's bounded slowdown is predicted above `threshold` at it, else full speed.
 
     A waiting job is predicted to start now, a running one to need its estimate.
     """
-    now = state.clock.now
     for job in harness.waiting(state):
-        if slowdown(state.jobs[job], now, slow) > threshold:
+        if slowdown(state.jobs[job], state.clock, slow) > threshold:
             return 1.0
     for job in harness.running(state):
-        if slowdown(state.jobs[job], now, slow) > threshold:
+        if slowdown(state.jobs[job], state.clock, slow) > threshold:
             return 1.0
     return slow
 
 
 @harness.jit
-def slowdown(job, now, rate):
+def slowdown(job, clock, rate):
     """The bounded slowdown of a job whose estimated rest is served at `rate` from now on."""
     rest = job.left
     if job.status == harness.RUNNING:
-        rest = max(0.0, job.estimate - (now - job.start) * job.speed)
-    return max(1.0, (now - job.submit + rest / rate) / max(job.estimate, 10.0))
+        rest = max(0.0, job.planned - clock.virtual)
+    return max(1.0, (clock.now - job.submit + rest / rate) / max(job.estimate, 10.0))
 
 
 TWO_RATES = ("slow", "fast")

@@ -1,7 +1,4 @@
-"""Which idle nodes sleep, and which wake before they are needed.
-
-`depth` says into which of its sleep states a node falls, 0 the lightest; the deepest it has if it has fewer.
-"""
+"""Which idle nodes sleep, and which wake before they are needed."""
 
 import harness
 
@@ -17,11 +14,17 @@ def vacant(node):
 
 
 def timeout(state, memory, idle=600.0, depth=0):
-    """A node sleeps after `idle` seconds without a job, and wakes when it is allocated."""
+    """A node sleeps after `idle` seconds without a job, and wakes when it is allocated.
+
+    `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
+    """
     now = state.clock.now
+    if memory[0] == harness.INFINITY:  # no node was vacant when last looked; if one is again, then since now
+        memory[0] = now + idle
     if now < memory[0]:  # no node can have been idle for long enough
+        harness.call_again(state, memory[0])
         return
-    soonest = now + idle
+    soonest = harness.INFINITY
     for node in range(len(state.nodes)):
         record = state.nodes[node]
         if not vacant(record):
@@ -30,13 +33,16 @@ def timeout(state, memory, idle=600.0, depth=0):
             harness.put_to_sleep(state, node, min(depth, record.depths - 1))
         else:
             soonest = min(soonest, record.vacant + idle)
-    if soonest > now:
-        memory[0] = soonest
+    memory[0] = soonest
+    if soonest < harness.INFINITY:
         harness.call_again(state, soonest)
 
 
 def reserve(state, spare=1, idle=600.0, depth=0):
-    """Like `timeout`, but `spare` nodes without a job stay awake, and are woken if there are fewer."""
+    """Nodes sleep after `idle` seconds without a job, but `spare` ones stay awake, and are woken if there are fewer.
+
+    `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
+    """
     now = state.clock.now
     ready = 0  # nodes without a job that are awake, or will be
     for node in range(len(state.nodes)):

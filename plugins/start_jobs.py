@@ -123,8 +123,13 @@ def conservative(state, replan=False):
 
 @harness.jit
 def promise(state, job):
-    """Reserve the job's earliest fit."""
+    """Reserve the job's earliest fit; nothing for a job that has to wait until nodes are back."""
     record = state.jobs[job]
+    if state.clock.down > 0:
+        at, _ = harness.reservation(state, job)
+        if at == harness.INFINITY:
+            record.reserved = at
+            return
     record.reserved = harness.earliest_fit(state, record.procs, record.left)
     harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
 
@@ -212,30 +217,23 @@ def preempt(state, at=ANY):
 
     Suspended jobs resume later with what remains of their work. `at`: when the served set is chosen anew, at `any`
     event, or only at a `departure` or an `arrival`. With `departure`, at an arrival the served set stays and
-    newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018).
+    newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018); when nodes come
+    back or jobs are interrupted, free processors are taken in order.
     """
     clock = state.clock
     if at == ANY or (at == DEPARTURE and clock.completed > 0) or (at == ARRIVAL and clock.arrived > 0):
         serve_prefix(state)
-    elif at == ARRIVAL or clock.queued == clock.arrived:
+    elif at == ARRIVAL or clock.upset or clock.queued == clock.arrived:
         start_in_order(state)
 
 
 @harness.jit
 def serve_prefix(state):
     """Suspend who is not in the longest prefix that fits, then start who is."""
-    free = state.clock.cores - state.clock.down
-    served = 0
-    everyone = harness.rank_all(state)
-    for job in everyone:
-        if state.jobs[job].procs > free:
-            break
-        free -= state.jobs[job].procs
-        served += 1
-    for job in everyone[served:]:
-        if state.jobs[job].status == harness.RUNNING:
-            harness.suspend(state, job)
-    for job in everyone[:served]:
+    chosen, others = harness.prefix(state, state.clock.cores - state.clock.down)
+    for job in others:
+        harness.suspend(state, job)
+    for job in chosen:
         if state.jobs[job].status == harness.WAITING and harness.fits(state, job):
             harness.start(state, job)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harness.bench.bare_loop import bare
-from harness.platform.platform import NodeType, Platform
+from harness.platform.platform import NodeType, PerformanceState, Platform, SleepState
 from harness.policy import Scheduler
 from harness.run import read_workload, simulate
 from harness.workload.log import Workload
@@ -18,6 +18,20 @@ from harness.workload.swf import procs_of
 
 #: 240 processors on 120 nodes, with power figures, so that every run places jobs on nodes and accounts energy.
 CLUSTER = Platform("120 nodes of 2", (NodeType(120, 2, idle=100.0, peak=200.0),))
+
+#: The same nodes with everything that energy accounting may know of them.
+METERED = Platform(
+    "120 metered nodes of 2",
+    (
+        NodeType(
+            120,
+            2,
+            curve=(100.0, 115.0, 128.0, 139.0, 149.0, 158.0, 166.0, 174.0, 182.0, 191.0, 200.0),
+            performance=(PerformanceState(0.5, 80.0, 120.0), PerformanceState(0.75, 90.0, 155.0)),
+            sleep=(SleepState("off", 10.0, down=10.0, up=60.0, down_energy=1_000.0, up_energy=9_000.0),),
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,43 @@ def compare(start: str, workload: Workload, rounds: int = 5) -> Comparison:
     )
     # The first round of the bare loop compiles it.
     return Comparison(start, len(frame), min(seconds), min(bare_seconds[1:]), same, outcome.bytes / len(frame))
+
+
+def accounting(jobs: int, idle: int, rounds: int = 3) -> tuple[int, int, float, float, float, int, float]:
+    """What accounting costs: jobs, timeout, seconds plain and with everything, their ratio, and how much happened.
+
+    Plain is cores + full + never; everything is spec + hysteresis + timeout, where the rate switches and nodes sleep.
+    """
+    plain = Scheduler(start="easy", energy="cores")
+    rich = Scheduler(start="easy", energy="spec", rate="hysteresis(low=8, high=16)", sleep=f"timeout(idle={idle})")
+    workload = stream(jobs, load=0.5)
+    seconds: dict[str, list[float]] = {"plain": [], "rich": []}
+    for scheduler in (plain, rich):
+        simulate(stream(100), METERED, scheduler)  # compile
+    for _ in range(rounds):
+        for name, scheduler in (("plain", plain), ("rich", rich)):
+            seconds[name].append(simulate(workload, METERED, scheduler).outcome.seconds)
+    # How much there was to account, on the first of the jobs.
+    sample = simulate(stream(min(jobs, 10_000), load=0.5), METERED, rich, timeline=True)
+    timeline = sample.timeline
+    lasts = np.diff(timeline["time"], append=timeline["time"].iloc[-1])
+    asleep = float((timeline["asleep"] * lasts).sum() / (lasts.sum() * METERED.nodes))
+    switches = int(np.count_nonzero(np.diff(timeline["rate"])))
+    best = {name: min(taken) for name, taken in seconds.items()}
+    return jobs, idle, best["plain"], best["rich"], best["rich"] / best["plain"], switches, asleep
+
+
+#: The columns of `accounting`, and their units.
+ACCOUNTING = (
+    "jobs",
+    "timeout",
+    "cores + full + never",
+    "spec + hysteresis + timeout",
+    "ratio",
+    "switches",
+    "nodes asleep",
+)
+ACCOUNTING_UNITS = ("", "s", "s", "s", "", "per 10⁴ jobs", "share")
 
 
 def whole_log(start: str, trace: str = "HPC2N") -> float:

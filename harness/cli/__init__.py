@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from harness import __version__
-from harness.cli import adequacy, bench, check, data, identify, listing, run, theory, tournament
+from harness.cli import adequacy, bench, check, data, identify, listing, plugin, report, run, theory, tournament
 from harness.errors import HarnessError
 
 app = typer.Typer(
@@ -33,10 +33,12 @@ app.command("run")(run.run)
 app.command("adequacy")(adequacy.adequacy)
 app.command("identify")(identify.identify)
 app.command("tournament")(tournament.tournament)
+app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("list")(listing.list_names)
 app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
+app.add_typer(plugin.app, name="plugin")
 app.add_typer(theory.app, name="theory")
 
 #: What typer exits with after Ctrl-C.
@@ -53,7 +55,7 @@ def main() -> None:
         sys.argv.remove("--debug")
     try:
         status = app(standalone_mode=False)  # else typer would report mistakes in its own way, on many lines
-        if isinstance(status, int):
+        if isinstance(status, int) and status != 0:
             if status == INTERRUPTED:
                 print("harness: interrupted", file=sys.stderr)
             sys.exit(status)

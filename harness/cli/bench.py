@@ -19,11 +19,23 @@ def bench(
 
 
 def _engine(jobs: int, format: str) -> None:
-    from harness.bench.speed import HEADERS, UNITS, compare, stream, theory, variations, whole_log
+    from harness.bench.speed import (
+        ACCOUNTING,
+        ACCOUNTING_UNITS,
+        HEADERS,
+        UNITS,
+        accounting,
+        compare,
+        stream,
+        theory,
+        variations,
+        whole_log,
+    )
     from harness.report.tables import render
 
     rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
     print(render(HEADERS, rows, format, units=UNITS))
+    print("\n" + render(ACCOUNTING, [accounting(jobs, idle) for idle in (600, 3600)], format, units=ACCOUNTING_UNITS))
     print("\n" + render(("exact theory", "time"), theory(), format, units=("", "s")))
     try:
         logs = [(start, whole_log(start)) for start in ("none", "easy", "conservative")]

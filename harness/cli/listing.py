@@ -27,7 +27,7 @@ def list_names(
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """List the policies, workloads, platforms and measures there are."""
+    """List the policies, workloads, platforms and measures there are, and the records that policies read."""
     from harness.report.tables import render
 
     kinds = _kinds(tuple(plugins or ()))
@@ -63,6 +63,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (PLATFORMS, lambda: _platforms(plugins))
     kinds["fields"] = (("name", "about"), _fields)
+    kinds["records"] = (("record", "field", "kind", "meaning"), _records)
     kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
     return kinds
 
@@ -131,6 +132,12 @@ def _fields() -> Rows:
 
     about = {name: tomllib.loads(path.read_text(encoding="utf-8"))["about"] for name, path in bundled_fields().items()}
     return [(name, " ".join(text.split())) for name, text in about.items()]
+
+
+def _records() -> Rows:
+    from harness.records import fields
+
+    return list(fields())
 
 
 def _measures(paths: tuple[str, ...]) -> Rows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
+from harness.cli.report import ready_for, write_run
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -46,26 +47,47 @@ def run(
     seed: options.Seed = 0,
     plugins: options.PluginPaths = None,
     schedule: Annotated[Path | None, typer.Option(help="write it to FILE.csv, .parquet, .swf or .swf.gz")] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            help="write the system at every instant, thinned, to FILE.csv or .parquet: time [s], queued and running "
+            "[jobs], busy, free and up [procs], rate, work left [s], power [W], asleep, switching and down [nodes], "
+            "effective, potential and wasted [procs]"
+        ),
+    ] = None,
+    events: Annotated[
+        Path | None, typer.Option(help="replay failures and interventions: a CSV of time [s], event, subject")
+    ] = None,
+    interrupted: Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")] = "requeue",
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
+    report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="also show the run as a page")] = None,
     format: options.Format = "table",
 ) -> None:
     """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
     if platform is not None and procs is not None:
         raise HarnessError("--platform and --procs both given: expected one of them")
+    if fairness and events is not None:
+        raise HarnessError("--fairness and --events both given: expected one of them")
     with compiling_said(), warnings_said():
         from harness.policy import Scheduler
         from harness.report.tables import known_format
-        from harness.results.export import writer_for
+        from harness.results.export import schedule_writer, timeline_writer
         from harness.run import read_platform, read_workload, simulate
+        from harness.workload.events import read_events
         from harness.workload.prepare import prepare
         from harness.workload.resampling import resample
 
         # What would fail at the end is refused before the work.
         known_format(format)
         if schedule is not None:
-            writer_for(schedule)
-            if schedule.exists() and Path(workload).exists() and schedule.samefile(workload):
-                raise HarnessError(f"--schedule {schedule}: is the workload itself; expected another file")
+            schedule_writer(schedule)
+            _refuse_same("--schedule", schedule, {"the workload itself": Path(workload), "the --events": events})
+        if timeline is not None:
+            timeline_writer(timeline)
+            others = {"the workload itself": Path(workload), "the --events": events, "the --schedule": schedule}
+            _refuse_same("--timeline", timeline, others)
+        ready_for(report)
+        happenings = None if events is None else read_events(events, interrupted=interrupted)
         folders = tuple(plugins or ())
         prepared = prepare(
             read_workload(workload, lenient=lenient, plugins=folders),
@@ -86,12 +108,31 @@ def run(
         machine = procs if platform is None else read_platform(platform, plugins=folders)
         scheduler = Scheduler(order, start, select, rate, sleep, energy)
         with progress_bar(len(prepared)) as progress:
-            result = simulate(prepared, machine, scheduler, seed=seed, plugins=folders, progress=progress)
+            result = simulate(
+                prepared,
+                machine,
+                scheduler,
+                seed=seed,
+                plugins=folders,
+                progress=progress,
+                events=happenings,
+                timeline=timeline is not None or report is not None,
+            )
     if schedule is not None:
         result.export(schedule)
+    if timeline is not None:
+        result.export_timeline(timeline)
+    write_run(result, report, folders)
     print(_shown(result, format, folders))
     if fairness:
         print(_fairness(result, scheduler, fairness, folders), file=sys.stderr)
+
+
+def _refuse_same(option: str, path: Path, others: dict[str, Path | None]) -> None:
+    """Writing must not replace what is read, nor what else is written."""
+    for what, other in others.items():
+        if other is not None and path.resolve() == other.resolve():
+            raise HarnessError(f"{option} {path}: is {what}; expected another file")
 
 
 def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
@@ -107,6 +148,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     if format == "json":
         summary = {
             **circumstances(result),
+            **({"events": _events(result)} if result.events else {}),
             "measures": {name: value if math.isfinite(value) else None for name, value in measures.items()},
             "seconds": result.outcome.seconds,
         }
@@ -114,7 +156,7 @@ def _shown(result: "Schedule", format: str, plugins: tuple[str, ...]) -> str:
     table = render(("measure", "value", "unit"), measures_table(measures, extra), format)
     if format != "table":
         return table
-    return "\n".join([*heading(result), *_unaccepted(result), "", table])
+    return "\n".join([*heading(result), *_unaccepted(result), *_happened(result), "", table])
 
 
 def circumstances(result: "Schedule") -> dict[str, Any]:
@@ -159,6 +201,29 @@ def _unaccepted(result: "Schedule") -> list[str]:
         return []
     names = ", ".join(map(str, numbers.head(10))) + (", …" if len(numbers) > 10 else "")
     return [f"  unaccepted: {len(numbers):,} jobs (more than the platform has: jobs {names})"]
+
+
+def _events(result: "Schedule") -> dict[str, Any] | None:
+    """What was replayed besides jobs: how many events, how many before the run was over, how many of them in vain."""
+    if result.events is None:
+        return None
+    return {
+        "path": result.events.source,
+        "interrupted": result.events.interrupted,
+        "events": len(result.events.frame),
+        "happened": int(result.outcome.clock.events),
+        "without_effect": int(result.outcome.sums.vain),
+    }
+
+
+def _happened(result: "Schedule") -> list[str]:
+    events = _events(result)
+    if events is None:
+        return []
+    return [
+        f"events: {events['events']:,} in {events['path']}, {events['happened']:,} before the run was over, "
+        f"{events['without_effect']:,} of them without effect; jobs on failing nodes: {events['interrupted']}"
+    ]
 
 
 def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[str, ...]) -> str:

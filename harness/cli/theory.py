@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.other_simulators import other_simulators
+from harness.cli.service_rate import service_rate
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from harness.theory.inputs import FloatArray
 
 app = typer.Typer(help="Closed forms and exact recursions.", no_args_is_help=True)
+app.command("service-rate")(service_rate)
+app.command("other-simulators")(other_simulators)
 
 #: One line of an answer: its name, its value, what it means.
 Row = tuple[str, Any, str]

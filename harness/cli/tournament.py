@@ -83,20 +83,19 @@ def tournament(
         print(leaderboard(frame, by=by, format=format, extra=extra))
         if format == "table":
             again = [*(["--out", str(out)] if out else []), *(f"--plugins={path}" for path in folders)]
-            resampled = bool(read.resamples if resample is None else resample)
-            print("\n".join(["", "next:", *_next(field, folder, again, resampled=resampled)]))
+            print("\n".join(["", "next:", *_next(results, ["harness", "tournament", field, *again])]))
     return _failures(frame)
 
 
-def _next(field: str, folder: Path, again: list[str], *, resampled: bool) -> list[str]:
+def _next(results: "Results", command: list[str]) -> list[str]:
     """What to try next."""
-    command = shlex.join(["harness", "tournament", field, *again])
-    tips = [(f"{command} --by mean_wait", "let another measure decide; nothing runs again")]
-    if field == "demo":
+    again, about = shlex.join(command), results.about
+    tips = [(f"{again} --by mean_wait", "let another measure decide; nothing runs again")]
+    if about["field"]["name"] == "demo":
         tips.append(("harness list fields", "other fields, on the logs of real machines"))
-    elif not resampled:
-        tips.append((f"{command} --resample 20", "more evidence: 20 variations of each workload"))
-    tips.append((f"python -c \"import harness; print(harness.Results('{folder}').frame())\"", "every run"))
+    if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):
+        tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
+    tips.append((f"python -c \"import harness; print(harness.Results('{results.folder}').frame())\"", "every run"))
     width = max(len(tip) for tip, _ in tips)
     return [f"  {tip:{width}}  {why}" for tip, why in tips]
 

@@ -8,6 +8,7 @@ from harness.engine.nodes import BLOCK
 from harness.engine.power import draw_one, settle
 from harness.engine.queue import join_queue, leave, leave_queue
 from harness.engine.service import abandon
+from harness.engine.sleep import break_off
 from harness.engine.state import (
     AWAKE,
     DOWN,
@@ -76,6 +77,7 @@ def switch_node(state: Any, node: int, up: bool) -> None:
     """A node without jobs goes down, or comes back awake. Changes nodes, clock."""
     clock = state.clock
     record = state.nodes[node]
+    break_off(state, node)
     settle(state, node)
     record.status = AWAKE if up else DOWN
     record.resting = 0.0

@@ -24,7 +24,8 @@ from harness.errors import HarnessError
     NOT_PREEMPTIVE,
     BAD_NAP,
     BAD_LEVEL,
-) = range(1, 15)
+    NO_NODE,
+) = range(1, 16)
 
 # Who is being asked, as the clock names it; `PARTS` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, BACKFILLING = range(7)
@@ -44,8 +45,9 @@ _SENTENCES = {
     BAD_RATE: "set the rate {value}, where a number above 0 was expected",
     BAD_WATTS: "says that node {node} draws {value} W, where a number of at least 0 was expected",
     BAD_TIMER: "asked to be called again at {value} s, where a later time was expected",
-    BAD_NAP: "asked node {node} to sleep (or wake) at depth {value:.0f}, where a node that exists, is awake, holds no "
+    BAD_NAP: "asked node {node} to sleep at depth {value:.0f}, where a node that exists, is awake, holds no "
     "job and has such a sleep state was expected (see node.status, node.free and node.depths)",
+    NO_NODE: "asked node {node} to wake, where a node out of the {value:.0f} of the platform was expected",
     BAD_LEVEL: "asked to be called when the work left has fallen to {value} s, where at least 0 and less than now "
     "was expected (ask harness.work_left first)",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "

@@ -1,8 +1,9 @@
 """The one event loop.
 
 Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
-completions, events and transitions of nodes, cancellations, arrivals. Then everyone decides once: rate, order, starts,
-sleep. The loop is compiled once for all policies and releases the GIL.
+completions, transitions of nodes, events, cancellations, arrivals. Then everyone decides once: rate, order, starts,
+sleep; unless all that happened is that nodes have fallen asleep. The loop is compiled once for all policies and
+releases the GIL.
 """
 
 import inspect
@@ -49,6 +50,12 @@ from harness.keep import compile_and_keep
 ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
 
 
+@inner
+def may_give_up(state: Any, job: int) -> bool:
+    """Whether the job gives up when its patience ends: only those that were never started do."""
+    return np.isnan(state.jobs[job].start) and state.jobs[job].restarts == 0
+
+
 @once
 def next_instant(state: Any) -> float:
     """When something happens next [s]; infinity if nothing will. Changes clock."""
@@ -60,7 +67,7 @@ def next_instant(state: Any) -> float:
     time = min(time, clock.due)
     while clock.cancels < len(state.cancellations):
         job = state.cancellations[clock.cancels]
-        if state.jobs[job].status <= WAITING and np.isnan(state.jobs[job].start):
+        if state.jobs[job].status <= WAITING and may_give_up(state, job):
             time = min(time, state.truth[job].cancel)
             break
         clock.cancels += 1  # it has been started, so that its patience is no event
@@ -71,9 +78,10 @@ def next_instant(state: Any) -> float:
             clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
             time = min(time, clock.crossing)
         if clock.events < len(state.events):
-            time = min(time, state.events[clock.events].time)
-    if time < np.inf:  # waiting jobs gain nothing from another rate, or from nodes that sleep
-        time = min(time, clock.rate_timer, clock.sleep_timer)
+            # Those before the first arrival happen with it: no time goes by before the run.
+            time = min(time, max(clock.now, state.events[clock.events].time))
+        if time < np.inf:  # these two alone let no job begin: they do not keep a run alive
+            time = min(time, clock.rate_timer, clock.sleep_timer)
     return time
 
 
@@ -105,13 +113,16 @@ def advance(state: Any, now: float) -> None:
     clock.virtual = virtual
     # Who asked to be called is called now, as everyone is, and may ask again.
     clock.fell = clock.level >= 0.0 and clock.crossing <= now
-    clock.level = -1.0
+    clock.stirred = clock.fell
     if clock.start_timer <= now:
         clock.start_timer = np.inf
+        clock.stirred = 1
     if clock.rate_timer <= now:
         clock.rate_timer = np.inf
+        clock.stirred = 1
     if clock.sleep_timer <= now:
         clock.sleep_timer = np.inf
+        clock.stirred = 1
 
 
 @once
@@ -140,7 +151,7 @@ def cancel(state: Any) -> None:
         if state.truth[job].cancel > clock.now:
             return
         clock.cancels += 1
-        if state.jobs[job].status == WAITING and np.isnan(state.jobs[job].start):
+        if state.jobs[job].status == WAITING and may_give_up(state, job):
             leave_queue(state, job)
 
 
@@ -152,6 +163,7 @@ def arrive(state: Any) -> None:
     while clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
         job = clock.next
         clock.next += 1
+        clock.stirred = 1
         if state.jobs[job].status != PENDING:  # not accepted
             continue
         if state.truth[job].cancel <= clock.now:
@@ -199,10 +211,12 @@ def decide(
     first = clock.instants == 1
     if first or moods & RATE_CHANGES:
         clock.hook = RATING
+        clock.level = -1.0
         wanted = rate(seen(state), rate_own)
         if wanted != clock.rate:
             set_rate(state, wanted)
-    if moods & ORDER_CHANGES and clock.queued > 1:
+    # A single waiting job needs no order, unless it is compared with the running ones.
+    if moods & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive):
         rank_queue(state)
     clock.hook = STARTING
     start(state, start_own)
@@ -252,12 +266,13 @@ def run(
         clock.departed = 0
         clock.upset = 0
         complete(state)
+        wake(state)  # before the events, for which a running job is in service, or waits for a later instant
         happen(state)
-        wake(state)
         cancel(state)
         arrive(state)
         clock.instants += 1
-        decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
+        if clock.stirred or clock.departed > 0 or clock.upset:
+            decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
         record_sample(state)
     return False
 

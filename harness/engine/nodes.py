@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from harness.engine.faults import OVERCOMMIT, PolicyFault, note
 from harness.engine.power import draw, settle
 from harness.engine.recording import record_placement
-from harness.engine.state import RUNNING, inner, verb
+from harness.engine.state import AWAKE, RUNNING, inner, verb
 
 #: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
 BLOCK = 64
@@ -73,11 +71,16 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     if job != clock.culprit or procs < 1 or procs > room(state, job, node):
         note(clock, OVERCOMMIT, job, node, procs)
         raise PolicyFault
-    state.nodes[node].free -= procs
+    record = state.nodes[node]
+    record.free -= procs
     if clock.constrained:
-        state.nodes[node].free_memory -= procs * state.jobs[job].memory
+        record.free_memory -= procs * state.jobs[job].memory
     state.blocks[node // BLOCK] -= procs
     clock.held += procs
+    clock.held_nodes += 1
+    clock.held_speed = min(clock.held_speed, record.speed)
+    if record.status != AWAKE:
+        clock.held_asleep += 1
     piece = clock.slack
     clock.slack = state.slices[piece].next
     state.slices[piece].node = node
@@ -87,39 +90,38 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
 
 
 @inner
-def give_all_back(state: Any, job: int) -> None:
-    """Undo every `take` of the job. Changes nodes, slices."""
-    clock = state.clock
-    piece = state.jobs[job].slices
-    while piece >= 0:
-        node = state.slices[piece].node
-        cores = state.slices[piece].cores
-        record = state.nodes[node]
-        record.free += cores
-        if clock.constrained:
-            record.free_memory += cores * state.jobs[job].memory
-        state.blocks[node // BLOCK] += cores
-        if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
-            record.vacant = clock.now
-        following = state.slices[piece].next
-        state.slices[piece].next = clock.slack
-        clock.slack = piece
-        piece = following
-    state.jobs[job].slices = -1
+def give_back(state: Any, job: int, piece: int) -> None:
+    """Undo one `take` of the job, but for its slice. Changes the node's free cores and memory."""
+    node = state.slices[piece].node
+    cores = state.slices[piece].cores
+    record = state.nodes[node]
+    record.free += cores
+    if state.clock.constrained:
+        record.free_memory += cores * state.jobs[job].memory
+    state.blocks[node // BLOCK] += cores
+    if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
+        record.vacant = state.clock.now
 
 
 @inner
-def slowest(state: Any, job: int) -> float:
-    """The speed of the slowest processor the job took; counts its nodes. Changes jobs."""
-    speed = np.inf
-    count = 0
+def drop_slices(state: Any, job: int, last: int) -> None:
+    """The job's slices, of which `last` is the last, are unused again. Changes slices."""
+    if last >= 0:
+        state.slices[last].next = state.clock.slack
+        state.clock.slack = state.jobs[job].slices
+        state.jobs[job].slices = -1
+
+
+@inner
+def give_all_back(state: Any, job: int) -> None:
+    """Undo every `take` of the job. Changes nodes, slices."""
+    last = -1
     piece = state.jobs[job].slices
     while piece >= 0:
-        speed = min(speed, state.nodes[state.slices[piece].node].speed)
-        count += 1
+        give_back(state, job, piece)
+        last = piece
         piece = state.slices[piece].next
-    state.jobs[job].nodes = count
-    return speed
+    drop_slices(state, job, last)
 
 
 @inner
@@ -142,14 +144,18 @@ def vacate(state: Any, job: int, begun: float) -> None:
     energy = 0.0
     first = state.jobs[job].slices
     piece = first
+    last = -1
     while piece >= 0:
         node = state.slices[piece].node
         cores = state.slices[piece].cores
         settle(state, node)
         energy += cores * (state.nodes[node].share - state.slices[piece].share)
         state.nodes[node].busy -= cores
-        record_placement(state, job, node, cores, begun)
+        give_back(state, job, piece)
+        if len(state.placements) > 0:
+            record_placement(state, job, node, cores, begun)
+        last = piece
         piece = state.slices[piece].next
     state.jobs[job].energy += energy
     draw(state, first)
-    give_all_back(state, job)
+    drop_slices(state, job, last)

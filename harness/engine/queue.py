@@ -86,28 +86,72 @@ def rank_queue(state: Any) -> None:
 
 
 @inner
-def score_all(state: Any, kernel: Any, own: Any, with_running: bool) -> int:
-    """Rank the waiting jobs, and the running ones if asked, by another order; returns how many they are."""
+def rank_anew(state: Any) -> int:
+    """Rank the waiting jobs by the second order, in `ranking`; returns how many they are."""
     clock = state.clock
     count = 0
     for k in range(clock.head, clock.tail):
         state.ranking[count] = state.queue[k]
         count += 1
-    if with_running:
-        for k in range(clock.running):
-            job = state.plan[k]
-            # What remains of a running job's estimate is known from its planned end.
-            if state.jobs[job].ready <= clock.now:
-                state.jobs[job].left = (state.jobs[job].planned - clock.virtual) * state.jobs[job].speed
-            state.ranking[count] = job
-            count += 1
     asked = clock.hook
-    clock.hook = ORDERING if with_running else BACKFILLING
-    kernel(seen(state), state.ranking[:count], state.scores[:count], own)
+    clock.hook = BACKFILLING
+    state.second(seen(state), state.ranking[:count], state.scores[:count], state.second_own)
     check_scores(state, count)
     clock.hook = asked
     sort_ranking(state, count)
     return count
+
+
+@inner
+def rank_running(state: Any) -> int:
+    """Rank the running jobs by what remains of them now, in `ranking`; returns how many they are. Changes jobs."""
+    clock = state.clock
+    count = clock.running
+    for k in range(count):
+        job = state.plan[k]
+        # What remains of a running job's estimate is known from its planned end.
+        if state.jobs[job].ready <= clock.now:
+            state.jobs[job].left = (state.jobs[job].planned - clock.virtual) * state.jobs[job].speed
+        state.ranking[k] = job
+    asked = clock.hook
+    clock.hook = ORDERING
+    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
+    check_scores(state, count)
+    clock.hook = asked
+    sort_ranking(state, count)
+    return count
+
+
+@inner
+def find_prefix(state: Any, procs: int) -> tuple[int, int]:
+    """Merge the running jobs, ranked anew, with the queue, as long as they all fit on `procs` processors.
+
+    The running jobs are put into `ranking`, in order, and the merged ones behind them. Returns how many running jobs
+    were merged, and how many jobs in all.
+    """
+    clock = state.clock
+    count = rank_running(state)
+    taken = 0
+    merged = 0
+    waiting = clock.head
+    while True:
+        first = -1
+        if waiting < clock.tail:
+            first = state.queue[waiting]
+        if taken < count:
+            job = state.ranking[taken]
+            score = state.scores[taken]
+            if first < 0 or score < state.jobs[first].score or (score == state.jobs[first].score and job < first):
+                first = job
+        if first < 0 or state.jobs[first].procs > procs:
+            return taken, merged
+        procs -= state.jobs[first].procs
+        state.ranking[count + merged] = first
+        merged += 1
+        if taken < count and first == state.ranking[taken]:
+            taken += 1
+        else:
+            waiting += 1
 
 
 @inner
@@ -131,7 +175,9 @@ def enqueue(state: Any, job: int) -> None:
             low = middle + 1
         else:
             high = middle
-    if low == clock.head and clock.head > 0:  # latest-first orders insert here: no need to move everyone
+    if clock.head > 0 and low - clock.head < clock.tail - low:  # move the side where fewer jobs stand
+        for k in range(clock.head, low):
+            queue[k - 1] = queue[k]
         clock.head -= 1
         low -= 1
     else:

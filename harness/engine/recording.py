@@ -51,8 +51,11 @@ def record_sample(state: Any) -> None:
 
 @inner
 def record_placement(state: Any, job: int, node: int, cores: int, begun: float) -> None:
-    """Write down that the job was on this node since `begun`. Changes placements, sums."""
-    if len(state.placements) == 0:
+    """Write down that the job was on this node since `begun`. Changes placements, sums.
+
+    A stay of no length is left out: so there are never more at one instant than the machine has cores.
+    """
+    if not begun < state.clock.now:
         return
     placement = state.placements[state.sums.placements]
     state.sums.placements += 1

@@ -27,9 +27,9 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, slowest, vacate
+from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
 from harness.engine.power import work_left
-from harness.engine.queue import add_to_plan, pop_due, push_due, remove_from_plan, score_all, waiting
+from harness.engine.queue import add_to_plan, find_prefix, pop_due, push_due, rank_anew, remove_from_plan, waiting
 from harness.engine.sleep import doze, rouse, rouse_all
 from harness.engine.state import (
     COMPLETED,
@@ -41,6 +41,7 @@ from harness.engine.state import (
     View,
     bundled,
     inner,
+    once,
     seen,
     verb,
     view,
@@ -70,6 +71,9 @@ def place(state: Any, job: int) -> bool:
     clock.hook = SELECTING
     clock.culprit = job
     clock.held = 0
+    clock.held_nodes = 0
+    clock.held_asleep = 0
+    clock.held_speed = np.inf
     accepted = state.select(seen(state), job, state.select_own)
     if not accepted:
         give_all_back(state, job)
@@ -101,8 +105,9 @@ def begin(state: Any, job: int) -> bool:
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    record.speed = slowest(state, job)
-    record.ready = rouse_all(state, job)
+    record.nodes = clock.held_nodes
+    record.speed = clock.held_speed
+    record.ready = rouse_all(state, job) if clock.held_asleep > 0 else clock.now
     state.truth[job].begun = clock.now
     # A node takes as long to wake whatever the rate.
     record.planned = clock.virtual + (record.ready - clock.now) * clock.rate + record.left / record.speed
@@ -118,7 +123,7 @@ def begin(state: Any, job: int) -> bool:
     return True
 
 
-@inner
+@once
 def serve(state: Any, job: int) -> None:
     """All nodes of a started job are awake: its service begins. Changes jobs, truth, nodes, heap, clock, sums."""
     clock = state.clock
@@ -275,15 +280,23 @@ def ranked(state: Any, order: int = QUEUE_ORDER) -> Any:
     if order == QUEUE_ORDER:
         return waiting(state)
     if config.DISABLE_JIT:
-        return state.ranking[: score_all(state, state.second, state.second_own, False)]
-    return state.ranking[: _crossing("rank", types.int64)(*_flat(state), 0, 0)]
+        return state.ranking[: rank_anew(state)]
+    return state.ranking[: _crossing("rank_anew", types.int64)(*_flat(state), 0, 0)]
 
 
-def rank_all(state: Any) -> Any:
-    """All jobs in the system, waiting and running, in queue order by what remains of them now."""
-    if config.DISABLE_JIT:
-        return state.ranking[: score_all(state, state.order, state.order_own, True)]
-    return state.ranking[: _crossing("rank", types.int64)(*_flat(state), 1, 0)]
+def prefix(state: Any, procs: int) -> Any:
+    """Who should be served if only the queue's order counted, and which running jobs should not.
+
+    The longest prefix, in queue order over all jobs in the system by what remains of them now, whose widths fit on
+    `procs` processors; and the running jobs that are not in it. Two arrays, the first in that order.
+    """
+    running = int(state.clock.running)
+    taken, merged = (
+        find_prefix(state, procs)
+        if config.DISABLE_JIT
+        else _crossing("find_prefix", types.UniTuple(types.int64, 2))(*_flat(state), procs, 0)
+    )
+    return state.ranking[running : running + merged], state.ranking[taken:running]
 
 
 def put_to_sleep(state: Any, node: int, depth: int = 0) -> None:
@@ -331,14 +344,19 @@ def _ranked(state: Any, order: Any = QUEUE_ORDER) -> Any:
     def lowered(state: Any, order: Any = QUEUE_ORDER) -> Any:
         if order == QUEUE_ORDER:
             return waiting(state)
-        return state.ranking[: score_all(state, state.second, state.second_own, False)]
+        return state.ranking[: rank_anew(state)]
 
     return lowered
 
 
-@overload(rank_all, strict=False, jit_options={"_nrt": True})
-def _rank_all(state: Any) -> Any:
-    return lambda state: state.ranking[: score_all(state, state.order, state.order_own, True)]
+@overload(prefix, strict=False, jit_options={"_nrt": True})
+def _prefix(state: Any, procs: Any) -> Any:
+    def lowered(state: Any, procs: Any) -> Any:
+        running = state.clock.running
+        taken, merged = find_prefix(state, procs)
+        return state.ranking[running : running + merged], state.ranking[taken:running]
+
+    return lowered
 
 
 @verb
@@ -408,11 +426,18 @@ _CROSSINGS = {
     "interrupt": "interrupt(bundled(*parts), subject)",
     "doze": "doze(bundled(*parts), subject, detail)",
     "rouse": "rouse(bundled(*parts), subject)",
-    "rank": """
-    if subject:
-        return score_all(bundled(*parts), parts[2], parts[3], True)
-    return score_all(bundled(*parts), parts[4], parts[5], False)
-""",
+    "rank_anew": "return rank_anew(bundled(*parts))",
+    "find_prefix": "return find_prefix(bundled(*parts), subject)",
+}
+
+
+_CROSSED = {
+    "begin": begin,
+    "interrupt": interrupt,
+    "doze": doze,
+    "rouse": rouse,
+    "rank_anew": rank_anew,
+    "find_prefix": find_prefix,
 }
 
 
@@ -426,6 +451,5 @@ def _crossing(verb: str, returns: Any) -> Any:
     source = f"def kernel({', '.join(parts)}, subject, detail):\n    {body.strip()}\n".replace(
         "*parts", ", ".join(parts)
     )
-    used = {"begin": begin, "interrupt": interrupt, "doze": doze, "rouse": rouse, "rank": score_all}[verb]
-    names = {"bundled": bundled, "score_all" if verb == "rank" else verb: used}
+    names = {"bundled": bundled, verb: _CROSSED[verb]}
     return compile_and_keep(f"cross_{verb}", source, names, returns(*PARTS, types.int64, types.int64))

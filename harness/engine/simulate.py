@@ -122,7 +122,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     )
     inside = layouts.Inside(
         paused=np.empty(count + 1, np.int64),
-        ranking=np.empty(count + 1, np.int64),
+        ranking=np.empty(2 * count + 2, np.int64),
         scores=np.empty(count + 1),
         profile_time=np.empty(4 * count + 8),
         profile_free=np.empty(4 * count + 8, np.int64),
@@ -132,6 +132,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         sums=records(sums)[0],
         events=records(happenings),
         boots=np.empty(slots, np.int64),
+        moving=np.empty(len(machine), np.int64),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),
         placements=records(np.empty(BUFFER + 2 * cores if extras.on_placements else 0, layouts.PLACEMENT)),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.faults import BAD_NAP, PolicyFault, note
+from harness.engine.faults import BAD_NAP, NO_NODE, PolicyFault, note
 from harness.engine.power import draw_one, settle
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING, inner
 
@@ -16,12 +16,16 @@ from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING, inner
 @inner
 def turn(state: Any, node: int, status: int, watts: float, until: float) -> None:
     """The node takes another status, draws `watts` while it is not awake, and moves on at `until`. Changes clock."""
+    clock = state.clock
     record = state.nodes[node]
     settle(state, node)
     record.status = status
     record.resting = watts
     record.until = until
-    state.clock.transition = min(state.clock.transition, until)
+    if until < np.inf:
+        state.moving[clock.moving] = node
+        clock.moving += 1
+        clock.transition = min(clock.transition, until)
     draw_one(state, node)
 
 
@@ -46,8 +50,9 @@ def doze(state: Any, node: int, depth: int) -> None:
 
 @inner
 def awaken(state: Any, node: int) -> None:
-    """The node is awake and idle. Changes nodes."""
+    """The node is awake and idle. Changes nodes, clock."""
     state.nodes[node].vacant = state.clock.now
+    state.clock.stirred = 1
     turn(state, node, AWAKE, 0.0, np.inf)
 
 
@@ -55,7 +60,7 @@ def awaken(state: Any, node: int) -> None:
 def rouse(state: Any, node: int) -> None:
     """Wake a node that sleeps, or let one that is falling asleep wake right after; nothing if it is awake."""
     if not 0 <= node < len(state.nodes):
-        note(state.clock, BAD_NAP, -1, node, -1)
+        note(state.clock, NO_NODE, -1, node, len(state.nodes))
         raise PolicyFault
     record = state.nodes[node]
     if record.status == FALLING:
@@ -87,17 +92,34 @@ def rouse_all(state: Any, job: int) -> float:
 
 
 @inner
-def finish_transitions(state: Any) -> None:
-    """Every node whose transition ends now moves on. Changes nodes, clock."""
+def break_off(state: Any, node: int) -> None:
+    """The node fails: its transition, if it is in one, will not end. Changes moving, clock."""
     clock = state.clock
+    kept = 0
+    for k in range(clock.moving):
+        if state.moving[k] != node:
+            state.moving[kept] = state.moving[k]
+            kept += 1
+    clock.moving = kept
+
+
+@inner
+def finish_transitions(state: Any) -> None:
+    """Every node whose transition ends now moves on. Changes nodes, moving, clock."""
+    clock = state.clock
+    count = clock.moving
+    clock.moving = 0
     clock.transition = np.inf
-    for node in range(len(state.nodes)):
+    for k in range(count):
+        node = state.moving[k]
         record = state.nodes[node]
-        if record.until <= clock.now:
-            if record.status == WAKING:
-                awaken(state, node)
-            else:
-                turn(state, node, ASLEEP, state.naps[record.naps + record.depth].watts, np.inf)
-                if record.wanted:
-                    rouse(state, node)
-        clock.transition = min(clock.transition, state.nodes[node].until)
+        if record.until > clock.now:
+            state.moving[clock.moving] = node
+            clock.moving += 1
+            clock.transition = min(clock.transition, record.until)
+        elif record.status == WAKING:
+            awaken(state, node)
+        else:
+            turn(state, node, ASLEEP, state.naps[record.naps + record.depth].watts, np.inf)
+            if record.wanted:
+                rouse(state, node)

@@ -56,69 +56,71 @@ def jit(function: Any) -> Any:
 
 
 #: One record per job, in order of submission, then of the log: a job's index is its place in that order.
+#: Here too, what every start and end touches stands first.
 JOB = np.dtype(
     [
         ("procs", "i8"),  # processors it needs, all at once
         ("left", "f8"),  # estimated work left [s at reference speed]; of a running job, when last looked at
-        ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
         ("status", "i4"),  # PENDING … KILLED
-        ("partition", "i4"),  # where it must run, −1 anywhere
+        ("nodes", "i4"),  # it last ran on
         ("score", "f8"),  # what the order gave it last; lowest first
         ("submit", "f8"),  # [s]
         ("estimate", "f8"),  # requested time [s at reference speed]
         ("start", "f8"),  # when it first began [s]
+        ("planned", "f8"),  # virtual time at which its estimate ends, once placed
         ("end", "f8"),  # when it left [s]
         ("service", "f8"),  # time in service so far [s]
-        ("planned", "f8"),  # virtual time at which its estimate ends, once placed
-        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
         ("speed", "f8"),  # of its slowest processor, relative to the reference
         ("energy", "f8"),  # its share of the nodes it used [J]
         ("ready", "f8"),  # when the last of its nodes is awake [s]; in service from then on
+        ("slices", "i8"),  # first of its slices, −1 none
+        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
         ("boot", "f8"),  # time it held processors and waited for sleeping ones [s]
         ("lost", "f8"),  # time in service that an interruption made worthless [s]
-        ("slices", "i8"),  # first of its slices, −1 none
-        ("number", "i8"),  # in the log
+        ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
+        ("partition", "i4"),  # where it must run, −1 anywhere
         ("user", "i4"),  # −1 unknown, as the next two
         ("group", "i4"),
         ("queue", "i4"),
+        ("number", "i8"),  # in the log
         ("preemptions", "i4"),  # times it was suspended
         ("restarts", "i4"),  # times it was interrupted and had to begin again
-        ("nodes", "i4"),  # it last ran on
     ],
     align=True,
 )
 
-#: One record per node.
+#: One record per node. What is looked for among all nodes stands first, then what starts and ends of jobs touch, each
+#: within a line of the cache.
 NODE = np.dtype(
     [
         ("free", "i8"),  # cores nobody holds
-        ("busy", "i8"),  # cores in service: cores − free, between decisions
         ("cores", "i8"),
-        ("idle", "f8"),  # [W] with no busy core, at the present rate
-        ("peak", "f8"),  # [W] with all cores busy, at the present rate
-        ("curve", "f8", (LEVELS,)),  # [W] at 0, 10, …, 100 % of its cores busy, at full rate
         ("status", "i4"),  # AWAKE … DOWN
-        ("wanted", "i4"),  # 1: it wakes as soon as it has fallen asleep
-        ("depth", "i4"),  # which of its sleep states it is in, or was last; 0 is the lightest
-        ("depths", "i4"),  # how many sleep states it has …
-        ("naps", "i4"),  # … and where they begin in `naps`
-        ("paces", "i4"),  # how many performance states it has …
-        ("pace", "i4"),  # … and where they begin in `paces`
-        ("resting", "f8"),  # [W] while it is not awake: asleep, on the way there or back, or down
-        ("until", "f8"),  # when its present transition is over [s]
+        ("depths", "i4"),  # how many sleep states it has
         ("vacant", "f8"),  # since when none of its cores is held [s]
+        ("until", "f8"),  # when its present transition is over [s]
+        ("speed", "f8"),  # per core, relative to the reference processor
+        ("busy", "i8"),  # cores in service: cores − free, between decisions
         ("watts", "f8"),  # drawn now [W]
-        ("settled", "f8"),  # time up to which the sums below stand [s]
+        ("settled", "f8"),  # time up to which the sums stand [s]: share and the energies
         ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
         ("energy", "f8"),  # drawn so far [J]
         ("idle_energy", "f8"),  # of which awake with no busy core [J]
-        ("sleep_energy", "f8"),  # of which asleep [J]
-        ("transition_energy", "f8"),  # of which falling asleep and waking [J]
+        ("idle", "f8"),  # [W] with no busy core, at the present rate
+        ("peak", "f8"),  # [W] with all cores busy, at the present rate
+        ("sleep_energy", "f8"),  # drawn asleep so far [J]
+        ("transition_energy", "f8"),  # drawn falling asleep and waking so far [J]
         ("asleep", "f8"),  # time it slept so far [s]
-        ("speed", "f8"),  # per core, relative to the reference processor
+        ("resting", "f8"),  # [W] while it is not awake: asleep, on the way there or back, or down
+        ("wanted", "i4"),  # 1: it wakes as soon as it has fallen asleep
+        ("depth", "i4"),  # which of its sleep states it is in, or was last; 0 is the lightest
+        ("naps", "i4"),  # where its sleep states begin in `naps`
+        ("paces", "i4"),  # how many performance states it has …
+        ("pace", "i4"),  # … and where they begin in `paces`
         ("partition", "i8"),
         ("memory", "f8"),  # [KB], infinite when unknown
         ("free_memory", "f8"),  # [KB]
+        ("curve", "f8", (LEVELS,)),  # [W] at 0, 10, …, 100 % of its cores busy, at full rate
     ],
     align=True,
 )
@@ -160,6 +162,8 @@ CLOCK = np.dtype(
         ("cancels", "i8"),  # next entry of `cancellations`
         ("events", "i8"),  # next entry of `events`
         ("boots", "i8"),  # jobs that wait for a sleeping node
+        ("moving", "i8"),  # nodes that fall asleep or wake
+        ("stirred", "i8"),  # 1 at an instant at which something happens that may matter to a policy
         ("heaped", "i8"),  # jobs in the heap of due times
         ("transition", "f8"),  # when the next node changes its status [s]
         ("due", "f8"),  # when the next job completes [s], while an instant is being applied
@@ -171,7 +175,10 @@ CLOCK = np.dtype(
         ("fell", "i8"),  # … and 1 at the instant when it has
         ("slack", "i8"),  # first unused slice
         ("declined", "i8"),  # times the selection declined
-        ("held", "i8"),  # processors taken so far by the selection that is being asked
+        ("held", "i8"),  # processors taken so far by the selection that is being asked …
+        ("held_nodes", "i8"),  # … on so many nodes …
+        ("held_asleep", "i8"),  # … of which so many are not awake …
+        ("held_speed", "f8"),  # … and the speed of the slowest
         ("profile_first", "i8"),  # window of the profile that is in use
         ("profile_last", "i8"),
         ("demand", "f8"),  # estimated work of the waiting jobs [s]
@@ -286,6 +293,7 @@ _INSIDE = {
     "sums": from_dtype(SUMS),
     "events": _records(EVENT),  # by time
     "boots": INDICES,  # jobs that wait for a sleeping node
+    "moving": INDICES,  # nodes that fall asleep or wake
     "samples": _records(SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(PLACEMENT),  # the same for the places of jobs
 }
@@ -387,6 +395,7 @@ def bundle(
         i.sums,
         borrow(i.events),
         borrow(i.boots),
+        borrow(i.moving),
         borrow(i.samples),
         borrow(i.placements),
         order,

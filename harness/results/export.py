@@ -1,4 +1,4 @@
-"""A schedule as a file, in the format that the file's name says."""
+"""A schedule or its timeline as a file, in the format that the file's name says."""
 
 import os
 from collections.abc import Callable
@@ -19,43 +19,35 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
 #: The SWF's codes for how a job ended.
-_SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5}
-
-
-Writer = Callable[["Schedule", str | os.PathLike[str]], None]
+_SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5, "stranded": 5}
 
 
 def export(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
     """Write `schedule` to `path`: the whole file or, if anything goes wrong, nothing."""
-    writer_for(path)(schedule, path)
+    schedule_writer(path)(schedule, path)
 
 
-def writer_for(path: str | os.PathLike[str]) -> Writer:
-    """What writes the format that the name of `path` ends in."""
-    name = Path(path).name.lower()
-    for suffix, write in _WRITERS.items():
-        if name.endswith(suffix):
-            return write
-    raise HarnessError(f"{path}: cannot tell the format of a schedule; expected a name ending in {', '.join(_WRITERS)}")
+def export_timeline(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
+    """Write the timeline of `schedule` to `path`, in the same way."""
+    timeline_writer(path)(schedule.timeline, path)
 
 
-def write_csv(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
-    """The columns of `Schedule.frame`; whole numbers without a decimal point, what is missing left empty."""
-    frame = schedule.frame
+def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Its columns; whole numbers without a decimal point, what is missing left empty."""
     columns = [[str(word) for word in frame[name]] if name == "status" else numerals(frame[name]) for name in frame]
     lines = [",".join(frame.columns), *map(",".join, zip(*columns, strict=True)), ""]
     with replacing(path) as temporary:
         temporary.write_bytes("\n".join(lines).encode())
 
 
-def write_parquet(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
-    """The columns of `Schedule.frame`, as they are."""
+def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Its columns, as they are."""
     try:
         import pyarrow  # noqa: F401 - pandas' own message does not name our extra
     except ImportError:
         raise HarnessError(f"{path}: writing Parquet needs pyarrow: pip install 'sched-harness[parquet]'") from None
     with replacing(path) as temporary:
-        schedule.frame.to_parquet(temporary, engine="pyarrow", index=False)
+        frame.to_parquet(temporary, engine="pyarrow", index=False)
 
 
 def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
@@ -63,12 +55,33 @@ def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
     write_swf(simulated_log(schedule), path)
 
 
-_WRITERS: dict[str, Writer] = {
-    ".csv": write_csv,
-    ".parquet": write_parquet,
-    ".swf": write_log,
-    ".swf.gz": write_log,
-}
+Writer = Callable[[Any, str | os.PathLike[str]], None]
+
+_TABLES: dict[str, Writer] = {".csv": write_csv, ".parquet": write_parquet}
+_LOGS: dict[str, Writer] = {".swf": write_log, ".swf.gz": write_log}
+
+
+def schedule_writer(path: str | os.PathLike[str]) -> Writer:
+    """What writes a schedule in the format that the name of `path` ends in."""
+    tables = {suffix: _of_frame(write) for suffix, write in _TABLES.items()}
+    return _writer(path, tables | _LOGS, "a schedule")
+
+
+def timeline_writer(path: str | os.PathLike[str]) -> Writer:
+    """What writes the table of a timeline in the format that the name of `path` ends in."""
+    return _writer(path, _TABLES, "a timeline")
+
+
+def _of_frame(write: Writer) -> Writer:
+    return lambda schedule, path: write(schedule.frame, path)
+
+
+def _writer(path: str | os.PathLike[str], writers: dict[str, Writer], what: str) -> Writer:
+    name = Path(path).name.lower()
+    for suffix, write in writers.items():
+        if name.endswith(suffix):
+            return write
+    raise HarnessError(f"{path}: cannot tell the format of {what}; expected a name ending in {', '.join(writers)}")
 
 
 def simulated_log(schedule: "Schedule") -> Log:

@@ -87,7 +87,7 @@ def unaccepted(schedule: "Schedule") -> float:
 
 @measure("jobs", "neither", "number of jobs with status killed")
 def killed(schedule: "Schedule") -> float:
-    """Jobs that ended at their requested time and not by themselves."""
+    """Jobs that did not end by themselves, but at their requested time or by an intervention."""
     return _count(schedule, "killed")
 
 
@@ -97,10 +97,28 @@ def cancelled(schedule: "Schedule") -> float:
     return _count(schedule, "cancelled")
 
 
+@measure("jobs", "less", "number of jobs with status stranded")
+def stranded(schedule: "Schedule") -> float:
+    """Jobs that nodes which stayed down kept waiting to the end, left out of every average over jobs."""
+    return _count(schedule, "stranded")
+
+
 @measure("", "less", "Σ over all jobs of the times it was suspended")
 def preemptions(schedule: "Schedule") -> float:
     """How many times a running job was suspended."""
     return float(schedule.outcome.jobs["preemptions"].sum())
+
+
+@measure("", "less", "Σ over all jobs of the times it had to begin again")
+def restarts(schedule: "Schedule") -> float:
+    """How many times a running job was interrupted, lost what it had done, and waited again."""
+    return float(schedule.frame["restarts"].sum())
+
+
+@measure("procs·s", "less", "Σ over all jobs of N · (time in service before it had to begin again)")
+def lost_work(schedule: "Schedule") -> float:
+    """Processor time that interruptions made worthless."""
+    return float((schedule.frame["procs"] * schedule.frame["lost"]).sum())
 
 
 # ---------------------------------------------------------------- waiting and response
@@ -134,6 +152,12 @@ def p99_wait(schedule: "Schedule") -> float:
 def max_wait(schedule: "Schedule") -> float:
     """Longest waiting time."""
     return _quantile(_of(schedule, "wait"), 1.0)
+
+
+@measure("s", "less", "mean(time between start and service in which it held processors)")
+def mean_boot(schedule: "Schedule") -> float:
+    """Time a job held its processors and waited for sleeping nodes to wake, on average."""
+    return _mean(_of(schedule, "boot"))
 
 
 @measure("s", "less", "mean(end − submit)")
@@ -260,6 +284,24 @@ def energy(schedule: "Schedule") -> float:
 def idle_energy(schedule: "Schedule") -> float:
     """Part of the energy that nodes drew while none of their cores was busy."""
     return _joules(schedule, "idle_energy") / _JOULES_PER_KWH
+
+
+@measure("kWh", "less", "Σ over nodes of ∫ (power while asleep) dt")
+def sleep_energy(schedule: "Schedule") -> float:
+    """Part of the energy that sleeping nodes drew."""
+    return _joules(schedule, "sleep_energy") / _JOULES_PER_KWH
+
+
+@measure("kWh", "less", "Σ over nodes of ∫ (power while falling asleep or waking) dt")
+def transition_energy(schedule: "Schedule") -> float:
+    """Part of the energy that nodes drew on their way to sleep and back."""
+    return _joules(schedule, "transition_energy") / _JOULES_PER_KWH
+
+
+@measure("", "neither", "Σ over nodes of time asleep / (number of nodes · ∫ dt)")
+def share_asleep(schedule: "Schedule") -> float:
+    """Share of the nodes' time that they slept."""
+    return _ratio(schedule.outcome.nodes["asleep"].sum(), schedule.platform.nodes * _elapsed(schedule))
 
 
 @measure("J/(procs·s)", "less", "∫ P dt / Σ N·S, S = work at reference speed")

@@ -20,6 +20,7 @@ class Timeline:
 
     def __init__(self, most: int = MOST_INSTANTS) -> None:
         self.most = most
+        self.whole = True  # whether nothing was left out
         self._chunks: list[npt.NDArray[Any]] = []
         self._length = 0
 
@@ -28,7 +29,7 @@ class Timeline:
         self._chunks.append(np.array(samples))
         self._length += len(samples)
         if self._length > 2 * self.most:
-            self._merge(thin(self._joined(), self.most))
+            self._thin()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -37,15 +38,16 @@ class Timeline:
         `queued`, `running` [jobs], `busy`, `free`, `up` (not failed) [procs], `rate`, `work` left [s at
         reference speed], `power` [W], nodes `asleep`, `switching`, `down`.
         """
-        self._merge(thin(self._joined(), self.most))
+        self._thin()
         return pd.DataFrame(self._joined())
 
     def _joined(self) -> npt.NDArray[Any]:
         return np.concatenate(self._chunks)
 
-    def _merge(self, samples: npt.NDArray[Any]) -> None:
-        self._chunks = [samples]
-        self._length = len(samples)
+    def _thin(self) -> None:
+        self.whole = self.whole and self._length <= self.most
+        self._chunks = [thin(self._joined(), self.most)]
+        self._length = len(self._chunks[0])
 
 
 def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
@@ -54,24 +56,28 @@ def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
         return samples
     columns = [name for name in samples.dtype.names or () if name != "time"]
     bins = max(1, most // (2 * len(columns)) - 1)
-    edges = np.linspace(0, len(samples), bins + 1).astype(int)
+    # Bins of equal time: what is thinned again and again, as a run goes on, is not the thinner the older it is.
+    edges = np.searchsorted(samples["time"], np.linspace(samples["time"][0], samples["time"][-1], bins + 1))
+    edges[-1] = len(samples)
     kept = [0, len(samples) - 1]
-    for begin, end in itertools.pairwise(edges):
-        for name in columns:
+    for begin, end in itertools.pairwise(edges.tolist()):
+        for name in columns if begin < end else ():
             part = samples[name][begin:end]
             kept += [begin + int(part.argmin()), begin + int(part.argmax())]
     return samples[np.unique(kept)]
 
 
 class Placements:
-    """Which job held which node when."""
+    """Which job held which node when; on request only what touches the time from `begin` to `end` [s]."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: float = -np.inf, end: float = np.inf) -> None:
+        self.begin = begin
+        self.end = end
         self._chunks: list[npt.NDArray[Any]] = []
 
     def add(self, placements: npt.NDArray[Any]) -> None:
         """Take what the engine wrote down since the last time."""
-        self._chunks.append(np.array(placements))
+        self._chunks.append(placements[(placements["begin"] < self.end) & (placements["end"] > self.begin)])
 
     @property
     def records(self) -> npt.NDArray[Any]:

@@ -132,6 +132,12 @@ class Schedule:
 
         export(self, path)
 
+    def export_timeline(self, path: str | os.PathLike[str]) -> None:
+        """Write the timeline to `path`, as its name ends: `.csv` or `.parquet`."""
+        from harness.results.export import export_timeline
+
+        export_timeline(self, path)
+
     @cached_property
     def statuses(self) -> npt.NDArray[np.int64]:
         """How each job ended, in log order, as its place in `STATUSES`."""

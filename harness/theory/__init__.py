@@ -23,6 +23,8 @@ Textbook queues (`harness.theory.classical`):
 The simulator held to account with all of these (`harness.theory.comparison`):
     `compare_all`, `Comparison`      seeded runs against closed forms; `comparison_table` prints them
 
+Published experiments: `harness.theory.service_rate` (pictures in `service_rate_figures`), `other_simulators`.
+
 Logs for all of them: `read_customers`, `Customers`.
 """
 

@@ -7,6 +7,7 @@ for a mean service time of 1: Figure 3 for requests of one server, Figure 4 for 
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,10 +32,7 @@ def completion_curves(
 
 def draw(curves: pd.DataFrame, path: Path, title: str = "Probability that a request is completed") -> None:
     """Write the curves as one HTML page that needs nothing else to be read; writing it needs plotly."""
-    try:
-        graph_objects = import_module("plotly.graph_objects")
-    except ImportError:
-        raise HarnessError(f"cannot draw {path}: it needs plotly: pip install 'sched-harness[report]'") from None
+    graph_objects = plotly("graph_objects", path)
     lines = [graph_objects.Scatter(x=curves.index, y=curves[name], name=name, mode="lines") for name in curves]
     figure = graph_objects.Figure(lines)
     figure.update_layout(
@@ -45,5 +43,20 @@ def draw(curves: pd.DataFrame, path: Path, title: str = "Probability that a requ
         showlegend=True,
         template="simple_white",
     )
+    write_page(figure, path)
+
+
+def plotly(part: str, path: Path) -> Any:
+    """A module of plotly, which is only needed to draw."""
+    try:
+        return import_module(f"plotly.{part}")
+    except ImportError:
+        raise HarnessError(f"cannot draw {path}: it needs plotly: pip install 'sched-harness[report]'") from None
+
+
+def write_page(figure: Any, path: Path) -> None:
+    """Write a figure of plotly's as one HTML page that needs nothing else to be read."""
+    if path.suffix != ".html":
+        raise HarnessError(f"cannot draw {path}: expected a name that ends in .html, for a page to open in a browser")
     with replacing(path) as temporary:
         figure.write_html(temporary, include_plotlyjs=True)

@@ -70,6 +70,7 @@ class Plan:
                     "digest": workload.digest,
                     "jobs": len(workload),
                     "procs": workload.procs,
+                    "users": int(workload.jobs.loc[workload.jobs["user"] >= 0, "user"].nunique()),
                     "preparation": [asdict(step) for step in workload.preparation],
                 }
                 for workload, source in zip(self.workloads, self.field.workloads, strict=True)

@@ -93,7 +93,7 @@ def rank(
     measures that are not built in, and `seed` is of the bootstrap.
     """
     known = MEASURES | {measure.name: measure for measure in extra}
-    criterion = _criterion(by, known)
+    criterion = criterion_of(by, known)
     paired = pair(frame, by, [name for name in (*known, ADEQUACY) if name in frame or name == by])
     costs = paired.measures[by] * (-1 if criterion.better == "more" else 1)
     unit = _unit(unit, costs.index)
@@ -161,7 +161,8 @@ def _standings(
         )
 
 
-def _criterion(by: str, known: dict[str, Measure]) -> Measure:
+def criterion_of(by: str, known: dict[str, Measure]) -> Measure:
+    """The measure to rank by; what cannot judge is refused."""
     if by not in known:
         raise HarnessError(f"cannot rank by {by!r}, there is no such measure; {did_you_mean(by, known)}")
     if known[by].better == "neither":

@@ -24,6 +24,9 @@ WHERE plan.session = (SELECT max(session) FROM sessions) AND status <> 'running'
 """
 
 
+_PLANNED = "SELECT count(*) FROM plan WHERE session = (SELECT max(session) FROM sessions)"
+
+
 class Results:
     """What is in the folder of a tournament, finished or not: the field that ran there last."""
 
@@ -35,6 +38,13 @@ class Results:
             raise HarnessError(f"{folder}: nothing has run there yet")
         #: The last session: `field` (name, about, text), `command`, `versions`, `machine`, `workloads`, `platforms`.
         self.about: dict[str, Any] = json.loads(last[0])
+
+    @property
+    def planned(self) -> int:
+        """How many runs the field has."""
+        with closing(Store(self.folder)) as store:
+            (count,) = store.database.execute(_PLANNED).fetchone()
+        return int(count)
 
     def frame(self) -> "pd.DataFrame":
         """One row per run that is done or failed, in the order of the field.

@@ -86,6 +86,14 @@ def found_traces() -> dict[str, Path]:
     return found
 
 
+def find_data(name: str) -> Path:
+    """A file or folder that is no log, by its path here or below one of the folders of `HARNESS_DATA`."""
+    for place in (Path(), *_places()):
+        if (place / name).exists():
+            return place / name
+    raise HarnessError(f"{name}: there is no such file, here or {_looked()}")
+
+
 def fetched_folder() -> Path:
     """Where traces are kept that the harness itself fetched."""
     return cache_folder() / "traces"

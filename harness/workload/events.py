@@ -4,6 +4,7 @@ A CSV with the columns `time` [s], `event` and `subject`: `node-down` and `node-
 `job-deleted` (from the queue), `job-killed` and `job-requeued` (while it runs) name a job by its number in the log.
 """
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,8 @@ class Events:
             numbers = pd.to_numeric(self.frame[column], errors="coerce").to_numpy(float)
             if not test(numbers).all():
                 row = int(np.argmin(test(numbers)))
-                wrong = (
-                    f"{column} {self.frame[column].iloc[row]!r}: expected a {'whole ' * (column == 'subject')}number"
-                )
-                raise self._wrong(row, wrong)
+                kind = "whole number" if column == "subject" else "number"
+                raise self._wrong(row, f"{column} {str(self.frame[column].iloc[row])!r}: expected a {kind}")
 
     def _wrong(self, row: int, what: str) -> HarnessError:
         return HarnessError(f"{self.source}, event {row + 1}: {what}")
@@ -66,18 +65,18 @@ class Events:
     def records(self, numbers: npt.NDArray[Any], nodes: int) -> npt.NDArray[Any]:
         """The engine's records, by time: nodes by number, jobs by their place among the job `numbers`."""
         records = np.zeros(len(self.frame), EVENT)
-        records["time"] = self.frame["time"]
+        records["time"] = pd.to_numeric(self.frame["time"])
         records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
         place = {int(number): k for k, number in enumerate(numbers)}
-        for row, subject in enumerate(self.frame["subject"].astype(int)):
+        for row, subject in enumerate(pd.to_numeric(self.frame["subject"])):
             if records["kind"][row] < _ABOUT_NODES:
                 if not 0 <= subject < nodes:
-                    raise self._wrong(row, f"there is no node {subject}: expected 0 to {nodes - 1}")
+                    raise self._wrong(row, f"there is no node {subject:g}: expected 0 to {nodes - 1}")
                 records["subject"][row] = subject
             elif subject in place:
                 records["subject"][row] = place[subject]
             else:
-                raise self._wrong(row, f"the workload has no job {subject}")
+                raise self._wrong(row, f"the workload has no job {subject:.15g}")
         return records[np.argsort(records["time"], kind="stable")]
 
 
@@ -89,7 +88,10 @@ def _whole(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 def read_events(path: str | Path, *, interrupted: str = "requeue") -> Events:
     """Read a CSV of events."""
     try:
-        frame = pd.read_csv(path, skipinitialspace=True, comment="#")
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise HarnessError(f"{path}: cannot be read as a table of events: {error}") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            frame = pd.read_csv(path, skipinitialspace=True, comment="#", index_col=False)
+    except (OSError, ValueError, pd.errors.ParserWarning) as error:  # pandas' own errors are ValueErrors
+        why = " ".join(str(error).split())
+        raise HarnessError(f"{path}: cannot be read as a table of events: {why}") from error
     return Events(frame, interrupted, str(path))

@@ -41,6 +41,8 @@ class Job:
     start: int | None = None
     end: float | None = None
     reserved: float | None = None
+    cores: tuple = ()  # which processors it holds
+    interrupted: bool = False
 
     def served(self, now):
         return self.done + (now - self.since if self.since is not None else 0)
@@ -68,10 +70,16 @@ class Machine:
     arrived: list = field(default_factory=list)
     completed: list = field(default_factory=list)
     cancelled: list = field(default_factory=list)
+    down: set = field(default_factory=set)
+    upset: bool = False  # an event changed something at this instant
+
+    @property
+    def up(self):
+        return self.procs - len(self.down)
 
     @property
     def free(self):
-        return self.procs - sum(job.procs for job in self.running)
+        return self.up - sum(job.procs for job in self.running)
 
     def sorted(self, jobs, order=None):
         score = ORDERS[order or self.order]
@@ -79,6 +87,8 @@ class Machine:
 
     def start(self, job):
         assert job.procs <= self.free
+        taken = self.down.union(*(other.cores for other in self.running))
+        job.cores = tuple(core for core in range(self.procs) if core not in taken)[: job.procs]
         self.waiting.remove(job)
         self.running.append(job)
         job.since = self.now
@@ -90,6 +100,35 @@ class Machine:
         job.since = None
         self.running.remove(job)
         self.waiting.append(job)
+
+    def interrupt(self, job, requeue):
+        """End a running job from outside, or let it begin again."""
+        self.running.remove(job)
+        if requeue:
+            job.done, job.start, job.reserved, job.interrupted = 0, None, None, True
+            self.waiting.append(job)
+        else:
+            job.done, job.end = job.served(self.now), self.now
+        job.since = None
+
+    def happen(self, event, subject, jobs, requeue):
+        """Whether the event found something to change."""
+        if event in ("node-down", "node-up"):
+            if (subject in self.down) == (event == "node-down"):
+                return False
+            self.down ^= {subject}
+            for job in [job for job in self.running if subject in job.cores]:
+                self.interrupt(job, requeue)
+            return True
+        job = jobs[subject - 1]
+        if job not in (self.waiting if event == "job-deleted" else self.running):
+            return False
+        if event == "job-deleted":
+            self.waiting.remove(job)
+            job.end = self.now
+        else:
+            self.interrupt(job, event == "job-requeued")
+        return True
 
     def start_in_order(self):
         """Start until one does not fit; returns it."""
@@ -106,9 +145,10 @@ class Machine:
         for begin in sorted({self.now, *(end for _, _, end in busy if end > self.now)}):
             # Use only grows where a promise begins.
             moments = [begin, *(b for _, b, _ in busy if begin < b < begin + length)]
-            if all(sum(n for n, b, e in busy if b <= t < e) + job.procs <= self.procs for t in moments):
+            if all(sum(n for n, b, e in busy if b <= t < e) + job.procs <= self.up for t in moments):
                 return begin
-        raise AssertionError("a job that is wider than the machine")
+        assert self.down, "a job that is wider than the machine"
+        return math.inf
 
 
 def none(machine):
@@ -127,8 +167,8 @@ def easy(machine):
         return
     ends = sorted({job.planned() for job in machine.running})
     freed = {t: machine.free + sum(j.procs for j in machine.running if j.planned() <= t) for t in ends}
-    at = next(t for t in ends if freed[t] >= head.procs)
-    spare = freed[at] - head.procs
+    at = next((t for t in ends if freed[t] >= head.procs), math.inf)
+    spare = freed[at] - head.procs if at < math.inf else 0
     for job in machine.sorted(machine.waiting, machine.backfill):
         if job is head or job.procs > machine.free:
             continue
@@ -195,7 +235,7 @@ def replan(machine):
 
 
 def serve_prefix(machine):
-    free = machine.procs
+    free = machine.up
     served = []
     for job in machine.sorted(machine.waiting + machine.running):
         if job.procs > free:
@@ -212,7 +252,7 @@ def serve_prefix(machine):
 def preempt_departure(machine):
     if machine.completed:
         serve_prefix(machine)
-    elif len(machine.waiting) == len(machine.arrived):
+    elif machine.upset or len(machine.waiting) == len(machine.arrived):
         machine.start_in_order()
 
 
@@ -240,31 +280,47 @@ STARTS = {
 }
 
 
-def simulate(rows, procs, order, start):
-    """(start, end, service) of each row."""
+def simulate(rows, procs, order, start, events=(), requeue=True):
+    """(start, end, service) of each row. Events are (time, event, subject), processors being nodes."""
     jobs = [Job(k, *row[:4], **(row[4] if len(row) > 4 else {})) for k, row in enumerate(rows)]
     rule, backfill = STARTS[start]
     machine = Machine(procs, order, backfill or order)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
+    first = future[0].submit
+    events = [(max(time, first), *what) for time, *what in sorted(events, key=lambda event: event[0])]
     while future or machine.waiting or machine.running:
         moments = [job.submit for job in future[:1]]
+        moments += [event[0] for event in events[:1]]
         moments += [job.ends() for job in machine.running]
-        moments += [job.cancel for job in machine.waiting if job.start is None and job.cancel > machine.now]
+        moments += [job.cancel for job in machine.waiting if may_give_up(job) and job.cancel > machine.now]
         if rule is conservative:  # what would have ended then may have been moved: it is an instant all the same
             moments += [job.reserved for job in machine.waiting]
+        if min(moments, default=math.inf) == math.inf:
+            break  # stranded
         machine.now = int(min(moments))
-        one_instant(machine, future, rule)
+        happening = [event for event in events if event[0] == machine.now]
+        events = events[len(happening) :]
+        one_instant(machine, future, rule, [(*event[1:], jobs, requeue) for event in happening])
     return [(job.start, job.end, job.done) for job in jobs]
 
 
-def one_instant(machine, future, rule):
-    """Completions, cancellations, arrivals; then everyone decides once."""
+def may_give_up(job):
+    return job.start is None and not job.interrupted
+
+
+def one_instant(machine, future, rule, happening):
+    """Completions, events, cancellations, arrivals; then everyone decides once."""
     now = machine.now
     machine.completed = [job for job in machine.running if job.ends() == now]
     for job in machine.completed:
         machine.running.remove(job)
         job.end, job.done, job.since = now, job.work, None
-    machine.cancelled = [job for job in machine.waiting if job.start is None and job.cancel <= now]
+    effects = [machine.happen(*event) for event in happening]
+    machine.upset = any(effects)
+    if machine.upset:  # every plan is void
+        for job in machine.waiting:
+            job.reserved = None
+    machine.cancelled = [job for job in machine.waiting if may_give_up(job) and job.cancel <= now]
     for job in machine.cancelled:
         machine.waiting.remove(job)
         job.end = now

@@ -1,6 +1,7 @@
 """The engine agrees with the slow and obvious simulator, start by start and end by end."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -8,19 +9,22 @@ from slow import ORDERS, STARTS
 from slow import simulate as slowly
 from strategies import rows, seeded_rows, workload
 
-from harness.engine.simulate import simulate
+from harness.engine.simulate import Extras, simulate
 from harness.platform.platform import plain
 from harness.plugins import Plugins
 from harness.policy import Scheduler
+from harness.workload.events import Events
 
 POLICIES = Plugins().policies
 CASES = 40
 
 
-def quickly(made, procs, order, start):
+def quickly(made, procs, order, start, events=(), requeue=True):
     """What `slowly` returns, by the engine."""
     chosen = Scheduler(order=order, start=start, energy="none").choose(POLICIES)
-    outcome = simulate(workload(made), plain(procs), chosen)
+    table = pd.DataFrame(events, columns=["time", "event", "subject"])
+    extras = Extras(Events(table, "requeue" if requeue else "kill"))
+    outcome = simulate(workload(made), plain(procs), chosen, extras=extras)
     result = [None] * len(made)
     for row, job in zip(outcome.place, outcome.jobs, strict=True):
         result[row] = tuple(None if np.isnan(value) else value for value in (job.start, job.end, job.service))
@@ -42,6 +46,18 @@ def test_agrees_with_the_obvious_simulator(order, start):
 def test_agrees_on_cases_that_shrink(data, procs, order, start):
     made = data.draw(rows(procs + 1, most=8, cancellations="preempt" not in start))
     assert quickly(made, procs, order, start) == slowly(made, procs, order, start)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), st.integers(1, 4), st.sampled_from(list(ORDERS)), st.sampled_from(list(STARTS)), st.booleans())
+def test_agrees_when_nodes_fail_and_jobs_are_interrupted(data, procs, order, start, requeue):
+    made = data.draw(rows(procs, most=8, cancellations=True))
+    node = st.tuples(st.sampled_from(("node-down", "node-up")), st.integers(0, procs - 1))
+    job = st.tuples(st.sampled_from(("job-deleted", "job-killed", "job-requeued")), st.integers(1, len(made)))
+    drawn = data.draw(st.lists(st.tuples(st.integers(-1, 30), st.one_of(node, node, job)), max_size=8))
+    events = [(time, *what) for time, what in drawn]
+    expected = slowly(made, procs, order, start, events, requeue)
+    assert quickly(made, procs, order, start, events, requeue) == expected
 
 
 def test_a_suspended_job_has_been_started_and_no_longer_gives_up():

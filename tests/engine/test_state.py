@@ -5,7 +5,7 @@ import pytest
 
 from harness.engine import state
 
-LAYOUTS = ["JOB", "NODE", "SLICE", "CLOCK", "TRUTH", "DUE"]
+LAYOUTS = ["JOB", "NODE", "PACE", "NAP", "SLICE", "CLOCK", "TRUTH", "SUMS", "EVENT", "SAMPLE", "PLACEMENT", "DUE"]
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

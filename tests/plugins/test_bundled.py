@@ -283,5 +283,5 @@ def test_a_fixed_rate_stretches_the_runtime():
 
 @pytest.mark.parametrize(("energy", "watts"), [("none", 0), ("peas", 75), ("cores", 100)])
 def test_watts_of_a_node_that_is_half_busy(energy, watts):
-    node = SimpleNamespace(cores=4, busy=2, idle=50.0, peak=150.0)
+    node = SimpleNamespace(cores=4, busy=2, idle=50.0, peak=150.0, status=harness.AWAKE)
     assert OFFERED["account_energy"][energy].function(node, SimpleNamespace(now=0.0, rate=1.0)) == watts

@@ -26,7 +26,15 @@ SCHEDULERS = [
     {"order": "spf", "start": "preempt(at=departure)", "select": "random"},
     {"start": "easy", "rate": "fixed(rate=0.75)"},
 ]
-ENERGY = ("mean_power", "energy", "idle_energy", "energy_per_work", "energy_delay_product")
+ENERGY = (
+    "mean_power",
+    "energy",
+    "idle_energy",
+    "sleep_energy",
+    "transition_energy",
+    "energy_per_work",
+    "energy_delay_product",
+)
 
 
 @pytest.fixture(scope="module", params=SCHEDULERS, ids=lambda parts: " ".join(parts.values()))

@@ -1,4 +1,4 @@
-"""Our own gate: the bundled policies give what reports/bundled.json says; its field tells how it is made."""
+"""Our own gate: the bundled policies give what reports/bundled.json says; the field says how that is made."""
 
 import json
 import tomllib

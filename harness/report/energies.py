@@ -1,0 +1,114 @@
+"""At what energy: every scheduler's measure against the energy it took, all workloads together and each alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness.report.figures import Figure, Section, axis, label, marker_style
+from harness.report.winners import measure_name
+from harness.results.metrics import Measure
+from harness.tournament import pareto
+from harness.tournament.ranking import ENERGY
+
+#: More names beside a picture leave no room for it.
+_MOST_NAMES = 12
+
+_CRITERIA = ("mean_bounded_slowdown", "mean_wait")
+_TITLE = "At what energy?"
+
+
+def energies(frame: pd.DataFrame, schedulers: list[str], by: str, known: Mapping[str, Measure]) -> Section:
+    """The section of performance against energy."""
+    done = frame[(frame["status"] == "done") & np.isfinite(frame[ENERGY].astype(float))]
+    done = done[done["scheduler"].isin(schedulers)]
+    if done.empty:
+        return Section("energy", _TITLE, "energies.html.j2", {"known": False})
+    criteria = dict.fromkeys((by, *_CRITERIA))
+    workloads = list(map(str, done["workload"].unique()))
+    figures = [
+        figure
+        for measure in (known[name] for name in criteria if name != ENERGY)
+        for workload in (["", *workloads] if len(workloads) > 1 else workloads)
+        if (figure := _picture(done, schedulers, measure, workload)) is not None
+    ]
+    return Section("energy", _TITLE, "energies.html.j2", {"known": True, "choice": "picture"}, figures)
+
+
+def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, workload: str) -> Figure | None:
+    runs = done[done["workload"].astype(str) == workload] if workload else done
+    runs = runs[np.isfinite(runs[measure.name].astype(float))]
+    # Who failed somewhere would be compared on other jobs than the others.
+    counts = runs["scheduler"].value_counts()
+    runs = runs[runs["scheduler"].isin(counts.index[counts == counts.max()])]
+    if runs.empty:
+        return None
+    means = runs.groupby("scheduler")[[measure.name, ENERGY]].mean()
+    sign = -1 if measure.better == "more" else 1
+    front = pareto.front(means.to_numpy() * (sign, 1))
+    leaders = means[front].sort_values(ENERGY)
+    name, unit, where = label(measure_name(measure.name)), label(measure.unit), workload or "all workloads"
+    data: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "x": leaders[ENERGY].to_list(),
+            "y": leaders[measure.name].to_list(),
+            "mode": "lines",
+            "line": {"dash": "dot", "width": 1.2, "color": "#888"},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
+    for place, scheduler in enumerate(schedulers):
+        if scheduler not in means.index:
+            continue
+        own = runs[runs["scheduler"] == scheduler]
+        x, y = float(own[ENERGY].mean()), float(own[measure.name].mean())
+        # One run has no spread.
+        bars = {"error_x": _spread(own[ENERGY]), "error_y": _spread(own[measure.name])} if len(own) > 1 else {}
+        data.append(
+            {
+                "type": "scatter",
+                "x": [x],
+                "y": [y],
+                "mode": "markers+text",
+                "text": [str(place + 1)],
+                "textposition": "top right",
+                "customdata": [label(scheduler)],
+                "marker": marker_style(place),
+                "name": f"{place + 1}. {label(scheduler)}",
+                "hovertemplate": f"%{{customdata}}<br>{name} %{{y:,.4g}} {unit}<br>%{{x:,.4g}} kWh<extra></extra>",
+                "meta": {"policy": place},
+                **bars,
+            }
+        )
+    low, high = float(means[measure.name].min()), float(means[measure.name].max())
+    scale = {"type": "log"} if 0 < 3 * low < high else {}
+    text = f"{name} against energy on {where}"
+    listed = ", ".join(map(str, leaders.index))
+    spread = "; bars hold 95 % of the runs" if len(runs) > len(means) else ""
+    return Figure(
+        f"pareto-{measure.name}-{workload or 'all'}",
+        f"{name}, {where}",
+        f"{text[0].upper()}{text[1:]}, mean of each scheduler, numbered as above{spread}. "
+        f"Nobody is better in both than: {listed}.",
+        data,
+        {
+            "xaxis": axis("energy [kWh]"),
+            "showlegend": len(means) <= _MOST_NAMES,
+            "yaxis": axis(
+                f"{measure_name(measure.name)} [{measure.unit}]" if unit else measure_name(measure.name), **scale
+            ),
+            "hovermode": "closest",
+        },
+        height=460,
+        when=f"{name}, {where}",
+    )
+
+
+def _spread(values: "pd.Series[float]") -> dict[str, Any]:
+    """Bars that hold 95 % of the values."""
+    low, mean, high = float(values.quantile(0.025)), float(values.mean()), float(values.quantile(0.975))
+    ends = {"array": [high - mean], "arrayminus": [mean - low]}
+    return {"type": "data", "symmetric": False, "thickness": 1, "width": 2, "color": "rgba(128, 140, 150, 0.5)", **ends}

@@ -1,0 +1,83 @@
+"""The pictures of a page as files, for papers: drawn by the browser through kaleido, in daylight colours."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.figures import Figure, label
+from harness.report.page import Page, drawing
+
+#: [px]; papers scale what they include.
+_WIDTH = 900
+_FORMATS = ("svg", "png")
+
+
+def draw(page: Page, folder: Path) -> list[Path]:
+    """Write the pictures that a page shows when it opens into `folder`, as SVG and PNG."""
+    import kaleido
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HarnessError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    written = list(_diagrams(page, folder))
+    jobs: list[dict[str, Any]] = [
+        {
+            "fig": _printed(figure),
+            "path": folder / f"{number:02}-{_file_name(figure)}.{kind}",
+            "opts": _options(figure, kind),
+        }
+        for number, figure in enumerate(page.shown_first, 1)
+        for kind in _FORMATS
+    ]
+    try:
+        kaleido.write_fig_from_object_sync(jobs)
+    except Exception as error:  # whatever happened to the browser
+        if type(error).__name__ != "ChromeNotFoundError":
+            raise
+        raise HarnessError(
+            f"images need Chrome or Chromium, which was not found ({error}): install one, or name it in BROWSER_PATH"
+        ) from error
+    return [*written, *(Path(job["path"]) for job in jobs)]
+
+
+def _diagrams(page: Page, folder: Path) -> Iterator[Path]:
+    """The critical-difference diagram, which is SVG already."""
+    for section in page.sections:
+        if section.data.get("diagram"):
+            path = folder / "critical-difference.svg"
+            path.write_text(drawing(section.data["diagram"]), encoding="utf-8")
+            yield path
+
+
+def _printed(figure: Figure) -> dict[str, Any]:
+    """A figure as it stands alone on paper, with its title."""
+    layout = {
+        "template": {"layout": {"colorway": ["#1c7ed6"]}},
+        "font": {"family": "sans-serif", "size": 13, "color": "#1b1f24"},
+        "title": {"text": label(figure.title), "x": 0.01, "font": {"size": 17}},
+        "margin": {"l": 10, "r": 15, "t": 84, "b": 10},
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},
+        **figure.layout,
+    }
+    for name in layout:
+        if re.match("[xy]axis", name):
+            layout[name] = {"gridcolor": "#e3e8ec", "linecolor": "#d5dbe1", **layout[name]}
+    data = [
+        trace | ({"colorscale": [[0, "#e7f1fa"], [1, "#0b4a8a"]]} if trace["type"] == "heatmap" else {})
+        for trace in figure.data
+    ]
+    return {"data": data, "layout": layout}
+
+
+def _options(figure: Figure, kind: str) -> dict[str, Any]:
+    return {"format": kind, "width": _WIDTH, "height": figure.height, "scale": 2 if kind == "png" else 1}
+
+
+def _file_name(figure: Figure) -> str:
+    """Its name, of letters that every system takes; long ones are cut."""
+    return re.sub(r"[^\w.-]+", "-", figure.name).strip("-")[:60]

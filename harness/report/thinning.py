@@ -1,0 +1,35 @@
+"""Fewer points for the same picture: what is left out lies between neighbours that are kept, extremes never are."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.results.recording import thin
+
+Floats = npt.NDArray[np.float64]
+
+#: More points than a screen has room for.
+MOST_STEPS = 500
+MOST_INSTANTS = 2000
+
+
+def distribution(values: npt.ArrayLike, most: int = MOST_STEPS) -> tuple[Floats, Floats]:
+    """The distinct `values`, and the share of values up to each; at most `most` of them, the extremes included.
+
+    They are spaced evenly by share and evenly by logarithm, so that the tails of a logarithmic picture stay.
+    """
+    values = np.asarray(values, np.float64)
+    points, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    shares = np.cumsum(counts) / max(1, counts.sum())
+    if len(points) <= most:
+        return points, shares
+    heights = np.log1p(points - points[0])
+    half = most // 2
+    kept = [np.searchsorted(scale, np.linspace(scale[0], scale[-1], half)) for scale in (shares, heights)]
+    places = np.unique(np.clip(np.concatenate([[0], *kept, [len(points) - 1]])[: most + 1], 0, len(points) - 1))
+    return points[places], shares[places]
+
+
+def instants(timeline: pd.DataFrame, most: int = MOST_INSTANTS) -> pd.DataFrame:
+    """At most `most` rows of a timeline, by `time`, with the extremes of every column of every part of it."""
+    return pd.DataFrame(thin(timeline.to_records(index=False), most))

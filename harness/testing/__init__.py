@@ -1,0 +1,24 @@
+"""Test a policy as the harness tests its own: one call, or one class with one line.
+
+    import harness.testing
+
+    harness.testing.check_policy("my-policy", plugins=["my_policy.py"])  # raises PolicyFailure, which explains
+
+    class TestMyPolicy(harness.testing.PolicyTests):  # or, for pytest: one test for every check
+        policy = "my-policy"
+
+Small workloads are made up by hypothesis, and the smallest that shows a fault is printed with the command that
+replays it. The same policy is always put to the same cases.
+"""
+
+from harness.errors import HarnessError
+
+try:
+    import hypothesis  # noqa: F401
+except ImportError:
+    raise HarnessError("harness.testing needs hypothesis: pip install 'sched-harness[testing]'") from None
+
+from harness.testing.kit import PolicyFailure, PolicyTests, check_policy
+from harness.testing.subject import Subject
+
+__all__ = ["PolicyFailure", "PolicyTests", "Subject", "check_policy"]

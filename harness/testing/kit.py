@@ -1,0 +1,155 @@
+"""`check_policy` and `PolicyTests`: every check on corner cases and made-up ones, and what is wrong in plain words."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy import Policy
+from harness.testing.cases import Case, cases, corners
+from harness.testing.checks import CHECKS, Check
+from harness.testing.subject import Stopped, Subject, Wrong, find
+
+#: How many made-up cases a check is put to.
+EXAMPLES = 30
+
+
+class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
+    """A policy fails a check; the message says what is wrong, why it matters, and how to see it."""
+
+    def __init__(self, subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> None:
+        if isinstance(wrong, Stopped):
+            check = CHECKS[0]
+        self.check = check.name
+        self.wrong = str(wrong)
+        self.case = case
+        name, hook = subject.policy.name, subject.policy.hook
+        where = f", case {corner!r}" if corner else ""
+        log = case.swf() if case.in_swf else _in_memory(case)
+        super().__init__(
+            f"the policy {name!r} ({hook}) fails the check {self.check!r}: {wrong}\n\n"
+            f"why it matters: {check.why}.\n\n"
+            f"the smallest workload that shows it (failing.swf{where}):\n{log}\n"
+            f"replayed by:\n{subject.command(case)}"
+        )
+
+
+def _in_memory(case: Case) -> str:
+    """Jobs that no log can hold: the table that a workload is made of."""
+    columns = ["job", "submit", "procs", "work", "estimate", "cancel"]
+    return case.workload().jobs[columns].to_string(index=False) + "\n(jobs of 0 s: only a workload made in Python)\n"
+
+
+def check_policy(
+    policy: Policy | str,
+    *,
+    hook: str | None = None,
+    plugins: Iterable[str | Path] = (),
+    checks: Collection[str] | None = None,
+    examples: int = EXAMPLES,
+) -> None:
+    """Put a policy to every check there is for its kind, or to those that are named.
+
+    `policy` is a policy, or a name as users write it, `easy(reservations=2)`, found among the bundled and installed
+    plugins and those that `plugins` names; `hook` tells policies of one name apart. Parameters that are words, yes
+    or no, or another order are tried in every way unless they are fixed like this. Raises `PolicyFailure` at the
+    first check that fails.
+    """
+    subject = find(policy, hook, plugins)
+    for check in chosen_checks(subject, checks):
+        run_check(subject, check, examples)
+
+
+def chosen_checks(subject: Subject, names: Collection[str] | None = None) -> list[Check]:
+    """The checks that apply to the policy, or those of them that are named."""
+    known = {check.name: check for check in CHECKS}
+    for name in names or ():
+        if name not in known:
+            raise HarnessError(f"there is no check {name!r}; {did_you_mean(name, known)}")
+    return [
+        check for name, check in known.items() if (names is None or name in names) and check.applies(subject.policy)
+    ]
+
+
+def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
+    """One check, on the corner cases first. Raises `PolicyFailure` with the smallest case that fails."""
+    for corner, case in corners(subject.policy, subject.fixed).items():
+        if check.equal and not case.lasting:
+            continue
+        if wrong := _wrong(subject, check, case):
+            raise _explained(subject, check, wrong, case, corner)
+    failures: list[tuple[Wrong, Case]] = []
+
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        verbosity=Verbosity.quiet,
+    )
+    @given(cases(subject.policy, subject.fixed, equal=check.equal))
+    def attempt(case: Case) -> None:
+        if wrong := _wrong(subject, check, case):
+            failures.append((wrong, case))
+            raise wrong
+
+    try:
+        attempt()
+    except Exception:  # the one that was found, or hypothesis's own if it is not found again
+        if not failures:
+            raise
+        raise _explained(subject, check, *failures[-1]) from None
+
+
+def _wrong(subject: Subject, check: Check, case: Case) -> Wrong | None:
+    """What the check says about the case."""
+    try:
+        check.run(subject, case)
+    except Wrong as wrong:
+        return wrong
+    return None
+
+
+def _explained(subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> PolicyFailure:
+    """The failure with every job left out that is not needed for it."""
+    number = len(case.jobs)
+    while number > 0 and len(case.jobs) > 1:
+        number -= 1
+        smaller = replace(case, jobs=case.jobs[:number] + case.jobs[number + 1 :])
+        again = _wrong(subject, check, smaller)
+        if type(again) is type(wrong):
+            wrong, case = again, smaller
+    failure = PolicyFailure(subject, check, wrong, case, corner)
+    failure.__cause__ = wrong.__cause__
+    return failure
+
+
+class PolicyTests:
+    """Tests of one policy for pytest: inherit, and say which. Each check becomes a test.
+
+        class TestMyPolicy(harness.testing.PolicyTests):
+            policy = "my-policy"
+
+    `policy`, `hook`, `plugins` and `examples` are as in `check_policy`.
+    """
+
+    policy: ClassVar[Policy | str]
+    hook: ClassVar[str | None] = None
+    plugins: ClassVar[Iterable[str | Path]] = ()
+    examples: ClassVar[int] = EXAMPLES
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """Make one test of each check that applies."""
+        if "check" in metafunc.fixturenames:
+            names = [check.name for check in chosen_checks(find(self.policy, self.hook, self.plugins))]
+            metafunc.parametrize("check", names)
+
+    def test_policy(self, check: str) -> None:
+        """The policy passes this check."""
+        check_policy(self.policy, hook=self.hook, plugins=self.plugins, checks=[check], examples=self.examples)

@@ -1,0 +1,199 @@
+"""The policy that is tested, and running it."""
+
+import dataclasses
+import functools
+import inspect
+import itertools
+import math
+import shlex
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness import bundled, kernels
+from harness.engine.faults import PolicyError
+from harness.engine.simulate import simulate
+from harness.errors import HarnessError, did_you_mean
+from harness.plugins import plugins as load_plugins
+from harness.policy import Choice, Policy, Rate, Scheduler, Sleep, choose, parse
+from harness.results.schedule import Schedule
+from harness.testing.cases import Case
+
+PARTS = {hook: part for part, hook in Scheduler.HOOKS.items()}
+
+#: The run of a handful of jobs that is still going after so many signs of progress, 0.2 s each, will never end.
+PATIENCE = 15
+
+Chosen = dict[str, Choice]
+
+
+class Wrong(Exception):  # noqa: N818 - what a check found, not a mistake of ours
+    """What a check found, in a sentence."""
+
+
+class Stopped(Wrong):
+    """The run itself did not end well."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One policy, the parameters a user fixed, and where it comes from."""
+
+    policy: Policy
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    plugins: tuple[str, ...] = ()
+    plain: str = ""  # why it cannot be compiled, if it cannot
+
+    @property
+    def part(self) -> str:
+        """Its part in a scheduler."""
+        return PARTS[self.policy.hook]
+
+    def choose(self, case: Case) -> Chosen:
+        """The scheduler of a case, with the policy in its part."""
+        policies = load_plugins(*self.plugins).policies
+        chosen = Scheduler(**({"energy": "none"} | dict(case.company))).choose(policies)
+        chosen[self.part] = Choice(self.policy, {**self.policy.parameters, **case.values})
+        start = chosen["start"]
+        named = start.values.get(start.policy.order)
+        chosen["second"] = choose(named, "order_queue", policies["order_queue"]) if named else chosen["order"]
+        return chosen
+
+    def run(self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None) -> Schedule:
+        """Replay the case; what stops the run is `Stopped`. `watched` puts spies around the chosen policies."""
+        chosen = self.choose(case)
+        workload = case.workload()
+
+        signs = itertools.count()
+
+        def patience(done: int, jobs: int) -> None:
+            if next(signs) > PATIENCE:
+                raise Stopped("the run does not come to an end: something asks to be called again all the time")
+
+        chosen = watched(chosen) if watched else chosen
+        try:
+            with np.errstate(all="ignore"):  # compiled code does not warn of overflows either
+                outcome = simulate(workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience)
+        except PolicyError as error:
+            raise Stopped(f"the run was stopped: {error}") from error
+        except (Wrong, HarnessError):
+            raise
+        except Exception as error:
+            where = " ".join(getattr(error, "__notes__", []))
+            raise Stopped(f"the run was stopped by {type(error).__name__}: {error} {where}".rstrip()) from error
+        names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
+        return Schedule(workload, case.platform, names, case.seed, outcome)
+
+    def command(self, case: Case, log: str = "failing.swf") -> str:
+        """What replays the case: a command where its platform has a name, else Python."""
+        parts = dict(case.company)
+        chosen = Choice(self.policy, {**self.policy.parameters, **case.values})
+        parts[self.part] = str(chosen)
+        if case.in_swf and case.platform.name == f"{case.platform.cores} processors":
+            words = ["harness", "run", log, "--procs", str(case.platform.cores)]
+            words += ["--unknown", "cancel"] if case.impatient else []
+            words += [word for path in self.plugins for word in ("--plugins", path)]
+            words += [word for part, name in parts.items() for word in (f"--{part}", name)]
+            return shlex.join(words + (["--seed", str(case.seed)] if case.seed else []))
+        platform = python(case.platform)
+        jobs = f'harness.prepare(harness.read_swf("{log}"), unknown="cancel")'
+        if not case.in_swf:
+            jobs = f"Case({python(case.jobs)}, {platform}).workload()"
+        scheduler = ", ".join(f"{part}={name!r}" for part, name in parts.items())
+        call = (
+            f"harness.simulate({jobs}, {platform}, harness.Scheduler({scheduler}), seed={case.seed}, "
+            f"plugins={list(self.plugins)})"
+        )
+        homes = {"Case": "harness.testing.cases", "Job": "harness.testing.cases", "NodeType": "harness"}
+        homes |= {"Platform": "harness", "SleepState": "harness.platform.platform"}
+        imports = [f"from {home} import {name}" for name, home in homes.items() if f"{name}(" in call]
+        return "\n".join(["import harness", *imports, call])
+
+
+def python(thing: Any) -> str:
+    """A platform as it is written, without what is as by default."""
+    if isinstance(thing, tuple):
+        return "(" + "".join(f"{python(item)}, " for item in thing).rstrip() + ")"
+    if not dataclasses.is_dataclass(thing):
+        return 'float("inf")' if thing == math.inf else repr(thing)
+    given = [
+        f"{f.name}={python(getattr(thing, f.name))}"
+        for f in dataclasses.fields(thing)
+        if getattr(thing, f.name) is not f.default and getattr(thing, f.name) != f.default
+    ]
+    return f"{type(thing).__name__}({', '.join(given)})"
+
+
+def find(policy: Policy | str, hook: str | None = None, plugins: Iterable[str | Path] = ()) -> Subject:
+    """The policy that is meant: itself, or by its name as a user writes it, `easy(reservations=2)`."""
+    paths = tuple(str(path) for path in ((plugins,) if isinstance(plugins, str | Path) else plugins))
+    if isinstance(policy, Policy):
+        return _ready(Subject(policy, plugins=paths or _file_of(policy)))
+    name, given = parse(policy)
+    known = load_plugins(*paths).policies
+    if hook is not None and hook not in known:
+        raise HarnessError(f"there is no hook {hook!r}; {did_you_mean(hook, known)}")
+    homes = [h for h in known if name in known[h] and hook in (None, h)]
+    if not homes:
+        names = {n for h in known for n in known[h] if hook in (None, h)}
+        raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, names)}")
+    if len(homes) > 1:
+        raise HarnessError(f"{name!r} is a policy of {' and of '.join(homes)}: say which with hook={homes[0]!r}")
+    found = known[homes[0]][name]
+    for parameter, value in given.items():
+        if parameter not in found.parameters:
+            raise HarnessError(f"{name!r} has no parameter {parameter!r}; {did_you_mean(parameter, found.parameters)}")
+        found.number(parameter, value)
+    return _ready(Subject(found, given, paths))
+
+
+def _ready(subject: Subject) -> Subject:
+    """A policy that numba refuses is tested as plain Python, without trying to compile it every time."""
+    if not subject.policy.compiled:
+        return replace(subject, plain="it says compiled=False")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        kernel = kernels.kernel_of(Choice(subject.policy, dict(subject.policy.parameters)), 0)
+    if kernel.python is None:
+        return subject
+    reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
+    return replace(
+        subject, policy=replace(subject.policy, compiled=False), plain="".join(reasons) or "numba refuses it"
+    )
+
+
+def _file_of(policy: Policy) -> tuple[str, ...]:
+    """The plugin file that a policy given as an object comes from; none for bundled and installed ones."""
+    path = inspect.getsourcefile(getattr(policy.function, "py_func", policy.function)) or ""
+    if load_plugins().policies[policy.hook].get(policy.name) is policy:
+        return ()
+    return (path,) if Path(path).parent != bundled.folder("plugins") else ()
+
+
+def spied(
+    policy: Policy, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None
+) -> Policy:
+    """The policy in plain Python, with something called before and after it: `after(answer, …)` gets its answer."""
+    inner = getattr(policy.function, "py_func", policy.function)
+
+    @functools.wraps(inner)
+    def function(*arguments: Any) -> Any:
+        if before:
+            before(*arguments)
+        answer = inner(*arguments)
+        if after:
+            after(answer, *arguments)
+        return answer
+
+    watched = replace(policy, function=function, compiled=False)
+    return replace(watched, constant=False) if isinstance(watched, Rate | Sleep) else watched
+
+
+def spy(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:
+    """Put a spy around one of the chosen policies."""
+    choice = chosen[part]
+    chosen[part] = Choice(spied(choice.policy, **calls), choice.values)

@@ -1,0 +1,116 @@
+"""`harness plugin new` and `harness plugin check`: what they make, what they say, what they refuse."""
+
+import re
+from pathlib import Path
+
+import pytest
+from calling import Call
+
+from harness import bundled
+from harness.plugins import Plugins
+from harness.policy import KINDS
+
+
+@pytest.mark.parametrize("hook", KINDS)
+def test_a_new_plugin_passes_every_check_at_once(tmp_path: Path, harness_says: Call, hook: str) -> None:
+    answer = harness_says("plugin", "new", "my-idea", "--hook", hook, "--out", tmp_path)
+    assert answer.status == 0
+    source = tmp_path / "my-idea" / "src" / "my_idea" / "__init__.py"
+    assert str(source) in answer.out.splitlines()
+    assert "my-idea" in Plugins([source]).policies[hook]
+    answer = harness_says("plugin", "check", source, "--examples", "5")
+    assert answer.status == 0
+    assert re.search(rf"my-idea +{hook} +(\d+) of \1 +passes", answer.out)
+
+
+def test_nothing_is_left_to_fill_in(tmp_path: Path, harness_says: Call) -> None:
+    harness_says("plugin", "new", "my-idea", "--out", tmp_path)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 4
+    for path in files:
+        unfilled = re.findall(r"\$\w+", path.read_text())
+        assert unfilled == [], path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["9lives"], "cannot be the name of a plugin"),
+        (["My-Policy"], "cannot be the name of a plugin"),
+        (["a--b"], "cannot be the name of a plugin"),
+        (["../up"], "cannot be the name of a plugin"),
+        (["lambda"], "cannot be the name of a plugin"),
+        (["random"], "a Python package 'random' is there already"),
+        (["harness"], "a Python package 'harness' is there already"),
+        (["wfp3"], "there is already a policy 'wfp3' (order_queue)"),
+        (["mine", "--hook", "order"], "there is no hook 'order' for policies; did you mean 'order_queue'?"),
+        (["mine", "--out", "nowhere"], "nowhere: no such folder"),
+    ],
+)
+def test_names_and_places_that_will_not_do(
+    tmp_path: Path, harness_says: Call, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = harness_says("plugin", "new", *arguments)
+    assert answer.status == 2
+    assert sentence in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, harness_says: Call) -> None:
+    (tmp_path / "mine").mkdir()
+    answer = harness_says("plugin", "new", "mine", "--out", tmp_path)
+    assert answer.status == 2
+    assert "exists already" in answer.err
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
+BROKEN = """
+import harness
+
+def upside_down(job, clock):
+    return -clock.now
+
+@harness.hookimpl
+def order_queue():
+    return [harness.Order("upside-down", upside_down)]
+"""
+
+
+def test_a_broken_plugin_fails_with_an_explanation(tmp_path: Path, harness_says: Call) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    for what in (tmp_path / "broken.py", tmp_path):
+        answer = harness_says("plugin", "check", what)
+        assert answer.status == 1
+        assert re.search(r"upside-down +order_queue +\d of \d +fails varies", answer.out)
+        assert "why it matters" in answer.out
+        assert "harness run failing.swf" in answer.out
+
+
+def test_what_runs_as_plain_python_is_told_why(tmp_path: Path, harness_says: Call) -> None:
+    text = BROKEN.replace("-clock.now", "len(str(job)) * 0 + job.submit").replace("upside-down", "stringy")
+    (tmp_path / "stringy.py").write_text(text)
+    answer = harness_says("plugin", "check", tmp_path / "stringy.py", "--examples", "2")
+    assert answer.status == 0
+    assert "stringy runs as plain Python: " in answer.err
+
+
+def test_bundled_plugins_are_checked_where_they_are(harness_says: Call) -> None:
+    answer = harness_says("plugin", "check", bundled.folder("plugins") / "set_rate.py", "--examples", "2")
+    assert answer.status == 0
+    assert "full" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        ("nowhere", "expected a plugin file, a folder of them, or the name of an installed plugin"),
+        ("", "offers no policies"),
+    ],
+)
+def test_what_is_no_plugin_is_refused(tmp_path: Path, harness_says: Call, what: str, sentence: str) -> None:
+    (tmp_path / "empty.py").write_text("'''Nothing.'''\n")
+    answer = harness_says("plugin", "check", tmp_path / what)
+    assert answer.status == 2
+    assert sentence in answer.err

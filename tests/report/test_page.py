@@ -1,0 +1,161 @@
+"""What is on the page, whatever the state of the tournament and whatever its names."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hostile import HOSTILE, Renamed
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harness
+from harness.errors import HarnessError
+from harness.report.figures import label
+from harness.report.page import embedded, render, tournament_page
+from harness.report.replays import choose
+
+Doctored = Callable[[Callable[[pd.DataFrame], pd.DataFrame]], harness.Results]
+
+
+def test_the_page_answers_in_order_and_stays_by_itself(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    questions = [
+        "Who wins, and how sure are we?",
+        "At what energy?",
+        "Where and when do they differ?",
+        "Run by run",
+        "How far is this from the real machine?",
+        "What exactly was run?",
+    ]
+    places = [text.index(f"{question}</h2>") for question in questions]
+    assert places == sorted(places)
+    assert len(text.encode()) < 10e6
+    outside_scripts = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r"(src|href)=\"(?!#|data:)", outside_scripts)
+    assert "simulated again for this page" in text
+    assert "ranks first" in text or "is best" in text or "share the first rank" in text
+
+
+def test_every_input_is_named_with_its_hash(store: Path, page: Path) -> None:
+    text, about = page.read_text(encoding="utf-8"), harness.Results(store).about
+    for thing in (*about["workloads"], *about["platforms"]):
+        assert thing["digest"] in text
+    assert "harness tournament field.toml" in text
+    assert about["versions"]["engine"] in text
+
+
+def test_no_name_becomes_markup(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "<script>window.hacked" not in text
+    assert "<a href='javascript" not in text
+    assert "window.hacked" in text  # it is there, as a text
+
+
+@given(
+    st.recursive(
+        st.text() | st.floats() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_embedded_json_cannot_end_its_script(value: object) -> None:
+    text = str(embedded(value))
+    assert not set(text) & set("<>&\u2028\u2029")
+    json.loads(text, parse_constant=pytest.fail)
+
+
+@given(st.text())
+def test_labels_have_no_markup(text: str) -> None:
+    assert not set(label(text)) & set("<>\"'")
+
+
+def test_a_tournament_that_is_not_complete_says_so(store: Path, doctored: Doctored) -> None:
+    planned = harness.Results(store).planned
+    text = render(tournament_page(doctored(lambda frame: frame.iloc[:-1])))
+    assert f"{planned - 1} of {planned} runs are done" in text
+    assert "1 runs were not tried yet" in text
+
+
+def test_failed_runs_are_listed_with_their_errors(doctored: Doctored) -> None:
+    def fail(frame: pd.DataFrame) -> pd.DataFrame:
+        frame.loc[0, ["status", "error"]] = "failed", f"it went {HOSTILE}"
+        return frame
+
+    text = render(tournament_page(doctored(fail)))
+    assert "1 runs failed" in text
+    assert "Runs that failed" in text
+    assert "it went &lt;/script&gt;" in text
+
+
+def test_a_tournament_of_failures_still_has_a_page(doctored: Doctored) -> None:
+    text = render(tournament_page(doctored(lambda frame: frame.assign(status="failed", error="no luck"))))
+    assert "Nothing can be ranked" in text
+    assert "no luck" in text
+
+
+def test_a_tournament_that_has_just_begun_still_has_a_page(doctored: Doctored) -> None:
+    text = render(tournament_page(doctored(lambda frame: frame.iloc[:0])))
+    assert "no run is done yet." in text
+
+
+def test_a_slip_in_the_measure_is_refused(store: Path) -> None:
+    with pytest.raises(HarnessError, match="mean_wait"):
+        tournament_page(harness.Results(store), "mean_wiat")
+
+
+def test_a_schedule_that_is_not_the_stored_one_is_not_shown(doctored: Doctored) -> None:
+    page = tournament_page(doctored(lambda frame: frame.assign(schedule_digest="another")))
+    text = render(page)
+    assert "gave another schedule than the store holds" in text
+    assert "Run by run" not in text
+
+
+def test_what_another_version_ran_is_shown_if_its_schedule_is_the_same(doctored: Doctored) -> None:
+    text = render(tournament_page(doctored(lambda frame: frame.assign(identity="of another engine"))))
+    assert "simulated again for this page" in text
+    assert "Run by run" in text
+
+
+def test_the_best_and_the_worst_are_looked_at_and_the_slow_are_named() -> None:
+    names = [f"s{number}" for number in range(8)]
+    frame = pd.DataFrame(
+        {"scheduler": names, "workload": "w", "variation": 0, "platform": "p", "seed": 0, "status": "done"}
+    ).assign(seconds=[0.1, 99, *[0.1] * 6])
+    wanted, remarks = choose(frame, names)
+    assert [one.row["scheduler"] for one in wanted] == ["s0", "s2", "s3", "s7"]
+    assert [one.repeated for one in wanted] == [True, False, False, False]
+    assert any("s1 on w" in remark for remark in remarks)
+
+
+def test_pictures_need_a_browser_and_say_so(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kaleido = pytest.importorskip("kaleido")
+    from kaleido.errors import ChromeNotFoundError
+
+    from harness.report.images import draw
+
+    def refuse(jobs: object) -> None:
+        raise ChromeNotFoundError
+
+    monkeypatch.setattr(kaleido, "write_fig_from_object_sync", refuse)
+    with pytest.raises(HarnessError, match="Chrome or Chromium"):
+        draw(tournament_page(harness.Results(store)), tmp_path)
+
+
+def test_pictures_are_files_with_names_that_every_system_takes(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kaleido = pytest.importorskip("kaleido")
+
+    from harness.report.images import draw
+
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(kaleido, "write_fig_from_object_sync", asked.extend)
+    page = tournament_page(Renamed(store))
+    draw(page, tmp_path / "images")
+    assert "critical-difference.svg" in [path.name for path in (tmp_path / "images").iterdir()]
+    assert len({job["path"] for job in asked}) == 2 * len(page.shown_first)
+    for job in asked:
+        assert re.fullmatch(r"[\w.-]+\.(svg|png)", job["path"].name)
+        json.dumps(job["fig"])  # nothing but what a file can hold

@@ -1,0 +1,291 @@
+"""Thirty small faults, planted one at a time: does anybody notice?
+
+Each fault is one replacement of text in a copy of the harness. The copy is put to the checks of `harness.testing`, and
+its schedules of a few fixed workloads are compared with those of the sound harness, as a regression check would.
+`python tests/testing/mutations.py` writes reports/mutations.md.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+REPORT = ROOT / "reports" / "mutations.md"
+JUDGE = Path(__file__).with_name("judge.py")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One replacement, and the policy that is put to the checks."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    policy: str
+
+
+STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
+QUEUE, PROFILE, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "profile", "nodes", "service"))
+
+FAULTS = (
+    # start policies
+    Fault(
+        "none looks behind the first that does not fit",
+        STARTS,
+        "            return job\n",
+        "            pass\n",
+        "none",
+    ),
+    Fault(
+        "greedy wants a processor left over",
+        STARTS,
+        "        if harness.fits(state, job):\n            harness.start(state, job)\n\n\ndef easy",
+        "        if state.jobs[job].procs < state.clock.free:\n            harness.start(state, job)\n\n\ndef easy",
+        "greedy",
+    ),
+    Fault("easy: < for ≤ at the reservation", STARTS, "now + record.left <= at:", "now + record.left < at:", "easy"),
+    Fault("easy forgets what time it is", STARTS, "now + record.left <= at:", "record.left <= at:", "easy"),
+    Fault(
+        "easy: < for ≤ of the spare processors",
+        STARTS,
+        "            if burden <= spare and harness.fits(state, job) and",
+        "            if burden < spare and harness.fits(state, job) and",
+        "easy",
+    ),
+    Fault(
+        "easy gives spare processors away twice",
+        STARTS,
+        "                spare -= burden\n\n\n@harness.jit\ndef backfill_behind_many",
+        "                pass\n\n\n@harness.jit\ndef backfill_behind_many",
+        "easy",
+    ),
+    Fault(
+        "easy leaves one processor unused",
+        STARTS,
+        "if record.procs > state.clock.free or job == head",
+        "if record.procs >= state.clock.free or job == head",
+        "easy",
+    ),
+    Fault(
+        "easy counts one spare processor too many",
+        STARTS,
+        "            burden = harness.burden(state, job, head)\n",
+        "            burden = harness.burden(state, job, head) - 1\n",
+        "easy",
+    ),
+    Fault(
+        "easy(reservations=2) protects one more",
+        STARTS,
+        "if protected == reservations:",
+        "if protected > reservations:",
+        "easy(reservations=2)",
+    ),
+    Fault(
+        "conservative does not lift a reservation that it moves",
+        STARTS,
+        "            harness.release(state, record.procs, begin, begin + record.left)\n",
+        "",
+        "conservative",
+    ),
+    Fault(
+        "conservative gives a second too little back",
+        STARTS,
+        "begin, end = now, record.planned\n",
+        "begin, end = now, record.planned - 1.0\n",
+        "conservative",
+    ),
+    Fault(
+        "conservative never compresses", STARTS, "if give_back_unused(state):", "if not state.clock:", "conservative"
+    ),
+    Fault(
+        "conservative: ≥ for > when a job is due",
+        STARTS,
+        "if harness.when(state, record.reserved) > now:",
+        "if harness.when(state, record.reserved) >= now:",
+        "conservative",
+    ),
+    Fault(
+        "conservative reserves a second for everybody",
+        STARTS,
+        "    record.reserved = harness.earliest_fit(state, record.procs, record.left)\n"
+        "    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)\n",
+        "    record.reserved = harness.earliest_fit(state, record.procs, record.left)\n"
+        "    harness.reserve(state, record.procs, record.reserved, record.reserved + 1.0)\n",
+        "conservative",
+    ),
+    Fault(
+        "conservative does not ask to be woken",
+        STARTS,
+        "if wake and soonest < harness.INFINITY:",
+        "if wake and soonest < 0.0:",
+        "conservative",
+    ),
+    Fault(
+        "preempt serves nobody who fills the machine",
+        STARTS,
+        "if state.jobs[job].procs > free:",
+        "if state.jobs[job].procs >= free:",
+        "preempt",
+    ),
+    Fault(
+        "preempt(at=departure) lets newcomers in while others wait",
+        STARTS,
+        "clock.queued == clock.arrived:",
+        "clock.queued >= clock.arrived:",
+        "preempt(at=departure)",
+    ),
+    # orders
+    Fault("wfp3 does not say that it varies", ORDERS, "varies=True)", "varies=False)", "wfp3"),
+    Fault(
+        "spf forgets what a suspended job has done",
+        ORDERS,
+        "    return job.left\n\n\ndef lpf",
+        "    return job.estimate\n\n\ndef lpf",
+        "spf",
+    ),
+    Fault("unicef takes the logarithm of 1", ORDERS, "max(job.procs, 2)", "max(job.procs, 1)", "unicef"),
+    Fault("lcfs without its sign", ORDERS, "return -job.submit", "return job.submit", "lcfs"),
+    # selections and energy
+    Fault(
+        "first-fit forgets the first node",
+        SELECTIONS,
+        'processors."""\n    need = state.jobs[job].procs\n    node = harness.next_free(state, -1)\n    while',
+        'processors."""\n    need = state.jobs[job].procs\n    node = harness.next_free(state, 0)\n    while',
+        "first-fit",
+    ),
+    Fault(
+        "best-fit and others ignore memory",
+        SELECTIONS,
+        "min(need, harness.room(state, job, node))",
+        "min(need, state.nodes[node].free)",
+        "best-fit",
+    ),
+    Fault(
+        "worst-fit forgets the emptiest nodes",
+        SELECTIONS,
+        "range(most_free(state), 0, -1)",
+        "range(most_free(state) - 1, 0, -1)",
+        "worst-fit",
+    ),
+    Fault(
+        "cores charges idle power twice",
+        "plugins/account_energy.py",
+        "node.idle * (node.cores - node.busy)",
+        "node.idle * node.cores",
+        "cores",
+    ),
+    # the engine under the start rules
+    Fault(
+        "the queue: the later of two equals goes first",
+        QUEUE,
+        "if before < score or (before == score and other < job):",
+        "if before < score or (before == score and other > job):",
+        "none",
+    ),
+    Fault(
+        "a reservation counts completions only up to the first sufficient one",
+        PROFILE,
+        "if free >= need and state.jobs[other].planned > at:",
+        "if free >= need:",
+        "easy",
+    ),
+    Fault(
+        "a node does not get its cores back",
+        NODES,
+        "        state.nodes[node].free += cores\n",
+        "",
+        "easy",
+    ),
+    Fault(
+        "a job is served for as long as it asked for",
+        SERVICE,
+        "truth.due = clock.virtual + truth.work / speed",
+        "truth.due = clock.virtual + record.left / speed",
+        "none",
+    ),
+    Fault(
+        "a suspended job keeps its stale estimate",
+        SERVICE,
+        "    record.left = max(0.0, (record.planned - clock.virtual) * record.speed)\n",
+        "",
+        "preempt",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checks and the comparison of schedules say about one copy."""
+
+    check: str  # the one that fails, or nothing
+    schedules: dict[str, str]  # scheduler → digest, or what stopped it
+
+
+def judge(fault: Fault | None, policy: str) -> Verdict:
+    """Copy the harness, plant the fault, and look from another process, with nothing compiled."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = Path(scratch)
+        for folder in ("harness", "plugins", "policies", "platforms", "workloads", "reports"):
+            shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        if fault:
+            path = tree / fault.file
+            text = path.read_text(encoding="utf-8")
+            assert text.count(fault.old) == 1, f"{fault.what}: its text is no longer there once; plant it elsewhere"
+            path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1"}
+        command = [sys.executable, str(JUDGE), policy]
+        done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, f"{fault}\n{done.stderr}"
+        return Verdict(**json.loads(done.stdout))
+
+
+def study() -> list[tuple[str, str, str, str]]:
+    """(fault, file, the check that fails, how many schedules differ) for every fault."""
+    with ThreadPoolExecutor(2) as pool:
+        sound = pool.submit(judge, None, "none").result()
+        assert sound.check == ""
+        verdicts = pool.map(lambda fault: judge(fault, fault.policy), FAULTS)
+        rows = []
+        for number, (fault, verdict) in enumerate(zip(FAULTS, verdicts, strict=True), 1):
+            print(f"{number} of {len(FAULTS)}: {fault.what}: {verdict.check}", file=sys.stderr)
+            rows.append((fault.what, fault.file, verdict.check, _difference(sound, verdict)))
+        return rows
+
+
+def _difference(sound: Verdict, verdict: Verdict) -> str:
+    """How many of the schedules are not what they were."""
+    differ = sum(sound.schedules[name] != digest for name, digest in verdict.schedules.items())
+    return f"{differ} of {len(sound.schedules)}" if differ else ""
+
+
+def report(rows: list[tuple[str, str, str, str]]) -> str:
+    """The published page."""
+    from harness.report.tables import render
+
+    caught = sum(bool(check or differ) for _, _, check, differ in rows)
+    missed = [what for what, _, check, differ in rows if not (check or differ)]
+    by_kit = sum(bool(check) for _, _, check, _ in rows)
+    shown = [(what, where, check or "—", differ or "—") for what, where, check, differ in rows]
+    table = render(("fault", "in", "check that fails", "schedules that differ"), shown, "markdown")
+    return (
+        "# Planted faults, and who notices\n\n"
+        f"{len(rows)} small faults, each planted alone in a copy of the harness. `harness.testing` puts the policy "
+        "concerned to its\nchecks; a regression check compares the schedules of fixed workloads with those of the "
+        "sound harness. A legal but\ndifferent policy can only be seen by the second. Regenerate (a few minutes):\n\n"
+        "    python tests/testing/mutations.py\n\n"
+        f"{caught} of {len(rows)} are caught, {by_kit} of them by the checks alone. "
+        f"Missed: {'; '.join(missed) if missed else 'none'}.\n\n{table}\n"
+    )
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    REPORT.write_text(report(study()), encoding="utf-8")
+    print(REPORT)

@@ -1,0 +1,123 @@
+"""The author's guide, plugins/README.md: its plugins are checked, its Python runs, its commands work as printed."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness.cli
+from harness.bundled import folder
+from harness.engine import state
+from harness.records import RECORDS, fields
+from harness.report.tables import render
+from harness.testing import check_policy
+
+GUIDE = folder("plugins") / "README.md"
+TEXT = GUIDE.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
+PYTHON = [code for language, code in BLOCKS if language == "python"]
+SESSIONS = [
+    [line.removeprefix("$ ") for line in code.splitlines()] for language, code in BLOCKS if language == "console"
+]
+COMMANDS = [command for session in SESSIONS for command in session]
+
+#: Commands that do not exist yet.
+PENDING = ["harness tournament my-field.toml --plugins my_wfp3.py"]
+
+#: The commands that install something: run in an environment of their own.
+PACKAGING = next(session for session in SESSIONS if any("pip install" in command for command in session))
+
+CALLED = [command for command in COMMANDS if command not in PENDING and command not in PACKAGING]
+
+
+@pytest.fixture
+def with_its_files(tmp_path, monkeypatch):
+    """A folder with the files that the guide tells to make: the blocks that begin `# file: NAME`."""
+    for _, code in BLOCKS:
+        if named := re.match(r"# file: (\S+)\n", code):
+            (tmp_path / named[1]).write_text(code[named.end() :])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_there_is_something_to_test():
+    assert len(CALLED) > 5
+    assert len(PYTHON) > 5
+    assert {language for language, _ in BLOCKS} == {"python", "console", "toml"}
+    assert set(PENDING) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", CALLED)
+def test_every_command_works(with_its_files, monkeypatch, capsys, command):
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    harness.cli.main()  # ends without SystemExit when all is well
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("code", PYTHON, ids=lambda code: code.splitlines()[0])
+def test_every_python_block_works(with_its_files, monkeypatch, code):
+    exec(compile(code, str(GUIDE), "exec"), {"__name__": "guide"})
+
+
+def test_every_plugin_is_put_to_the_checks_in_the_guide_itself():
+    files = re.findall(r"# file: (my_\w+\.py)", TEXT)
+    assert len(files) >= 4
+    for name in files:
+        assert f"--plugins {name}" in TEXT, name
+
+
+@pytest.mark.slow
+def test_the_model_passes_the_checks_like_any_other(with_its_files):
+    check_policy("my-model", plugins=["my_model.py"], examples=2)
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_guide_pass(with_its_files, fresh):
+    assert "passed" in fresh("pytest -q -p no:cacheprovider test_my_wfp3.py", with_its_files)
+
+
+@pytest.mark.slow
+def test_packaging_works_as_printed(fresh, tmp_path):
+    place = tmp_path
+    for command in PACKAGING:
+        if command.startswith("cd "):
+            place = place / command.removeprefix("cd ")
+        else:
+            fresh(command, place)
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#]+)\)", TEXT))))
+def test_every_link_leads_somewhere(target):
+    assert (GUIDE.parent / target).exists()
+
+
+# ---------------------------------------------------------------- the records
+
+
+def generated():
+    """The tables of the guide, one for each record."""
+    parts = []
+    for record, (_, who) in RECORDS.items():
+        rows = [row[1:] for row in fields() if row[0] == record]
+        parts += [f"### {record}: {who}", render(("field", "kind", "meaning"), rows, "markdown")]
+    return "\n\n".join(parts)
+
+
+def test_the_records_of_the_guide_are_those_of_the_engine():
+    """When this fails, put what `generated` returns between the two comments of the guide."""
+    shown = re.search(r"<!-- generated: .*? -->\n(.*)\n<!-- end -->", TEXT, re.DOTALL)[1]
+    assert shown.strip() == generated().strip()
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_every_field_of_a_record_is_found_with_the_comment_beside_it(record):
+    source = Path(state.__file__).read_text(encoding="utf-8")
+    layout = getattr(state, RECORDS[record][0])
+    listed = {name: (kind, meaning) for where, name, kind, meaning in fields() if where == record}
+    assert list(listed) == list(layout.names)
+    for name, (kind, meaning) in listed.items():
+        assert kind == ("number" if layout[name].kind == "f" else "whole")
+        assert not meaning or f"# {meaning}\n" in source
+    assert sum(bool(meaning) for _, meaning in listed.values()) > len(listed) / 2
