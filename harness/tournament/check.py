@@ -162,8 +162,8 @@ def _stale(old: Baseline, made: Baseline, measures: set[str]) -> Iterator[str]:
         yield f"the engine has changed: {was.engine} (harness {was.harness}), now {now.engine} (harness {now.harness})"
     if was.measures != now.measures:
         yield "how measures are computed has changed"
-    for name in sorted(measures - {name for past in old.runs for name in past.measures}):
-        yield f"the measure {name} is not in the baseline: nothing is compared with it"
+    if lacking := sorted(measures - {name for past in old.runs for name in past.measures}):
+        yield f"the baseline has nothing to compare with: {', '.join(lacking)}"
     if was.python != now.python:
         yield f"made under Python {was.python}, this is {now.python}: whether policies have changed cannot be told"
         return
