@@ -26,7 +26,8 @@ def test_importing_stays_light(statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["run", "--help"], ["list", "--help"], ["data", "--help"], ["theory", "--help"]]
+    "arguments",
+    [["--help"], ["run", "--help"], ["list", "--help"], ["check", "--help"], ["data", "--help"], ["theory", "--help"]],
 )
 def test_asking_for_help_stays_light(arguments: list[str]) -> None:
     code = (

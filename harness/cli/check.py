@@ -24,14 +24,14 @@ def check(
 ) -> int:
     """Run again what BASELINE names, and say what moved, by how much, and which job first started otherwise.
 
-    Begin with: harness check BASELINE --field FIELD --update. The baseline holds the field, a digest of every schedule
-    and every measure; the starts, which only serve to explain, lie beside it in BASELINE.starts.zip. Digests are
-    compared exactly. A measure may differ by its tolerance (1e-9 unless the baseline or --tolerance says another; 1
-    tolerates anything; --update keeps it in the baseline), and whether less or more of it is better tells worse from
-    better.
+    Begin with `harness check BASELINE --field FIELD --update`, and commit both files that it writes.
 
-    Exit status 0: the same or better, or a new baseline; 1: some measure of some run is worse; 2: something could not
-    be compared. --update writes what is true now and exits with 1 if that is another result, for a person to review.
+    Schedules are compared exactly, measures within 1e-9 of their value or within --tolerance (1 tolerates anything).
+    --update keeps tolerances in the baseline. By its own direction a measure that moved is better or worse.
+
+    Exit status 0: the same or better, or a new baseline.
+    1: a measure is worse, or --update wrote other results than before, for a person to review.
+    2: something could not be compared.
     """
     with compiling_said(), warnings_said():
         from harness.cli.tournament import told

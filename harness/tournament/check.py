@@ -26,7 +26,7 @@ from harness.tournament.page import Page
 from harness.tournament.plan import Plan, Run, make_plan
 from harness.tournament.reading import field_of, read_field
 from harness.tournament.results import scheduler_names
-from harness.tournament.runner import Progress, Watch, cores
+from harness.tournament.runner import Progress, Watch, at_least, cores
 from harness.tournament.verdict import Compared, Verdict, moves
 from harness.version import engine_version, fingerprint
 
@@ -51,6 +51,7 @@ def check(
     that count as none: they go before those of the baseline, which go before the measures' own. 1 tolerates anything.
     """
     path = Path(baseline)
+    workers = at_least(1, cores() if workers is None else workers, "workers")
     paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))
     old, text = kept.read_baseline(path) if path.exists() else (None, "")
     if field is not None and not update:
@@ -62,6 +63,8 @@ def check(
         read, table = field_of(old.field, Page(path, text), plugins=paths), old.field
     else:
         raise HarnessError(f"{path}: no such baseline; harness check {path} --field FIELD --update makes one")
+    if update and not path.parent.is_dir():
+        raise HarnessError(f"{path}: cannot be written: expected a folder {path.parent}")
     measures = [*MEASURES.values(), *extra_measures(paths)]
     tolerated = {**(old.tolerances if old else {}), **(tolerances or {})}
     _refuse_tolerances(tolerated, measures)
@@ -69,20 +72,24 @@ def check(
     plan = make_plan(read, paths)
     runs = {_key(run): run for run in plan.runs}
     made = _described(plan, table, tolerated)
-    problems = {} if old is None else _problems(old, made, runs, {measure.name for measure in measures})
+    names = {measure.name for measure in measures}
+    problems = {} if old is None else _problems(old, made, runs, names)
     todo = {key: run for key, run in runs.items() if update or key not in problems}
-    results = dict(_executed(plan, todo, workers or cores(), watch))
+    results = dict(_executed(plan, todo, workers, watch))
     failures = {key: f"it fails: {result.error}" for key, result in results.items() if result.error}
     if update and failures:
         key, why = next(iter(failures.items()))
         raise HarnessError(f"{path}: not written: {len(failures)} of {len(runs)} runs fail; {_words(key)}: {why}")
-    compared = [] if old is None else _compared(path, old, plan, results, problems | failures, measures, tolerated)
-    stale = [] if old is None else list(_stale(old, made))
+    verdict = Verdict(path, ())
+    if old is not None:  # before its starts are replaced
+        compared = _compared(path, old, plan, results, problems | failures, measures, tolerated)
+        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made, names)))
     if update:
         made = made.model_copy(update={"runs": tuple(_past(key, result) for key, result in results.items())})
         packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
         kept.write_baseline(path, made, packed)
-    return Verdict(path, tuple(compared), tuple(stale), len(results) if update else 0)
+        verdict = replace(verdict, written=len(results))
+    return verdict
 
 
 # ---------------------------------------------------------------- before anything runs
@@ -148,13 +155,15 @@ def _problems(old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: 
     return found
 
 
-def _stale(old: Baseline, made: Baseline) -> Iterator[str]:
+def _stale(old: Baseline, made: Baseline, measures: set[str]) -> Iterator[str]:
     """What else has changed since the baseline was made: information, in case results moved."""
     was, now = old.versions, made.versions
     if was.engine != now.engine:
         yield f"the engine has changed: {was.engine} (harness {was.harness}), now {now.engine} (harness {now.harness})"
     if was.measures != now.measures:
         yield "how measures are computed has changed"
+    if lacking := sorted(measures - {name for past in old.runs for name in past.measures}):
+        yield f"the baseline has nothing to compare with: {', '.join(lacking)}"
     if was.python != now.python:
         yield f"made under Python {was.python}, this is {now.python}: whether policies have changed cannot be told"
         return

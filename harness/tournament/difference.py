@@ -94,8 +94,10 @@ def decided(schedule: Schedule, before: Starts, instant: float, *, common: bool)
 def _held(schedule: Schedule, instant: float) -> int:
     """Processors that are held when an instant's decisions begin."""
     assert schedule.places is not None
-    stays = schedule.places.records
-    ends = np.asarray(schedule.outcome.jobs["end"])[stays["job"]]
+    stays, jobs = schedule.places.records, np.asarray(schedule.outcome.jobs)
+    ends = jobs["end"][stays["job"]]
     # Who ends at the instant has left; who is suspended then has not been yet.
     there = (stays["begin"] < instant) & ((stays["end"] > instant) | ((stays["end"] == instant) & (ends != instant)))
-    return int(stays["cores"][there].sum())
+    waking = (jobs["start"] < instant) & (instant < jobs["start"] + jobs["boot"])  # placements begin with the service
+    waking[stays["job"][there]] = False
+    return int(stays["cores"][there].sum() + jobs["procs"][waking].sum())

@@ -90,10 +90,10 @@ def tournament(
     if not isinstance(field, Field):
         field = read_field(field, plugins=paths)
     if resamples is not None:
-        field = replace(field, resamples=_at_least(0, resamples, "resamples"))
+        field = replace(field, resamples=at_least(0, resamples, "resamples"))
     if keep_schedules and find_spec("pyarrow") is None:
         raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
-    workers = _at_least(1, cores() if workers is None else workers, "workers")
+    workers = at_least(1, cores() if workers is None else workers, "workers")
     plan = make_plan(field, paths)
     folder = Path(out) if out is not None else default_folder(field)
     with _pool(plan, workers, dask) as pool, _store(folder) as store:
@@ -112,7 +112,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _at_least(least: int, number: int, name: str) -> int:
+def at_least(least: int, number: int, name: str) -> int:
+    """The number, unless it is too small."""
     if number < least:
         raise HarnessError(f"{name} = {number}: expected at least {least}")
     return number

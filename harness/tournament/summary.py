@@ -9,10 +9,10 @@ from typing import Any
 
 from harness.report.tables import prose, readable, render
 from harness.tournament.difference import Decision, Difference
-from harness.tournament.verdict import Compared, Move, Outcome, Verdict
+from harness.tournament.verdict import OUTCOMES, Compared, Move, Outcome, Verdict
 
-#: A pull request shows the details of so many runs: GitHub refuses longer comments.
-DETAILED = 20
+#: A pull request shows so many runs, and the details of so many: GitHub refuses comments of more than 65,536 letters.
+LISTED, DETAILED = 100, 10
 
 _OUTCOMES: dict[Outcome, str] = {
     "not compared": "could not be compared",
@@ -34,20 +34,20 @@ def as_text(verdict: Verdict) -> str:
 
 def as_github(verdict: Verdict) -> str:
     """GitHub-flavoured markdown, for the summary of a job or a comment on a pull request."""
-    moved = [run for run in verdict.runs if run.outcome != "same"]
+    moved = [run for outcome in OUTCOMES[:-1] for run in verdict.runs if run.outcome == outcome]
     name = prose(verdict.baseline.name, "markdown")
     blocks = [f"### {name}: {prose(headline(verdict), 'markdown')}"]
     if verdict.stale:
         blocks.append("\n".join(f"- {prose(note, 'markdown')}" for note in verdict.stale))
     if moved:
-        rows = [(run.where, run.scheduler, _what(run), _most(run)) for run in moved]
+        rows = [(run.where, run.scheduler, _what(run), _most(run)) for run in moved[:LISTED]]
         blocks.append(render(("workload", "scheduler", "outcome", "moved most"), rows, "markdown"))
     for run in moved[:DETAILED]:
         if details := [block for block in _details(run, "markdown") if block]:
             title = html.escape(readable(f"{run.where}, {run.scheduler}"))
             blocks.append("\n\n".join([f"<details><summary>{title}</summary>", *details, "</details>"]))
     if len(moved) > DETAILED:
-        blocks.append(f"Details of {len(moved) - DETAILED} more runs: `harness check` shows them.")
+        blocks.append(f"`harness check` shows the details of all {len(moved)} runs.")
     return "\n\n".join(blocks).replace("@", "@<!-- -->")  # nobody is called to read it
 
 
@@ -83,7 +83,7 @@ def headline(verdict: Verdict) -> str:
 def _what(run: Compared) -> str:
     if run.problem:
         return f"could not be compared: {run.problem}"
-    return _OUTCOMES[run.outcome] + ("" if run.rescheduled else ", with the same schedule")
+    return _OUTCOMES[run.outcome] + ("" if run.rescheduled else ", with the same starts")
 
 
 def _most(run: Compared) -> str:
@@ -92,7 +92,7 @@ def _most(run: Compared) -> str:
         return "no measure"
     gravest = [move for move in run.moves if move.outcome == run.moves[0].outcome]
     move = max(gravest, key=lambda move: math.inf if math.isnan(move.share) else abs(move.share))
-    return f"{move.measure.name} {_change(move)}"
+    return f"{move.measure.name}: {_change(move)}"
 
 
 def _details(run: Compared, format: str) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _verb(starts: bool) -> str:
 
 def _change(move: Move) -> str:
     if math.isnan(move.share):
-        return "–"
+        return f"from {readable(move.before)} to {readable(move.now)}"
     return f"{move.share * 100:+.3g} %"
 
 

@@ -98,6 +98,7 @@ def test_update_writes_and_still_fails_when_something_changed(made: Bench) -> No
     verdict = made.check(update=True)
     assert (verdict.status, verdict.written) == (1, 8)
     assert "written anew" in str(verdict)
+    assert str(verdict).count("The first to differ is job") == 4
     assert made.baseline.read_bytes() != before
     assert made.check(update=True).status == 0
     assert made.check().counts == {"same": 8}
@@ -206,6 +207,23 @@ def test_a_measure_that_nobody_offers_any_more(made: Bench) -> None:
     assert "nobody offers the measure 'mean_weight' any more; did you mean 'mean_wait'?" in str(verdict)
 
 
+def test_a_measure_that_the_baseline_lacks(made: Bench) -> None:
+    made.baseline.write_text(made.baseline.read_text().replace('"mean_wait"', '"mean_wait_of_old"'))
+    assert "the baseline has nothing to compare with: mean_wait" in str(made.check())
+
+
+def test_variations_are_compared_if_they_are_drawn_as_they_were(bench: Bench, turned: None) -> None:
+    bench.field.write_text("resamples = 1\n" + GATE)
+    bench.make()
+    assert bench.check().counts == {"same": 16}
+    bench.decide(LAST_COME)
+    explained = [run.difference for run in bench.check().runs if run.key[2] and run.outcome == "worse"]
+    assert len(explained) == 4
+    assert all(explained)
+    bench.edit(r'("resampling": )"\w+"', r'\1"abc"')
+    assert bench.check().counts["not compared"] == 8
+
+
 # ---------------------------------------------------------------- the parts
 
 
@@ -286,6 +304,20 @@ def test_who_is_suspended_at_the_instant_held_processors_until_then(order: str) 
     starts = schedule.frame["start"].to_numpy()
     assert decided(schedule, starts, float(instant), common=False).free == 8 - held["cores"].sum()
     assert held["cores"].sum() > 0
+
+
+def test_who_waits_for_sleeping_nodes_holds_processors() -> None:
+    scheduler = harness.Scheduler(sleep="timeout(idle=60)")
+    schedule = harness.simulate(
+        "lublin(jobs=200, procs=128, seed=1, load=0.5)", "synthetic-11", scheduler, placements=True
+    )
+    frame = schedule.frame
+    starts = frame["start"].to_numpy()
+    woken = frame[frame["boot"] > 0]
+    assert len(woken) > 10
+    for instant in woken["start"] + woken["boot"] / 2:
+        held = frame["procs"][(frame["start"] < instant) & (frame["end"] > instant)].sum()
+        assert decided(schedule, starts, float(instant), common=False).free == 128 - held
 
 
 VALUES = st.floats(0, 1e12, allow_nan=False)
@@ -388,6 +420,13 @@ def test_a_field_needs_an_update(made: Bench, tmp_path: Path) -> None:
         made.check(field=made.field)
     with pytest.raises(HarnessError, match=r"no such baseline; harness check .*other.json --field FIELD --update"):
         harness.check(tmp_path / "other.json")
+
+
+def test_a_folder_that_is_not_there_is_said_before_the_work(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="expected a folder"):
+        harness.check(tmp_path / "nowhere" / "gate.json", field=bench.field, update=True, plugins=[bench.plugin])
+    with pytest.raises(HarnessError, match="workers = 0"):
+        bench.make(workers=0)
 
 
 def test_starts_that_cannot_be_read(made: Bench) -> None:
