@@ -33,7 +33,8 @@ def easy(state, reservations=1, backfill_order=None):
 
     The first job that does not fit is promised the earliest time at which enough processors are free by estimates.
     A later one starts if it fits now and either ends by then, or uses only processors that are spare then; spare
-    are those free when *every* job expected to end at that instant has ended.
+    are those free when *every* job expected to end at that instant has ended. Nodes that have to wake first are not
+    planned for: the time that takes comes on top.
 
     `reservations`: how many blocked jobs are protected; only the first where memory or partitions bind.
     `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
