@@ -29,7 +29,7 @@ demo: .venv/installed
 	@echo 'harness is .venv/bin/harness; see also README.md'
 
 test: .venv/installed-dev
-	.venv/bin/python -m pytest $(ARGS)
+	.venv/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: .venv/installed-dev
 	.venv/bin/ruff check
