@@ -225,13 +225,15 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
             "type": "bar",
             "orientation": "h",
             "x": means[column].to_list(),
-            "y": [label(name) for name in means.index],
+            "y": [f"{schedulers.index(name) + 1}. {label(name)}" for name in means.index],
             "name": column,
             "marker": {
                 "color": colour,
-                "pattern": {"shape": pattern, "fgcolor": "#fff", "fillmode": "overlay", "size": 6},
+                "pattern": {"shape": pattern, "fgcolor": "rgba(255, 255, 255, 0.35)", "fillmode": "overlay", "size": 6},
             },
             "texttemplate": "%{x:.1%}",
+            "textposition": "inside",
+            "textfont": {"color": "#fff"},
             "hovertemplate": "%{y}: %{x:.2%} %{fullData.name}<extra></extra>",
             "meta": {"policies": [schedulers.index(name) for name in means.index]},
         }
@@ -248,7 +250,8 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
         data,
         {
             "barmode": "stack",
-            "xaxis": axis("share of the machine", tickformat=".0%"),
+            "uniformtext": {"minsize": 10, "mode": "hide"},
+            "xaxis": axis("share of the machine", tickformat=".0%", nticks=6),
             "yaxis": {"automargin": True, "autorange": "reversed"},
             "showlegend": True,
             "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "traceorder": "normal"},

@@ -11,7 +11,7 @@ import pandas as pd
 from harness import __version__
 from harness.policy import Scheduler, choose
 from harness.report.figures import Section
-from harness.results.metrics import MEASURES
+from harness.tournament.results import COLUMNS
 from harness.version import engine_version, fingerprint
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ _TITLE = "What exactly was run?"
 def of_tournament(results: "Results", frame: pd.DataFrame, plugins: tuple[str, ...]) -> Section:
     """The provenance of a tournament, as its store has it."""
     about = results.about
-    # The energy policy's column is taken by the measure of that name.
-    parts = [part for part in Scheduler.HOOKS if part in frame and part not in MEASURES]
-    chosen = sorted({(part, str(spec)) for part in parts for spec in frame[part].unique() if spec})
+    chosen = sorted({(part, str(spec)) for part, column in COLUMNS.items() for spec in frame[column].unique() if spec})
     failed = frame[frame["status"] == "failed"]
     data = {
         **about,
