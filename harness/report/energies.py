@@ -93,6 +93,7 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
             continue
         own = runs[runs["scheduler"] == scheduler]
         x, y = float(own[ENERGY].mean()), float(own[measure.name].mean())
+        shown = scheduler in leaders.index or not crowded
         # One run has no spread.
         bars = {"error_x": _spread(own[ENERGY]), "error_y": _spread(own[measure.name])} if len(own) > 1 else {}
         data.append(
@@ -101,10 +102,10 @@ def _picture(done: pd.DataFrame, schedulers: list[str], measure: Measure, worklo
                 "x": [x],
                 "y": [y],
                 "mode": "markers+text",
-                "text": [str(place + 1) if scheduler in leaders.index or not crowded else ""],
+                "text": [str(place + 1) if shown else ""],
                 "textposition": places[scheduler],
                 "customdata": [label(scheduler)],
-                "marker": marker_style(place),
+                "marker": marker_style(place) | ({} if shown else {"size": 7}),
                 "name": f"{place + 1}. {label(scheduler)}",
                 "hovertemplate": f"%{{customdata}}<br>{name} %{{y:,.4g}} {unit}<br>%{{x:,.4g}} kWh<extra></extra>",
                 "meta": {"policy": place},

@@ -86,5 +86,5 @@ def lasting(seconds: float) -> str:
     """A time for people: 45 s, 12 min, 3.4 h, 2.1 d."""
     for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= length:
-            return f"{seconds / length:.3g} {unit}"
+            return f"{readable(seconds / length, 3)} {unit}"
     return f"{seconds:.3g} s"

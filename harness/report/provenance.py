@@ -1,5 +1,6 @@
 """What exactly was run: inputs by their hashes, preparation, policies by their source, versions, machine, command."""
 
+import hashlib
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -13,10 +14,12 @@ from harness.policy import Scheduler, choose
 from harness.report.figures import Section
 from harness.tournament.results import COLUMNS
 from harness.version import engine_version, fingerprint
+from harness.workload.events import COLUMNS as EVENT_COLUMNS
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.tournament.results import Results
+    from harness.workload.events import Events
 
 _TITLE = "What exactly was run?"
 
@@ -68,10 +71,23 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> Sect
         "policies": _policies(schedule.scheduler.items(), plugins),
         "seed": schedule.seed,
         "digest": schedule.digest,
+        "events": _events(schedule.events),
         "failures": [],
         "made_with": f"{__version__}, engine {engine_version()}",
     }
     return Section("provenance", _TITLE, "provenance.html.j2", data)
+
+
+def _events(events: "Events | None") -> Mapping[str, object] | None:
+    if events is None:
+        return None
+    text = events.frame[list(EVENT_COLUMNS)].to_csv(index=False, lineterminator="\n")
+    return {
+        "source": events.source,
+        "count": len(events.frame),
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "interrupted": events.interrupted,
+    }
 
 
 def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> list[Mapping[str, str]]:

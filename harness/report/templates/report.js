@@ -158,7 +158,7 @@ for (const form of all(".filters")) {
       row.hidden = !(place && words.every((word) => name.includes(word)));
       shown += !row.hidden;
     }
-    form.querySelector(".count").textContent = `${shown} rows`;
+    form.querySelector(".count").textContent = `${shown} ${shown === 1 ? "row" : "rows"}`;
   };
   form.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
