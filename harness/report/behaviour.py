@@ -225,13 +225,13 @@ def capacity(frame: pd.DataFrame, schedulers: list[str], procs: Mapping[str, int
 def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figure:
     styles = (("#1c7ed6", ""), ("#d9480f", "/"))
     wasted = means.iloc[:, 1]
-    worst = str(wasted.idxmax())
+    worst, ranked = str(wasted.idxmax()), len(schedulers) > 1
     data = [
         {
             "type": "bar",
             "orientation": "h",
             "x": means[column].to_list(),
-            "y": [f"{schedulers.index(name) + 1}. {label(name)}" for name in means.index],
+            "y": [f"{schedulers.index(name) + 1}. {label(name)}" if ranked else label(name) for name in means.index],
             "name": column,
             "marker": {
                 "color": colour,
@@ -246,8 +246,8 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
         for column, (colour, pattern) in zip(means.columns, styles, strict=True)
     ]
     caption = (
-        "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting; "
-        "numbers are places in the ranking. "
+        "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting"
+        f"{'; numbers are places in the ranking' if ranked else ''}. "
         f"{worst} wastes {'most, ' if len(means) > 1 else ''}{wasted[worst]:.1%} of the machine."
     )
     return Figure(

@@ -37,9 +37,10 @@ function draw(plot) {
   for (const tiles of data.filter((trace) => trace.type === "heatmap")) {
     Object.assign(tiles, { colorscale: SCALES[dark ? "dark" : "light"], textfont: { color: colour("--ink") } });
   }
+  // Where names would leave bars no room, their numbers do.
   for (const bars of data.filter((trace) => trace.type === "bar")) {
-    const narrow = 7 * Math.max(...bars.y.map((name) => name.length)) > plot.clientWidth / 2; // their numbers will do
-    const short = { tickmode: "array", tickvals: bars.y, ticktext: bars.y.map((name) => name.split(" ")[0]) };
+    const narrow = 7 * Math.max(...bars.y.map((name) => name.length)) > plot.clientWidth / 2;
+    const short = { tickmode: "array", tickvals: bars.y, ticktext: bars.y.map((name) => name.match(/^\d+\./)?.[0] ?? name) };
     layout.yaxis = { ...layout.yaxis, ...(narrow ? short : { tickmode: "linear" }) };
   }
   Plotly.newPlot(plot, data, themed(layout), config).then(() => {
