@@ -70,6 +70,7 @@ def _cells(detail: Detail, closeness: Closeness) -> Figure:
         "z": [[float(np.log10(1 + n)) if n else None for n in row] for row in cells],
         "customdata": cells.astype(int).tolist(),
         "hovertemplate": "logged %{x:,.3g} s, simulated %{y:,.3g} s<br>%{customdata:,} jobs<extra></extra>",
+        "zmin": -0.6,  # one job is seen too
         "showscale": False,
     }
     ends = [float(edges[0]), float(edges[-1])]

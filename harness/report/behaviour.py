@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.report.details import LENGTHS, WIDTHS, Detail
+from harness.report.details import LENGTHS, SHORTEST, WIDTHS, Detail
 from harness.report.figures import Figure, Section, axis, label, lasting, line_style, numbers, rows
+from harness.report.tables import readable
 
 #: Panels of the system over time: column and title.
 _PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "power [W]"))
@@ -27,8 +28,8 @@ def behaviour(
 
 
 def _waits(runs: list[Detail]) -> Figure:
-    halves = _listed((run, lasting(_median(run.waits))) for run in runs)
-    longest = _listed((run, lasting(run.waits[0][-1])) for run in runs if len(run.waits[0]))
+    halves = _listed((run, _waited(_median(run.waits))) for run in runs)
+    longest = _listed((run, _waited(run.waits[0][-1])) for run in runs if len(run.waits[0]))
     return _distribution(
         runs,
         "waits",
@@ -39,8 +40,12 @@ def _waits(runs: list[Detail]) -> Figure:
     )
 
 
+def _waited(seconds: float) -> str:
+    return lasting(seconds) if seconds > SHORTEST else f"{lasting(SHORTEST)} or less"
+
+
 def _slowdowns(runs: list[Detail]) -> Figure:
-    halves = _listed((run, f"{_median(run.slowdowns):.3g}") for run in runs)
+    halves = _listed((run, readable(_median(run.slowdowns), 3)) for run in runs)
     return _distribution(
         runs,
         "slowdowns",
@@ -52,14 +57,15 @@ def _slowdowns(runs: list[Detail]) -> Figure:
 
 def _distribution(runs: list[Detail], name: str, title: str, quantity: str, caption: str) -> Figure:
     data = []
+    right = max([10.0, *(float(getattr(run, name)[0].max(initial=0)) for run in runs)])  # all end there
     for run in runs:
         x, y = getattr(run, name)
         data.append(
             {
                 "type": "scatter",
                 "mode": "lines",
-                "x": numbers(x),
-                "y": numbers(y),
+                "x": numbers([*x, right]),
+                "y": numbers([*y, 1]),
                 "line": {**line_style(run.policy), "shape": "hv"},
                 "name": label(run.scheduler),
                 "meta": {"policy": run.policy},
@@ -219,26 +225,29 @@ def capacity(frame: pd.DataFrame, schedulers: list[str], procs: Mapping[str, int
 def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figure:
     styles = (("#1c7ed6", ""), ("#d9480f", "/"))
     wasted = means.iloc[:, 1]
-    worst = str(wasted.idxmax())
+    worst, ranked = str(wasted.idxmax()), len(schedulers) > 1
     data = [
         {
             "type": "bar",
             "orientation": "h",
             "x": means[column].to_list(),
-            "y": [label(name) for name in means.index],
+            "y": [f"{schedulers.index(name) + 1}. {label(name)}" if ranked else label(name) for name in means.index],
             "name": column,
             "marker": {
                 "color": colour,
-                "pattern": {"shape": pattern, "fgcolor": "#fff", "fillmode": "overlay", "size": 6},
+                "pattern": {"shape": pattern, "fgcolor": "rgba(255, 255, 255, 0.35)", "fillmode": "overlay", "size": 6},
             },
             "texttemplate": "%{x:.1%}",
+            "textposition": "inside",
+            "textfont": {"color": "#fff"},
             "hovertemplate": "%{y}: %{x:.2%} %{fullData.name}<extra></extra>",
             "meta": {"policies": [schedulers.index(name) for name in means.index]},
         }
         for column, (colour, pattern) in zip(means.columns, styles, strict=True)
     ]
     caption = (
-        "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting. "
+        "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting"
+        f"{'; numbers are places in the ranking' if ranked else ''}. "
         f"{worst} wastes {'most, ' if len(means) > 1 else ''}{wasted[worst]:.1%} of the machine."
     )
     return Figure(
@@ -248,11 +257,13 @@ def _stacked(workload: str, means: pd.DataFrame, schedulers: list[str]) -> Figur
         data,
         {
             "barmode": "stack",
-            "xaxis": axis("share of the machine", tickformat=".0%"),
+            "uniformtext": {"minsize": 10, "mode": "hide"},
+            "xaxis": axis("share of the machine", tickformat=".0%", nticks=6),
             "yaxis": {"automargin": True, "autorange": "reversed"},
             "showlegend": True,
             "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         },
         height=150 + 26 * len(means),
         when=workload,
+        wide=len(means) > 12,
     )

@@ -13,7 +13,7 @@ from harness.report.tables import readable
 #: Told apart by dash and marker too; the colours have a contrast of 3 or more on white and on black (Okabe and Ito's,
 #: darkened or lightened for that).
 _COLOURS = ("#1c7ed6", "#d9480f", "#0ca678", "#ae3ec9", "#a07b00", "#e64980", "#5c7cfa", "#748094")
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "triangle-down", "pentagon")
 
 
@@ -55,7 +55,9 @@ def numbers(values: npt.ArrayLike, kind: str = "f4") -> dict[str, str]:
 
 def line_style(place: int) -> dict[str, Any]:
     """The line of the policy at a place of the ranking."""
-    return {"color": _COLOURS[place % len(_COLOURS)], "dash": _DASHES[place % len(_DASHES)], "width": 1.8}
+    # The first, who are always shown, share their dash with nobody.
+    dash = _DASHES[place if place < 3 else 3 + place % (len(_DASHES) - 3)]
+    return {"color": _COLOURS[place % len(_COLOURS)], "dash": dash, "width": 1.8}
 
 
 def marker_style(place: int) -> dict[str, Any]:
@@ -84,5 +86,5 @@ def lasting(seconds: float) -> str:
     """A time for people: 45 s, 12 min, 3.4 h, 2.1 d."""
     for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= length:
-            return f"{seconds / length:.3g} {unit}"
+            return f"{readable(seconds / length, 3)} {unit}"
     return f"{seconds:.3g} s"

@@ -12,6 +12,8 @@ from harness.report.page import Page, drawing
 #: [px]; papers scale what they include.
 _WIDTH = 900
 _FORMATS = ("svg", "png")
+_INK = "#1b1f24"
+_TILES = {"colorscale": [[0, "#eef5fb"], [1, "#559fe6"]], "textfont": {"color": _INK}}
 
 
 def draw(page: Page, folder: Path) -> list[Path]:
@@ -56,7 +58,7 @@ def _printed(figure: Figure) -> dict[str, Any]:
     """A figure as it stands alone on paper, with its title."""
     layout = {
         "template": {"layout": {"colorway": ["#1c7ed6"]}},
-        "font": {"family": "sans-serif", "size": 13, "color": "#1b1f24"},
+        "font": {"family": "sans-serif", "size": 13, "color": _INK},
         "title": {"text": label(figure.title), "x": 0.01, "font": {"size": 17}},
         "margin": {"l": 10, "r": 15, "t": 84, "b": 10},
         "paper_bgcolor": "#ffffff",
@@ -67,10 +69,7 @@ def _printed(figure: Figure) -> dict[str, Any]:
     for name in layout:
         if re.match("[xy]axis", name):
             layout[name] = {"gridcolor": "#e3e8ec", "linecolor": "#d5dbe1", **layout[name]}
-    data = [
-        trace | ({"colorscale": [[0, "#e7f1fa"], [1, "#0b4a8a"]]} if trace["type"] == "heatmap" else {})
-        for trace in figure.data
-    ]
+    data = [trace | (_TILES if trace["type"] == "heatmap" else {}) for trace in figure.data]
     return {"data": data, "layout": layout}
 
 

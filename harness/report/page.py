@@ -132,7 +132,8 @@ def run_page(
         *_closer([shown]),
         of_run(schedule, command, plugins),
     ]
-    return Page(f"{name}: {scheduler}", f"{len(schedule.workload):,} jobs on {schedule.platform.name}.", sections)
+    about = f"{len(schedule.workload):,} jobs on {schedule.platform.name}."
+    return Page(f"{name}: {scheduler}", about, sections, _left_out(frame))
 
 
 def _closer(details: list[Detail]) -> list[Section]:
@@ -144,12 +145,26 @@ def _missing(results: "Results", frame: pd.DataFrame) -> list[str]:
     failed = int((frame["status"] == "failed").sum())
     done = len(frame) - failed
     if done == results.planned:
-        return []
+        return _left_out(frame)
     said = [f"{done:,} of {results.planned:,} runs are done: this tournament is not complete."]
     if failed:
         said.append(f"{failed:,} runs failed; they are listed, with their errors, at the end of this page.")
     if len(frame) < results.planned:
         said.append(f"{results.planned - len(frame):,} runs were not tried yet; the same command goes on with them.")
+    return said + _left_out(frame)
+
+
+def _left_out(frame: pd.DataFrame) -> list[str]:
+    """Jobs that no average knows of: a scheduler must not look better for them."""
+    why = {"unaccepted": "the platform is too small for them", "stranded": "nodes that they need stayed down"}
+    done = frame[frame["status"] == "done"]
+    said = []
+    for name, reason in why.items():
+        if (worst := done[done[name] > 0].sort_values(name, kind="stable").tail(1)).size:
+            run = worst.iloc[0]
+            many = f"{run[name]:,.0f} of {run['jobs']:,.0f} jobs of {run['workload']} on {run['platform']}"
+            elsewhere = ", the most of any run" if len(done) > 1 else ""
+            said.append(f"Jobs were left out of every average, because {reason}: {many}{elsewhere}.")
     return said
 
 

@@ -1,5 +1,6 @@
 """What exactly was run: inputs by their hashes, preparation, policies by their source, versions, machine, command."""
 
+import hashlib
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -11,12 +12,14 @@ import pandas as pd
 from harness import __version__
 from harness.policy import Scheduler, choose
 from harness.report.figures import Section
-from harness.results.metrics import MEASURES
+from harness.tournament.results import COLUMNS
 from harness.version import engine_version, fingerprint
+from harness.workload.events import COLUMNS as EVENT_COLUMNS
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.tournament.results import Results
+    from harness.workload.events import Events
 
 _TITLE = "What exactly was run?"
 
@@ -24,9 +27,7 @@ _TITLE = "What exactly was run?"
 def of_tournament(results: "Results", frame: pd.DataFrame, plugins: tuple[str, ...]) -> Section:
     """The provenance of a tournament, as its store has it."""
     about = results.about
-    # The energy policy's column is taken by the measure of that name.
-    parts = [part for part in Scheduler.HOOKS if part in frame and part not in MEASURES]
-    chosen = sorted({(part, str(spec)) for part in parts for spec in frame[part].unique() if spec})
+    chosen = sorted({(part, str(spec)) for part, column in COLUMNS.items() for spec in frame[column].unique() if spec})
     failed = frame[frame["status"] == "failed"]
     data = {
         **about,
@@ -70,10 +71,23 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> Sect
         "policies": _policies(schedule.scheduler.items(), plugins),
         "seed": schedule.seed,
         "digest": schedule.digest,
+        "events": _events(schedule.events),
         "failures": [],
         "made_with": f"{__version__}, engine {engine_version()}",
     }
     return Section("provenance", _TITLE, "provenance.html.j2", data)
+
+
+def _events(events: "Events | None") -> Mapping[str, object] | None:
+    if events is None:
+        return None
+    text = events.frame[list(EVENT_COLUMNS)].to_csv(index=False, lineterminator="\n")
+    return {
+        "source": events.source,
+        "count": len(events.frame),
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "interrupted": events.interrupted,
+    }
 
 
 def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> list[Mapping[str, str]]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from harness.errors import HarnessError
-from harness.policy import Scheduler
 from harness.report.details import Detail, detail
-from harness.results.metrics import MEASURES
+from harness.tournament.field import PARTS
+from harness.tournament.results import COLUMNS
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -85,15 +85,16 @@ def replays(
 
 def _by_name(plan: "Plan") -> "dict[Any, Run]":
     """The runs of a plan by identity; and by name, for what another version of the engine has run."""
-    named = {_name({**vars(run), **run.policies, "workload": run.workload.name, "platform": run.platform.name}): run
-             for run in plan.runs}  # fmt: skip
+    named = {
+        (run.workload.name, run.platform.name, run.variation, run.seed, *(run.policies[part] for part in PARTS)): run
+        for run in plan.runs
+    }
     return named | {run.identity: run for run in plan.runs}
 
 
-def _name(run: Any) -> tuple[Any, ...]:
-    """What a run is called in the store's frame, where the energy policy has no column."""
-    parts = (part for part in Scheduler.HOOKS if part not in MEASURES)
-    return tuple(run[name] for name in ("workload", "platform", "variation", "seed", *parts))
+def _name(row: "pd.Series[Any]") -> tuple[Any, ...]:
+    """What a run is called in the store's frame."""
+    return tuple(row[name] for name in ("workload", "platform", "variation", "seed", *COLUMNS.values()))
 
 
 def choose(frame: pd.DataFrame, schedulers: list[str]) -> tuple[list[_Wanted], list[str]]:

@@ -60,6 +60,7 @@ def measures_table(frame: pd.DataFrame, schedulers: list[str], known: Mapping[st
     """Means of all measures over the runs of each scheduler, in all and on each workload."""
     done = frame[frame["status"] == "done"]
     names = [name for name in known if name in done and done[name].notna().any()]
+    names.sort(key=lambda name: done.groupby("scheduler")[name].mean().nunique() == 1)  # what says nothing comes last
     workloads = list(map(str, done["workload"].unique()))
     place = {scheduler: number for number, scheduler in enumerate(schedulers)}
     groups = [(("", str(scheduler)), part) for scheduler, part in done.groupby("scheduler")]

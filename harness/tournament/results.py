@@ -23,6 +23,8 @@ FROM plan JOIN runs USING (identity)
 WHERE plan.session = (SELECT max(session) FROM sessions) AND status <> 'running' ORDER BY place
 """
 
+#: Part of a scheduler → its column in the frame, where `energy` is the measure.
+COLUMNS = {part: "energy_policy" if part == "energy" else part for part in PARTS}
 
 _PLANNED = "SELECT count(*) FROM plan WHERE session = (SELECT max(session) FROM sessions)"
 
@@ -60,7 +62,7 @@ class Results:
         with closing(Store(self.folder)) as store:
             frame = pd.read_sql_query(_RUNS, store.database)
         frame.insert(4, "scheduler", scheduler_names(frame))
-        frame = frame.rename(columns={"energy": "energy_policy"})  # `energy` is a measure
+        frame = frame.rename(columns=COLUMNS)
         measures = [json.loads(text) for text in frame.pop("measures")]
         extra = dict.fromkeys(name for values in measures for name in values if name not in MEASURES)
         for name in (name for name in (*MEASURES, *extra) if name != "jobs"):  # these are there

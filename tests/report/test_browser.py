@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")
 
 _QUIET = [f"--disable-{what}" for what in ("quic", "background-networking", "component-update", "sync")]
 
@@ -20,7 +20,7 @@ _QUIET = [f"--disable-{what}" for what in ("quic", "background-networking", "com
 def browser() -> Iterator[Any]:
     path = os.environ.get("HARNESS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        pytest.skip("there is no Chromium here")
+        pytest.skip("there is no Chromium: apt-get install chromium, or name one in HARNESS_CHROMIUM")
     with playwright.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--no-first-run", *_QUIET])
         yield browser
@@ -171,6 +171,34 @@ def test_choosing_a_window_of_a_chart(opened: Opened) -> None:
     page.wait_for_selector(".gantt:not([hidden]) details tbody tr")
     inked = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte)"
     assert chart.evaluate(inked)
+
+
+def test_names_and_numbers_keep_to_their_places_on_a_telephone(browser: Any, page: Path) -> None:
+    opened = Opened(browser, page, 400)
+    opened.draw()
+    over = "name => name.getBoundingClientRect().right - name.closest('th').getBoundingClientRect().right"
+    names = opened.page.query_selector_all("th .policy")
+    assert len(names) > 6
+    assert max(name.evaluate(over) for name in names) <= 0
+    bars = next(plot for plot in opened.page.query_selector_all("#behaviour .plot") if plot.is_visible())
+    assert [tick.text_content() for tick in bars.query_selector_all(".ytick text")] == ["1.", "2.", "3."]
+    opened.context.close()
+
+
+def test_what_is_written_on_tiles_can_be_read(opened: Opened) -> None:
+    """Contrast of 4.5 between the ink and both ends of the scale, as the accessibility guidelines ask of text."""
+    for scheme in ("light", "dark"):
+        opened.page.emulate_media(color_scheme=scheme)
+        ink = luminance(opened.page.evaluate("colour('--ink')"))
+        for _, paper in opened.page.evaluate(f"SCALES.{scheme}"):
+            low, high = sorted((ink, luminance(paper)))
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -14,9 +14,14 @@ from hypothesis import strategies as st
 
 import harness
 from harness.errors import HarnessError
+from harness.policy import Scheduler
 from harness.report.figures import label
-from harness.report.page import embedded, render, tournament_page
+from harness.report.page import embedded, render, run_page, tournament_page
+from harness.report.provenance import of_tournament
 from harness.report.replays import choose
+from harness.report.winners import measures_table
+from harness.results.metrics import MEASURES
+from harness.workload.events import Events
 
 Doctored = Callable[[Callable[[pd.DataFrame], pd.DataFrame]], harness.Results]
 
@@ -46,6 +51,62 @@ def test_every_input_is_named_with_its_hash(store: Path, page: Path) -> None:
         assert thing["digest"] in text
     assert "harness tournament field.toml" in text
     assert about["versions"]["engine"] in text
+
+
+def test_every_part_of_every_scheduler_is_named(store: Path) -> None:
+    frame = harness.Results(store).frame()
+    section = of_tournament(harness.Results(store), frame, ())
+    assert {policy["part"] for policy in section.data["policies"]} == set(Scheduler.HOOKS)
+    assert ("energy", frame["energy_policy"].iloc[0]) in {(p["part"], p["spec"]) for p in section.data["policies"]}
+
+
+def test_the_least_energy_is_named_and_what_the_first_takes_more(doctored: Doctored) -> None:
+    frugal = {"fcfs": 80.0, "spf": 100.0, "lpf": 120.0}
+    results = doctored(lambda frame: frame.assign(energy=frame["order"].map(frugal)))
+    page = tournament_page(results, "mean_wait")
+    said = next(section for section in page.sections if section.name == "energy").data["conclusion"]
+    assert page.sections[0].data["ranking"].standings[0].scheduler.startswith("spf")
+    assert re.match(r"fcfs .* takes least energy, 80 kWh .*; spf .*, which ranks first, takes 25.0% more,", said)
+
+
+def test_measures_that_tell_nobody_apart_come_last(store: Path) -> None:
+    frame = harness.Results(store).frame()
+    shown = measures_table(frame, list(frame["scheduler"].unique()), MEASURES)
+    names = [column["name"].replace(" ", "_") for column in shown["measures"]]
+    alike = [frame.groupby("scheduler")[name].mean().nunique() == 1 for name in names]
+    assert alike == sorted(alike)
+    assert set(alike) == {False, True}
+
+
+def test_jobs_that_no_average_knows_of_are_mentioned(doctored: Doctored) -> None:
+    def strand(frame: pd.DataFrame) -> pd.DataFrame:
+        frame.loc[0, "stranded"] = 7
+        return frame
+
+    warnings = tournament_page(doctored(strand)).warnings
+    assert len(warnings) == 1
+    assert "7 of 150 jobs" in warnings[0]
+    assert tournament_page(doctored(lambda frame: frame)).warnings == []
+
+
+def test_a_run_with_failures_says_which_and_whom_they_stranded() -> None:
+    events = Events(pd.DataFrame({"time": [100], "event": ["node-down"], "subject": [3]}), source="storm.csv")
+    schedule = harness.simulate(
+        harness.lublin(jobs=60, procs=8, seed=2), harness.plain(8), events=events, timeline=True
+    )
+    stranded = schedule.measures()["stranded"]
+    assert stranded > 0
+    page = run_page(schedule)
+    assert f"{stranded:.0f} of 60 jobs" in page.warnings[0]
+    text = render(page)
+    assert "storm.csv" in text
+    assert page.sections[-1].data["events"]["digest"] in text
+
+
+def test_waits_shorter_than_the_axis_are_not_said_to_be_longer() -> None:
+    schedule = harness.simulate(harness.lublin(jobs=1, procs=8, seed=1), harness.plain(8), timeline=True)
+    waits = next(figure for figure in run_page(schedule).figures if figure.name.startswith("waits"))
+    assert waits.caption.count("fcfs + easy 1 s or less") == 2
 
 
 def test_no_name_becomes_markup(page: Path) -> None:

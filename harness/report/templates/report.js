@@ -11,8 +11,8 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 
 const drawn = new Set();
 
-// From the paper's colour to its opposite.
-const SCALES = { light: [[0, "#e7f1fa"], [1, "#0b4a8a"]], dark: [[0, "#13263a"], [0.65, "#2a669e"], [1, "#9bd0ff"]] };
+// From the paper's colour on, as far as ink can be read.
+const SCALES = { light: [[0, "#eef5fb"], [1, "#559fe6"]], dark: [[0, "#18222d"], [1, "#1c64ab"]] };
 
 function themed(layout) {
   const looks = { gridcolor: colour("--grid"), zerolinecolor: colour("--grid"), linecolor: colour("--line") };
@@ -34,7 +34,15 @@ function draw(plot) {
   drawn.add(plot);
   const { data, layout } = drawings[plot.id];
   const dark = matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
-  for (const trace of data) if (trace.type === "heatmap") trace.colorscale = SCALES[dark ? "dark" : "light"];
+  for (const tiles of data.filter((trace) => trace.type === "heatmap")) {
+    Object.assign(tiles, { colorscale: SCALES[dark ? "dark" : "light"], textfont: { color: colour("--ink") } });
+  }
+  // Where names would leave bars no room, their numbers do.
+  for (const bars of data.filter((trace) => trace.type === "bar")) {
+    const narrow = 7 * Math.max(...bars.y.map((name) => name.length)) > plot.clientWidth / 2;
+    const short = { tickmode: "array", tickvals: bars.y, ticktext: bars.y.map((name) => name.match(/^\d+\./)?.[0] ?? name) };
+    layout.yaxis = { ...layout.yaxis, ...(narrow ? short : { tickmode: "linear" }) };
+  }
   Plotly.newPlot(plot, data, themed(layout), config).then(() => {
     plot.on("plotly_click", (event) => {
       const policy = policyOf(event.points[0]);
@@ -151,7 +159,7 @@ for (const form of all(".filters")) {
       row.hidden = !(place && words.every((word) => name.includes(word)));
       shown += !row.hidden;
     }
-    form.querySelector(".count").textContent = `${shown} rows`;
+    form.querySelector(".count").textContent = `${shown} ${shown === 1 ? "row" : "rows"}`;
   };
   form.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
