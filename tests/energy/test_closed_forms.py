@@ -168,7 +168,22 @@ def test_the_deeper_state_is_chosen_and_the_deepest_there_is():
         assert schedule.frame["boot"].iloc[1] == boot
 
 
+@pytest.mark.parametrize("sleep", ["timeout(idle=10)", "reserve(spare=0, idle=10)"])
+def test_of_two_nodes_the_one_that_can_sleep_does(sleep):
+    machine = Platform("mixed", (NodeType(1, 1, idle=60, peak=220), *node(sleep=[OFF]).types))
+    schedule = replay(workload([(0, 1, 1, 1), (100, 1, 1, 1)]), machine, sleep=sleep, energy="cores")
+    assert [record.asleep > 0 for record in schedule.outcome.nodes] == [False, True]
+
+
 # ---------------------------------------------------------------- failures
+
+
+def test_a_node_that_fails_on_its_way_to_sleep_ends_no_transition():
+    """It begins to fall asleep at 11 and fails for good at 12: nothing is left to happen to the job that waits."""
+    jobs = workload([(0, 1, 1, 1), (11.5, 1, 5, 5)])
+    schedule = replay(jobs, node(sleep=[OFF]), sleep="timeout(idle=10)", events=happenings((12, "node-down", 0)))
+    assert schedule.frame["status"].tolist() == ["completed", "stranded"]
+    assert schedule.timeline["time"].tolist() == [0, 1, 11, 11.5, 12]
 
 
 def test_a_failure_is_dark_and_costs_what_was_done():
