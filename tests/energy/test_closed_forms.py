@@ -160,6 +160,14 @@ def test_a_spare_node_stays_awake_and_is_replaced():
     assert (second.idle_energy, second.sleep_energy, second.transition_energy) == ((10 + 20) * 60, 6 * 5, 1580)
 
 
+def test_a_spare_node_that_is_falling_asleep_comes_back():
+    """The second node falls asleep from 10 to 14; at 11 the first is taken: the second wakes from 14 to 24."""
+    jobs = workload([(0, 1, 1, 1, {"procs": 9}), (11, 1, 100, 100)])
+    schedule = replay(jobs, node(2, sleep=[OFF]), sleep="reserve(spare=1, idle=10)")
+    switching = schedule.timeline.set_index("time")["switching"]
+    assert switching.to_dict() == {0: 0, 10: 1, 11: 1, 14: 1, 24: 0, 111: 1}
+
+
 def test_the_deeper_state_is_chosen_and_the_deepest_there_is():
     light = SleepState("light", watts=30)
     jobs = workload([(0, 1, 1, 1, {"procs": 9}), (50, 1, 20, 20)])
