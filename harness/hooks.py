@@ -107,7 +107,8 @@ def set_sleep() -> "list[Sleep]":  # type: ignore[empty-body]
     `node.vacant` since when), into one of their `node.depths` sleep states, and `harness.wake(state, node)`.
 
     A sleeping node can be allocated: it wakes, and the job begins when its last node is awake. Putting a node to sleep
-    that cannot stops the run.
+    that cannot stops the run. That nodes have merely fallen asleep is no reason to ask anybody, this policy included:
+    let one that is falling asleep wake when that is decided, not when it sleeps.
     """
 
 

@@ -31,6 +31,7 @@ class Policy:
     memory: int = field(default=0, kw_only=True)  # how many floats it may keep from one call to the next
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
+    most: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # … and the greatest
     rising: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)  # parameters that must not be below another
     needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, curve, … the platform must give
     compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
@@ -55,7 +56,7 @@ class Policy:
 
     def _check_parameters(self) -> None:
         """Refuse defaults of no known kind, and declarations about parameters that do not exist."""
-        for name in (*self.choices, *self.least, *itertools.chain(*self.rising)):
+        for name in (*self.choices, *self.least, *self.most, *itertools.chain(*self.rising)):
             if name not in self.parameters:
                 known = did_you_mean(name, self.parameters)
                 raise HarnessError(
@@ -124,6 +125,8 @@ class Policy:
             raise HarnessError(f"{where}: expected a whole number")
         if not value >= self.least.get(name, -math.inf):
             raise HarnessError(f"{where}: expected at least {self.least[name]:g}")
+        if not value <= self.most.get(name, math.inf):
+            raise HarnessError(f"{where}: expected at most {self.most[name]:g}")
         return float(value)
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 #: What policies may need to know about the nodes, in words.
 NEEDED = {
-    "idle": "the idle power",
-    "peak": "the peak power",
-    "curve": "the load curve",
-    "performance": "the performance states",
-    "sleep": "the sleep states",
+    "idle": "the idle power of every node",
+    "peak": "the peak power of every node",
+    "curve": "the load curve of every node",
+    "performance": "the performance states of a node",
+    "sleep": "the sleep states of a node",
 }
 
 
@@ -180,6 +180,6 @@ def _refuse_unknown_power(policy: Any, machine: "Platform") -> None:
     missing = [power for power in policy.needs if not machine.knows(power)]
     if missing:
         raise HarnessError(
-            f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]} of every node, which the "
-            f"platform {machine.name!r} does not give: expected another policy, or a platform that does"
+            f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]}, which the platform "
+            f"{machine.name!r} does not give: expected another policy, or a platform that does"
         )

@@ -133,10 +133,10 @@ def set_rate():
     return [
         harness.Rate("full", full, constant=True),
         harness.Rate("fixed", fixed, constant=True),
-        harness.Rate("coin", coin, least={"up": 0, "down": 0}, rising=(TWO_RATES,)),
+        harness.Rate("coin", coin, least={"up": 0, "down": 0}, most={"up": 1, "down": 1}, rising=(TWO_RATES,)),
         harness.Rate("hysteresis", hysteresis, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
-        harness.Rate("ondemand", ondemand, memory=1, least={"up": 0, "period": 1}),
+        harness.Rate("ondemand", ondemand, memory=1, least={"up": 0, "period": 1}, most={"up": 1}),
         harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),
-        harness.Rate("bsld", bsld, least={"threshold": 1}),
+        harness.Rate("bsld", bsld, least={"threshold": 1, "slow": 1e-3}),
     ]

@@ -47,7 +47,8 @@ def reserve(state, spare=1, idle=600.0, depth=0):
     ready = 0  # nodes without a job that are awake, or will be
     for node in range(len(state.nodes)):
         record = state.nodes[node]
-        if record.free == record.cores and (record.status == harness.AWAKE or record.status == harness.WAKING):
+        waking = record.status == harness.WAKING or (record.status == harness.FALLING and record.wanted)
+        if record.free == record.cores and (record.status == harness.AWAKE or waking):
             ready += 1
     soonest = harness.INFINITY
     for node in range(len(state.nodes) - 1, -1, -1):  # selections begin at the other end
@@ -59,10 +60,12 @@ def reserve(state, spare=1, idle=600.0, depth=0):
             ready -= 1
         else:
             soonest = min(soonest, record.vacant + idle)
-    for node in range(len(state.nodes)):
-        if ready < spare and state.nodes[node].status == harness.ASLEEP:
-            harness.wake(state, node)
-            ready += 1
+    for status in (harness.ASLEEP, harness.FALLING):
+        for node in range(len(state.nodes)):
+            record = state.nodes[node]
+            if ready < spare and record.status == status and not record.wanted:
+                harness.wake(state, node)
+                ready += 1
     if soonest < harness.INFINITY:
         harness.call_again(state, soonest)
 

@@ -99,4 +99,5 @@ def test_peas_table_3_is_what_we_publish(data, row):
     if trace == "RICC" or start == "none":  # the cells that are reproduced
         assert abs(float(wait) - float(printed_wait)) <= 2
         assert abs(float(response) - float(printed_response)) <= 8
-        assert float(kwh) == pytest.approx(float(printed_kwh), rel=1.2e-3)
+        worst = 1.2e-3 if (trace, start) == ("RICC", "none") else 1e-3
+        assert float(kwh) == pytest.approx(float(printed_kwh), rel=worst)

@@ -115,6 +115,8 @@ def advance(state: Any, now: float) -> None:
     # Who asked to be called is called now, as everyone is, and may ask again.
     clock.fell = clock.level >= 0.0 and clock.crossing <= now
     clock.stirred = clock.fell
+    if clock.fell:  # once, even if the policy is never asked again
+        clock.level = -1.0
     if clock.start_timer <= now:
         clock.start_timer = np.inf
         clock.stirred = 1

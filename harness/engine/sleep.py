@@ -96,10 +96,13 @@ def break_off(state: Any, node: int) -> None:
     """The node fails: its transition, if it is in one, will not end. Changes moving, clock."""
     clock = state.clock
     kept = 0
+    clock.transition = np.inf
     for k in range(clock.moving):
-        if state.moving[k] != node:
-            state.moving[kept] = state.moving[k]
+        other = state.moving[k]
+        if other != node:
+            state.moving[kept] = other
             kept += 1
+            clock.transition = min(clock.transition, state.nodes[other].until)
     clock.moving = kept
 
 

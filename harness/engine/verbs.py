@@ -118,7 +118,7 @@ def call_again(state: Any, time: float) -> None:
 def call_at_work(state: Any, level: float) -> None:
     """Ask, as a rate policy, to be called at the very instant at which the work left has fallen to `level` [s].
 
-    Forgotten at the next instant, whatever it is: ask again when you are called. `clock.fell` is 1 if it has.
+    Forgotten when you are next called, whatever for: ask again then. `clock.fell` is 1 if it has.
     """
     clock = state.clock
     if not 0.0 <= level < work_left(state):

@@ -103,9 +103,13 @@ class Platform:
         return hashlib.sha256(repr([astuple(t) for t in self.types]).encode()).hexdigest()
 
     def knows(self, *figures: str) -> bool:
-        """Whether `idle`, `peak`, `curve`, `performance`, `sleep` are given for every node."""
-        given = [getattr(t, figure) for t in self.types for figure in figures]
-        return not any(figure == () or figure != figure for figure in given)  # not a number differs from itself
+        """Whether `idle`, `peak`, `curve` are given for every node, and `performance`, `sleep` for some node."""
+        for figure in figures:
+            given = [getattr(t, figure) for t in self.types]
+            known = [value != () and value == value for value in given]  # not a number differs from itself
+            if not (any(known) if figure in ("performance", "sleep") else all(known)):
+                return False
+        return True
 
     def speed(self, node: NodeType) -> float:
         """Of one core, relative to the reference processor: the mean over all cores (PEAS eq. 1)."""

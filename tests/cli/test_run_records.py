@@ -79,7 +79,7 @@ def test_stranded_jobs_are_written_to_logs(harness_says: Call, log: Path, tmp_pa
         (["--events", "wrong.csv"], "wrong.csv, event 1: there is no node 99: expected 0 to 3"),
         (["--events", "events.csv", "--interrupted", "kil"], "did you mean 'kill'?"),
         (["--events", "events.csv", "--fairness", "3"], "--fairness and --events both given"),
-        (["--sleep", "timeout"], "'timeout' (set_sleep) needs the sleep states of every node"),
+        (["--sleep", "timeout"], "'timeout' (set_sleep) needs the sleep states of a node"),
     ],
 )
 def test_what_cannot_be_is_refused(

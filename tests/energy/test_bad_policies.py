@@ -27,6 +27,10 @@ JOBS = workload([(0, 1, 5, 5), (1, 1, 5, 5)])
         ({"rate": "coin(slow=0, up=0)"}, "set the rate 0.0, where a number above 0 was expected"),
         ({"rate": "fixed(rate=fast)"}, "expected a number"),
         ({"rate": "ondemand(period=0)"}, "ondemand(period=0): expected at least 1"),
+        ({"rate": "bsld(slow=0)"}, "bsld(slow=0): expected at least 0.001"),
+        ({"rate": "coin(up=1.5)"}, "coin(up=1.5): expected at most 1"),
+        ({"rate": "coin(down=2)"}, "coin(down=2): expected at most 1"),
+        ({"rate": "ondemand(up=2)"}, "ondemand(up=2): expected at most 1"),
         ({"rate": "bsld(threshold=0.5)"}, "bsld(threshold=0.5): expected at least 1"),
         ({"sleep": "timeout(idle=-1)"}, "timeout(idle=-1): expected at least 0"),
         ({"sleep": "timeout(depth=-1)"}, "timeout(depth=-1): expected at least 0"),
@@ -42,16 +46,16 @@ def test_parameters_that_make_no_sense(parts, sentence):
 @pytest.mark.parametrize(
     ("parts", "figure"),
     [
-        ({"sleep": "timeout"}, "the sleep states"),
-        ({"sleep": "reserve"}, "the sleep states"),
-        ({"rate": "powercap"}, "the performance states"),
-        ({"energy": "spec"}, "the load curve"),
-        ({"select": "coolest"}, "the idle power"),
+        ({"sleep": "timeout"}, "the sleep states of a node"),
+        ({"sleep": "reserve"}, "the sleep states of a node"),
+        ({"rate": "powercap"}, "the performance states of a node"),
+        ({"energy": "spec"}, "the load curve of every node"),
+        ({"select": "coolest"}, "the idle power of every node"),
     ],
 )
 def test_figures_that_the_platform_does_not_give(parts, figure):
     platform = 4 if "select" in parts else PLAIN
-    with pytest.raises(HarnessError, match=rf"needs {figure} of every node, which the platform .* does not give"):
+    with pytest.raises(HarnessError, match=rf"needs {figure}, which the platform .* does not give"):
         harness.simulate(JOBS, platform, harness.Scheduler(**parts))
 
 
@@ -137,6 +141,17 @@ def in_the_past(state):
 def test_times_that_never_come(policy, sentence, plain):
     with pytest.raises(PolicyError, match=re.escape(sentence)):
         replay(JOBS, SLEEPY, rate=harness.Rate(policy.__name__.replace("_", "-"), policy), plain=plain)
+
+
+def just_once(state):
+    harness.call_at_work(state, 3.0)
+    return 1.0
+
+
+def test_who_is_asked_only_once_is_called_only_once():
+    """A policy that is asked at the first instant only wants to hear of a level: time goes on once it is reached."""
+    schedule = replay(JOBS, SLEEPY, rate=harness.Rate("just-once", just_once, constant=True))
+    assert schedule.timeline["time"].tolist() == [0.0, 1.0, 4.0, 5.0, 6.0]
 
 
 def shuttle(state):

@@ -160,6 +160,14 @@ def test_a_spare_node_stays_awake_and_is_replaced():
     assert (second.idle_energy, second.sleep_energy, second.transition_energy) == ((10 + 20) * 60, 6 * 5, 1580)
 
 
+def test_a_spare_node_that_is_falling_asleep_comes_back():
+    """The second node falls asleep from 10 to 14; at 11 the first is taken: the second wakes from 14 to 24."""
+    jobs = workload([(0, 1, 1, 1, {"procs": 9}), (11, 1, 100, 100)])
+    schedule = replay(jobs, node(2, sleep=[OFF]), sleep="reserve(spare=1, idle=10)")
+    switching = schedule.timeline.set_index("time")["switching"]
+    assert switching.to_dict() == {0: 0, 10: 1, 11: 1, 14: 1, 24: 0, 111: 1}
+
+
 def test_the_deeper_state_is_chosen_and_the_deepest_there_is():
     light = SleepState("light", watts=30)
     jobs = workload([(0, 1, 1, 1, {"procs": 9}), (50, 1, 20, 20)])
@@ -168,7 +176,22 @@ def test_the_deeper_state_is_chosen_and_the_deepest_there_is():
         assert schedule.frame["boot"].iloc[1] == boot
 
 
+@pytest.mark.parametrize("sleep", ["timeout(idle=10)", "reserve(spare=0, idle=10)"])
+def test_of_two_nodes_the_one_that_can_sleep_does(sleep):
+    machine = Platform("mixed", (NodeType(1, 1, idle=60, peak=220), *node(sleep=[OFF]).types))
+    schedule = replay(workload([(0, 1, 1, 1), (100, 1, 1, 1)]), machine, sleep=sleep, energy="cores")
+    assert [record.asleep > 0 for record in schedule.outcome.nodes] == [False, True]
+
+
 # ---------------------------------------------------------------- failures
+
+
+def test_a_node_that_fails_on_its_way_to_sleep_ends_no_transition():
+    """It begins to fall asleep at 11 and fails for good at 12: nothing is left to happen to the job that waits."""
+    jobs = workload([(0, 1, 1, 1), (11.5, 1, 5, 5)])
+    schedule = replay(jobs, node(sleep=[OFF]), sleep="timeout(idle=10)", events=happenings((12, "node-down", 0)))
+    assert schedule.frame["status"].tolist() == ["completed", "stranded"]
+    assert schedule.timeline["time"].tolist() == [0, 1, 11, 11.5, 12]
 
 
 def test_a_failure_is_dark_and_costs_what_was_done():

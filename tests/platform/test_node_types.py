@@ -97,6 +97,14 @@ def test_a_platform_knows_what_every_node_says():
     assert Platform("three", (curved, peaked)).knows("peak")
 
 
+def test_a_platform_knows_the_states_of_a_single_node():
+    """Those that cannot sleep or slow down go without."""
+    sleepy = replace(NODE, sleep=(OFF,))
+    assert Platform("mixed", (NODE, sleepy)).knows("sleep", "idle")
+    assert not Platform("mixed", (NODE, sleepy)).knows("performance")
+    assert not Platform("mixed", (replace(NODE, performance=()),)).knows("sleep")
+
+
 def test_operations_for_some_types_only():
     with pytest.raises(HarnessError, match="not for thin"):
         Platform("mixed", (NodeType(1, 1, ops=5.0), NODE))
