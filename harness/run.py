@@ -108,10 +108,11 @@ def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> 
 
 def extra_measures(plugins: Iterable[str | Path] = ()) -> "list[Measure]":
     """The measures that plugins offer; a name that is already taken is refused."""
+    from harness.results.adequacy import ADEQUACY
     from harness.results.metrics import MEASURES
 
     offered = [m for found in load_plugins(*map(str, plugins)).manager.hook.score_schedule() for m in found]
-    taken = set(MEASURES)
+    taken = {*MEASURES, ADEQUACY}
     for measure in offered:
         if measure.name in taken:
             raise HarnessError(

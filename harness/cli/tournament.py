@@ -95,6 +95,7 @@ def _next(results: "Results", command: list[str]) -> list[str]:
         tips.append(("harness list fields", "other fields, on the logs of real machines"))
     if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):
         tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
+    tips.append((f"harness report {shlex.quote(str(results.folder))}", "all of it as a page, with pictures"))
     tips.append((f"python -c \"import harness; print(harness.Results('{results.folder}').frame())\"", "every run"))
     width = max(len(tip) for tip, _ in tips)
     return [f"  {tip:{width}}  {why}" for tip, why in tips]

@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from harness.report.tables import known_format, prose, render
+from harness.results.adequacy import ADEQUACY
 from harness.results.metrics import MEASURES, Better, Measure
 from harness.tournament.conclusion import conclusion, notes, scope
-from harness.tournament.ranking import ADEQUACY, ENERGY, Ranking, Unit, rank
+from harness.tournament.ranking import ENERGY, Ranking, Unit, rank
 
 #: Shown beside the criterion.
 COMPANIONS = ("mean_wait", "p95_wait", "utilisation", ENERGY)

@@ -51,6 +51,7 @@ def test_a_tournament_ends_with_a_leaderboard_and_what_to_try_next(harness_says:
     assert answer.status == 0, answer.err
     assert "spf + easy" in answer.out
     assert f"harness tournament {field} --by mean_wait" in answer.out
+    assert "harness report tournaments/small" in answer.out
     assert "results go to tournaments/small" in answer.err
     assert "8 of 8 runs" in answer.err
     assert runs_in(Path("tournaments/small")) == 8
