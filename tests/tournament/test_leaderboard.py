@@ -60,6 +60,11 @@ def test_adequacy_is_shown_where_it_is_known():
     assert "adequacy [s]" in leaderboard(FRAME.assign(adequacy=600.0), "mean_wait", "markdown")
 
 
+def test_waits_of_preempted_jobs_are_not_mistaken_for_all_their_waiting():
+    assert any("first start" in note for note in notes(rank(FRAME.assign(preemptions=2.0), "mean_wait")))
+    assert not any("first start" in note for note in notes(rank(FRAME.assign(preemptions=0.0), "mean_wait")))
+
+
 def test_adequacy_is_over_the_logs_as_they_are_not_their_variations():
     frame = fields.results({"log": [[1.0, 2.0], [2.0, 1.0], [2.0, 1.0]]})
     frame["adequacy"] = [300.0, 600.0, *[math.nan] * 4]
