@@ -10,7 +10,7 @@ from harness.report.tables import known_format, prose, render
 from harness.results.adequacy import ADEQUACY
 from harness.results.metrics import MEASURES, Better, Measure
 from harness.tournament.conclusion import conclusion, notes, scope
-from harness.tournament.ranking import ENERGY, Ranking, Unit, rank
+from harness.tournament.ranking import ENERGY, Ranking, rank
 
 #: Shown beside the criterion.
 COMPANIONS = ("mean_wait", "p95_wait", "utilisation", ENERGY)
@@ -34,7 +34,7 @@ def leaderboard(
     by: str = "mean_bounded_slowdown",
     format: str = "table",
     *,
-    unit: Unit | None = None,
+    unit: str | None = None,
     extra: Iterable[Measure] = (),
 ) -> str:
     """The ranking of a tournament's results as text: see `harness.tournament.ranking.rank`.

@@ -82,7 +82,7 @@ def rank(
     frame: pd.DataFrame,
     by: str = "mean_bounded_slowdown",
     *,
-    unit: Unit | None = None,
+    unit: str | None = None,
     extra: Iterable[Measure] = (),
     seed: int = 0,
 ) -> Ranking:

@@ -67,6 +67,15 @@ def test_the_same_command_repeats_nothing(harness_says: Call, field: Path) -> No
     assert "--out here" in again.out
 
 
+def test_variations_may_be_the_observations(harness_says: Call, field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "resample", lambda workload, number: workload)
+    for unit, count in (("workload", 2), ("variation", 6)):
+        answer = harness_says("tournament", field, "--resample", 2, "--unit", unit, "--format", "json")
+        assert answer.status == 0, answer.err
+        found = json.loads(answer.out)
+        assert (found["unit"], found["units"]) == (unit, count)
+
+
 def test_json_is_all_there_is_on_stdout(harness_says: Call, field: Path) -> None:
     answer = harness_says("tournament", field, "--format", "json", "--by", "mean_wait")
     assert answer.status == 0, answer.err
@@ -123,6 +132,7 @@ def test_interrupting_says_how_to_go_on(harness_says: Call, field: Path, monkeyp
         (["small.toml", "--by", "meanwait"], "there is no measure 'meanwait'; did you mean 'mean_wait'?"),
         (["small.toml", "--format", "jsn"], "did you mean 'json'?"),
         (["small.toml", "--workers", "0"], "--workers"),
+        (["small.toml", "--unit", "variatio"], "there is no unit 'variatio'; did you mean 'variation'?"),
         (["small.toml", "--out", "small.toml"], "cannot be made"),
         (["small.toml", "--dask", "nowhere"], "nowhere"),
         (["wrong.toml"], "wrong.toml, line 2: there is no key 'schedulr'; did you mean 'scheduler'?"),
