@@ -52,9 +52,9 @@ class Finished:
     worker: str  # the machine it ran on
     seconds: float = float("nan")  # simulation alone
     measures: dict[str, float] = field(default_factory=dict)
-    adequacy: float = float("nan")  # against the log that was replayed, where it has waits [s]
     schedule_digest: str | None = None
     kept: bytes | None = None  # of the schedule
+    adequacy: float = float("nan")  # against the log that was replayed, where it has waits [s]
 
 
 #: What is said when whoever did the runs has gone.
