@@ -4,18 +4,20 @@ import hashlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import pluggy
 
 from harness import bundled, hooks
 from harness.errors import HarnessError, did_you_mean
 from harness.policy import KINDS, Policy
+
+T = TypeVar("T")
 
 ENTRY_POINTS = "harness"
 
@@ -77,23 +79,28 @@ class Plugins:
         sources: dict[tuple[str, str], str] = {}
         for hook, kind in KINDS.items():
             found[hook] = {}
-            for implementation in getattr(self.manager.hook, hook).get_hookimpls():
-                origin = self.origins[id(implementation.plugin)]
-                offered = _import(implementation.function, f"{origin}: {hook}")
-                if not isinstance(offered, list | tuple):
-                    raise HarnessError(f"{origin}: {hook} returned {offered!r}, expected a list of policies")
-                for policy in offered:
-                    if not isinstance(policy, kind):
-                        raise HarnessError(f"{origin}: {hook} returned {policy!r}, expected harness.{kind.__name__}")
-                    if policy.name in found[hook]:
-                        raise HarnessError(
-                            f"the {kind.__name__.lower()} policy {policy.name!r} of {origin} is already taken by "
-                            f"{sources[hook, policy.name]}: expected another name"
-                        )
-                    found[hook][policy.name] = policy
-                    sources[hook, policy.name] = origin
+            for policy, origin in self.offered(hook, kind):
+                if policy.name in found[hook]:
+                    raise HarnessError(
+                        f"the {kind.__name__.lower()} policy {policy.name!r} of {origin} is already taken by "
+                        f"{sources[hook, policy.name]}: expected another name"
+                    )
+                found[hook][policy.name] = policy
+                sources[hook, policy.name] = origin
             found[hook] = dict(sorted(found[hook].items()))
         return found
+
+    def offered(self, hook: str, kind: type[T]) -> Iterator[tuple[T, str]]:
+        """What the plugins list in answer to a hook, and where each comes from."""
+        for implementation in getattr(self.manager.hook, hook).get_hookimpls():
+            origin = self.origins[id(implementation.plugin)]
+            listed = _import(implementation.function, f"{origin}: {hook}")
+            if not isinstance(listed, list | tuple):
+                raise HarnessError(f"{origin}: {hook} returned {listed!r}, expected a list of harness.{kind.__name__}")
+            for one in listed:
+                if not isinstance(one, kind):
+                    raise HarnessError(f"{origin}: {hook} returned {one!r}, expected harness.{kind.__name__}")
+                yield one, origin
 
 
 class _Single:

@@ -108,16 +108,16 @@ def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> 
 
 def extra_measures(plugins: Iterable[str | Path] = ()) -> "list[Measure]":
     """The measures that plugins offer; a name that is already taken is refused."""
-    from harness.results.metrics import MEASURES
+    from harness.results.adequacy import ADEQUACY
+    from harness.results.metrics import MEASURES, Measure
 
-    offered = [m for found in load_plugins(*map(str, plugins)).manager.hook.score_schedule() for m in found]
-    taken = set(MEASURES)
-    for measure in offered:
+    offered = []
+    taken = {*MEASURES, ADEQUACY}
+    for measure, origin in load_plugins(*map(str, plugins)).offered("score_schedule", Measure):
         if measure.name in taken:
-            raise HarnessError(
-                f"a plugin offers the measure {measure.name!r}, which is already taken: expected another name"
-            )
+            raise HarnessError(f"the measure {measure.name!r} of {origin} is already taken: expected another name")
         taken.add(measure.name)
+        offered.append(measure)
     return offered
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -30,6 +30,10 @@ def tournament(
     keep_schedules: Annotated[bool, typer.Option("--keep-schedules", help="keep every schedule as Parquet")] = False,
     plugins: Annotated[list[str] | None, typer.Option(help="a plugin file or folder; may be repeated")] = None,
     by: Annotated[str, typer.Option(metavar="MEASURE", help="what decides")] = "mean_bounded_slowdown",
+    unit: Annotated[
+        str | None,
+        typer.Option(help="what is one observation (workload; variation, if there is one workload only)"),
+    ] = None,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> int:
     """Run every combination of FIELD, resume where it was interrupted, and rank the schedulers.
@@ -42,6 +46,7 @@ def tournament(
         from harness.run import extra_measures
         from harness.tournament.forecast import forecast
         from harness.tournament.leaderboard import leaderboard
+        from harness.tournament.ranking import Unit
         from harness.tournament.reading import read_field
         from harness.tournament.runner import default_folder
         from harness.tournament.runner import tournament as run
@@ -49,8 +54,9 @@ def tournament(
         folders = tuple(plugins or ())
         extra = extra_measures(folders)
         measures = [*MEASURES, *(measure.name for measure in extra)]
-        for name, value, known in (("table format", format, FORMATS), ("measure", by, measures)):
-            if value not in known:
+        units = get_args(Unit)
+        for name, value, known in (("table format", format, FORMATS), ("measure", by, measures), ("unit", unit, units)):
+            if value is not None and value not in known:
                 raise HarnessError(f"there is no {name} {value!r}; {did_you_mean(value, known)}")
         read = read_field(field, plugins=folders)
         if dry_run:
@@ -80,7 +86,7 @@ def tournament(
     if keep_schedules:
         _say_which_are_missing(results, frame)
     if (frame["status"] == "done").any():
-        print(leaderboard(frame, by=by, format=format, extra=extra))
+        print(leaderboard(frame, by=by, format=format, unit=unit, extra=extra))
         if format == "table":
             again = [*(["--out", str(out)] if out else []), *(f"--plugins={path}" for path in folders)]
             print("\n".join(["", "next:", *_next(results, ["harness", "tournament", field, *again])]))
@@ -95,6 +101,7 @@ def _next(results: "Results", command: list[str]) -> list[str]:
         tips.append(("harness list fields", "other fields, on the logs of real machines"))
     if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):
         tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
+    tips.append((f"harness report {shlex.quote(str(results.folder))}", "all of it as a page, with pictures"))
     tips.append((f"python -c \"import harness; print(harness.Results('{results.folder}').frame())\"", "every run"))
     width = max(len(tip) for tip, _ in tips)
     return [f"  {tip:{width}}  {why}" for tip, why in tips]

@@ -24,6 +24,9 @@ from harness.workload.steps import CANCELLED
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
+#: What P is called among the results of a tournament.
+ADEQUACY = "adequacy"
+
 #: Times that differ by less are the same [s]: where the rate changes, they carry rounding errors.
 ROUNDING = 1e-6
 

@@ -44,6 +44,10 @@ def notes(ranking: Ranking) -> Iterator[str]:
     unmetered = [standing.scheduler for standing in ranking.standings if standing.on_front is None]
     if front and unmetered:
         yield f"Not considered for it, because their energy is not known in every block: {_listed(unmetered)}."
+    if any(standing.means.get("preemptions", 0.0) > 0 for standing in ranking.standings):
+        yield "Waits end at a job's first start; what preempted jobs wait after that is in the mean response."
+    if 0 < ranking.adequacy_blocks < ranking.blocks:
+        yield f"Adequacy is over the {ranking.adequacy_blocks} of {ranking.blocks} blocks that replay a log with waits."
     yield from _omissions(ranking)
 
 

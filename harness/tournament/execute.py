@@ -1,5 +1,6 @@
 """One run of a tournament, wherever it runs: in a thread here, or in a Dask worker elsewhere."""
 
+import math
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from harness.engine import loop
 from harness.errors import HarnessError
 from harness.platform.platform import Platform
 from harness.policy import Choice, Scheduler
+from harness.results.adequacy import UndefinedError, adequacy
 from harness.run import choose_policies, extra_measures, simulate
 from harness.tournament.identity import made_with
 from harness.workload.log import Workload
@@ -52,6 +54,7 @@ class Finished:
     measures: dict[str, float] = field(default_factory=dict)
     schedule_digest: str | None = None
     kept: bytes | None = None  # of the schedule
+    adequacy: float = float("nan")  # against the log that was replayed, where it has waits [s]
 
 
 #: What is said when whoever did the runs has gone.
@@ -90,6 +93,7 @@ def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: F
         came = {
             "seconds": schedule.outcome.seconds,
             "measures": schedule.measures(extra_measures(task.plugins)),
+            "adequacy": _adequacy(schedule),
             "schedule_digest": schedule.digest,
             "kept": task.keep(schedule) if task.keep else None,
         }
@@ -98,6 +102,14 @@ def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: F
     except Exception as mishap:  # a policy of the user's may raise anything
         error = sentence(mishap)
     return Finished(error, jobs, started, time.time(), socket.gethostname(), **came)
+
+
+def _adequacy(schedule: "Schedule") -> float:
+    """P against the log; not a number where that is undefined, as of generated jobs and of variations."""
+    try:
+        return adequacy(schedule).P
+    except UndefinedError:
+        return math.nan
 
 
 def sentence(error: BaseException) -> str:

@@ -33,7 +33,7 @@ def identity(workload: str, variation: int, platform: str, seed: int, versions: 
     """The identity of a run, from the digests of its workload and platform."""
     # A variation follows from the workload, its number and how variations are made: it need not be made to be named.
     drawn = [variation, way_of_resampling()] if variation else None
-    parts = [workload, drawn, platform, seed, versions]
+    parts = [workload, drawn, platform, seed, versions, source_version("results/adequacy.py")]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

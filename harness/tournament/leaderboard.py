@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from harness.report.tables import known_format, prose, render
+from harness.results.adequacy import ADEQUACY
 from harness.results.metrics import MEASURES, Better, Measure
 from harness.tournament.conclusion import conclusion, notes, scope
-from harness.tournament.ranking import ADEQUACY, ENERGY, Ranking, Unit, rank
+from harness.tournament.ranking import ENERGY, Ranking, rank
 
 #: Shown beside the criterion.
 COMPANIONS = ("mean_wait", "p95_wait", "utilisation", ENERGY)
@@ -33,7 +34,7 @@ def leaderboard(
     by: str = "mean_bounded_slowdown",
     format: str = "table",
     *,
-    unit: Unit | None = None,
+    unit: str | None = None,
     extra: Iterable[Measure] = (),
 ) -> str:
     """The ranking of a tournament's results as text: see `harness.tournament.ranking.rank`.

@@ -42,9 +42,11 @@ class DaskWorkers:
     def __init__(self, address: str) -> None:
         try:
             from distributed import Client
+            from distributed.comm import resolve_address
         except ImportError:
             raise HarnessError("--dask needs Dask: pip install 'sched-harness[dask]'") from None
         try:
+            resolve_address(address)  # a client of what is no address hangs when it is given up
             self.client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise HarnessError(

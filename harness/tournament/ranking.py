@@ -19,15 +19,13 @@ import numpy as np
 import pandas as pd
 
 from harness.errors import HarnessError, did_you_mean
+from harness.results.adequacy import ADEQUACY
 from harness.results.metrics import MEASURES, Better, Measure
 from harness.tournament import inference, pareto
 from harness.tournament.inference import Matrix, Test
 from harness.tournament.pairing import Gap, Pairing, pair
 
 Unit = Literal["workload", "variation"]
-
-#: A column of tournaments on logs with known waits, ranked by nobody: how far a replay is from the log [s].
-ADEQUACY = "adequacy"
 
 #: The measure that the Pareto front sets against the criterion.
 ENERGY = "energy"
@@ -76,6 +74,7 @@ class Ranking:
     ties: tuple[tuple[int, ...], ...]
     left_out: tuple[str, ...]  # schedulers
     blocks_left_out: int
+    adequacy_blocks: int  # that replay a log with waits
     gaps: tuple[Gap, ...]  # the runs because of which something was left out
 
 
@@ -83,7 +82,7 @@ def rank(
     frame: pd.DataFrame,
     by: str = "mean_bounded_slowdown",
     *,
-    unit: Unit | None = None,
+    unit: str | None = None,
     extra: Iterable[Measure] = (),
     seed: int = 0,
 ) -> Ranking:
@@ -125,6 +124,7 @@ def rank(
         ties=_counted(costs, np.equal),
         left_out=paired.left_out,
         blocks_left_out=paired.blocks_left_out,
+        adequacy_blocks=len(_compared(paired)),
         gaps=paired.gaps,
     )
 
@@ -139,7 +139,8 @@ def _standings(
 ) -> Iterator[Standing]:
     """The schedulers in the order of `mean_ranks`."""
     values, energies = paired.measures[criterion.name], paired.measures.get(ENERGY)
-    means = pd.DataFrame({name: table.mean(skipna=False) for name, table in paired.measures.items()})
+    tables = {name: _compared(paired) if name == ADEQUACY else table for name, table in paired.measures.items()}
+    means = pd.DataFrame({name: table.mean(skipna=False) for name, table in tables.items()})
     on_front = _front(means, criterion)
     averages = means.to_dict("index")
     workload_ranks = ranks.groupby(level="workload").mean().to_dict()
@@ -159,6 +160,11 @@ def _standings(
             workload_ranks={str(workload): float(rank) for workload, rank in workload_ranks[name].items()},
             means={str(measure): float(mean) for measure, mean in averages[name].items()},
         )
+
+
+def _compared(paired: Pairing) -> pd.DataFrame:
+    """The adequacy in the blocks that have one: those of variations and of generated jobs have none."""
+    return paired.measures.get(ADEQUACY, pd.DataFrame()).dropna()
 
 
 def criterion_of(by: str, known: dict[str, Measure]) -> Measure:

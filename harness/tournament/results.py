@@ -55,7 +55,8 @@ class Results:
         block, within which schedulers are compared. `scheduler`: the policies that vary, or differ from the
         defaults, in a few words. `order`, `start`, `select`, `rate`, `sleep`, `energy_policy`: each policy with its
         parameters. `status` (done, failed), `error`, `jobs`, `seconds` (simulation alone); then every measure by its
-        name, in its own unit, not a number where there is none; `schedule_digest`, `identity`.
+        name, in its own unit, not a number where there is none; `adequacy`, which is P against the log that was
+        replayed [s], where its waits are known; `schedule_digest`, `identity`.
         """
         import pandas as pd
 

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from harness.errors import HarnessError
 from harness.files import replacing
+from harness.results.adequacy import ADEQUACY
 from harness.tournament.execute import Finished
 from harness.tournament.field import PARTS
 
@@ -156,7 +157,8 @@ class Store:
             path.parent.mkdir(exist_ok=True)
             with replacing(path) as temporary:
                 temporary.write_bytes(run.kept)
-        measures = {name: value if value == value else None for name, value in run.measures.items()}
+        values = run.measures | {ADEQUACY: run.adequacy}
+        measures = {name: value if value == value else None for name, value in values.items()}
         status = "failed" if run.error else "done"
         self.database.execute(
             _FINISH,

@@ -183,6 +183,21 @@ def test_a_plugin_that_cannot_be_loaded(harness_says: Call, tmp_path: Path, text
     refused(harness_says("list", "orders", "--plugins", path), "mine.py", *words)
 
 
+@pytest.mark.parametrize(
+    ("measures", "words"),
+    [
+        ("1 / 0", ["ZeroDivisionError", "line 4"]),
+        ("None", ["expected a list of harness.Measure"]),
+        ("['mine']", ["expected harness.Measure"]),
+        ("[harness.Measure('adequacy', 's', 'less', 'x', lambda schedule: 1.0)]", ["adequacy", "already taken"]),
+    ],
+)
+def test_measures_that_cannot_be_offered(harness_says: Call, tmp_path: Path, measures: str, words: list[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"import harness\n@harness.hookimpl\ndef score_schedule():\n    return {measures}\n")
+    refused(harness_says("list", "measures", "--plugins", path), "mine.py", *words)
+
+
 def test_a_name_that_is_already_taken(harness_says: Call, tmp_path: Path) -> None:
     path = plugin(tmp_path, "def mine(job, clock):\n    return 0.0", offer="harness.Order('fcfs', mine)")
     refused(harness_says("run", GENERATED, "--plugins", path), "fcfs", "already taken", "mine.py", "order_queue.py")

@@ -51,6 +51,7 @@ def test_a_tournament_ends_with_a_leaderboard_and_what_to_try_next(harness_says:
     assert answer.status == 0, answer.err
     assert "spf + easy" in answer.out
     assert f"harness tournament {field} --by mean_wait" in answer.out
+    assert "harness report tournaments/small" in answer.out
     assert "results go to tournaments/small" in answer.err
     assert "8 of 8 runs" in answer.err
     assert runs_in(Path("tournaments/small")) == 8
@@ -64,6 +65,15 @@ def test_the_same_command_repeats_nothing(harness_says: Call, field: Path) -> No
     assert "0 of 0 runs" in again.err
     assert "8 more were there already" in again.err
     assert "--out here" in again.out
+
+
+def test_variations_may_be_the_observations(harness_says: Call, field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "resample", lambda workload, number: workload)
+    for unit, count in (("workload", 2), ("variation", 6)):
+        answer = harness_says("tournament", field, "--resample", 2, "--unit", unit, "--format", "json")
+        assert answer.status == 0, answer.err
+        found = json.loads(answer.out)
+        assert (found["unit"], found["units"]) == (unit, count)
 
 
 def test_json_is_all_there_is_on_stdout(harness_says: Call, field: Path) -> None:
@@ -122,6 +132,7 @@ def test_interrupting_says_how_to_go_on(harness_says: Call, field: Path, monkeyp
         (["small.toml", "--by", "meanwait"], "there is no measure 'meanwait'; did you mean 'mean_wait'?"),
         (["small.toml", "--format", "jsn"], "did you mean 'json'?"),
         (["small.toml", "--workers", "0"], "--workers"),
+        (["small.toml", "--unit", "variatio"], "there is no unit 'variatio'; did you mean 'variation'?"),
         (["small.toml", "--out", "small.toml"], "cannot be made"),
         (["small.toml", "--dask", "nowhere"], "nowhere"),
         (["wrong.toml"], "wrong.toml, line 2: there is no key 'schedulr'; did you mean 'scheduler'?"),

@@ -60,6 +60,22 @@ def test_adequacy_is_shown_where_it_is_known():
     assert "adequacy [s]" in leaderboard(FRAME.assign(adequacy=600.0), "mean_wait", "markdown")
 
 
+def test_waits_of_preempted_jobs_are_not_mistaken_for_all_their_waiting():
+    assert any("first start" in note for note in notes(rank(FRAME.assign(preemptions=2.0), "mean_wait")))
+    assert not any("first start" in note for note in notes(rank(FRAME.assign(preemptions=0.0), "mean_wait")))
+
+
+def test_adequacy_is_over_the_logs_as_they_are_not_their_variations():
+    frame = fields.results({"log": [[1.0, 2.0], [2.0, 1.0], [2.0, 1.0]]})
+    frame["adequacy"] = [300.0, 600.0, *[math.nan] * 4]
+    ranking = rank(frame, "mean_wait")
+    assert {s.scheduler: s.means["adequacy"] for s in ranking.standings} == {"policy0": 300.0, "policy1": 600.0}
+    assert "Adequacy is over the 1 of 3 blocks that replay a log with waits." in notes(ranking)
+    assert not any("Adequacy" in note for note in notes(rank(frame[:2], "mean_wait")))
+    frame.loc[0, "adequacy"] = math.nan  # undefined for one of them: the others have nothing to be compared with
+    assert "adequacy" not in show(rank(frame, "mean_wait"), "csv")
+
+
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_names_from_files_are_harmless(form):
     name = "<script>|$x\x1b"

@@ -108,3 +108,12 @@ def test_an_address_where_nobody_answers(write: Write, tmp_path: Path, monkeypat
         with pytest.raises(HarnessError, match="no Dask scheduler answers at"):
             tournament(write(FIELD), tmp_path / "out", dask=address)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1", "tcp://127.0.0.1:port", "http://127.0.0.1:8786"])
+def test_what_is_no_address_is_refused_before_a_client_hangs_over_it(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setattr("distributed.Client", lambda *_, **__: pytest.fail("a client was made"))
+    with pytest.raises(HarnessError, match="no Dask scheduler answers at"):
+        tournament(write(FIELD), tmp_path / "out", dask=address)

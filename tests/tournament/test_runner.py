@@ -41,6 +41,7 @@ def test_the_frame_has_what_was_promised(write: Write, tmp_path: Path) -> None:
         *SHARED,
         *("energy_policy", "status", "error", "jobs", "seconds"),
         *(name for name in MEASURES if name != "jobs"),
+        "adequacy",
         *("schedule_digest", "identity"),
     ]
 
@@ -141,6 +142,26 @@ def test_a_run_stops_when_it_is_told_to(write: Write) -> None:
     long = 'workloads = "poisson(jobs=30000, procs=64, load=3)"\n[[scheduler]]\norder = "lpf"\nstart = "preempt"\n'
     with pytest.raises(Stopped):
         execute(*task(long, write), stop=lambda: next(asked))
+
+
+def test_adequacy_is_known_where_the_log_has_waits(write: Write, tmp_path: Path) -> None:
+    lines = [f"{k} {9 * k} {7 * k} 50 3 -1 -1 3 60 -1 1 {k % 3} -1 -1 -1 -1 -1 -1\n" for k in range(1, 30)]
+    (log := tmp_path / "log.swf").write_text("; MaxProcs: 4\n" + "".join(lines))
+    (waitless := tmp_path / "waitless.swf").write_text("; MaxProcs: 4\n" + "".join(lines).replace(" 14 50 ", " -1 50 "))
+    field = f"""
+resamples = 1
+workloads = ["{log}", "{waitless}", {{source = "{log}", load = 2.0, name = "crowded"}}]
+
+[[scheduler]]
+order = ["fcfs", "lcfs"]
+"""
+    frame = tournament(write(field), tmp_path / "out").frame()
+    assert list(frame["status"]) == ["done"] * 12
+    known = frame[frame["adequacy"].notna()]
+    assert list(zip(known["workload"], known["variation"], strict=True)) == [("log", 0), ("log", 0)]
+    for order, found in zip(known["order"], known["adequacy"], strict=True):
+        schedule = harness.simulate(harness.prepare(harness.read_workload(str(log))), None, harness.Scheduler(order))
+        assert found == harness.adequacy(schedule).P > 0
 
 
 def test_a_worker_of_another_version_is_found_out(write: Write) -> None:
