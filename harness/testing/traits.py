@@ -94,8 +94,8 @@ def every_reservation(subject: Subject, case: Case) -> None:
             if job.status == harness.WAITING:
                 if not job.reserved >= state.clock.virtual:
                     raise Wrong(
-                        f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}, where one "
-                        "not yet past was expected"
+                        f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}, where "
+                        "one not yet past was expected"
                     )
                 _not_later(promised, int(job.number), float(job.reserved))
 
