@@ -201,6 +201,8 @@ def start_due(state, wake):
             if record.planned != end:
                 upset = True
             continue
+        if not harness.fits(state, job) and harness.reservation(state, job)[0] == state.clock.virtual:
+            continue  # who holds its processors leaves before this instant is over, having asked for no time
         # Memory, a partition or the selection stands in its way: it reserves anew, and the first such job is
         # protected from those behind it as in `easy`.
         harness.release(state, record.procs, record.reserved, end)
@@ -208,7 +210,8 @@ def start_due(state, wake):
         if held < 0:
             held = job
             at, spare = harness.reservation(state, job)
-    if wake and soonest < harness.INFINITY:
+    declined = held >= 0 and state.clock.running == 0  # on an idle machine: time alone will not help
+    if wake and soonest < harness.INFINITY and not declined:
         harness.call_again(state, harness.when(state, soonest))
     return upset
 

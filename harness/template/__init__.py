@@ -49,6 +49,7 @@ def new_distribution(name: str, hook: str = "order_queue", out: str | Path = "."
         "part": {h: part for part, h in Scheduler.HOOKS.items()}[hook],
         "listed": _LISTED[hook],
         "question": _QUESTIONS[hook],
+        "platform": " --platform synthetic-11" if hook in ("set_sleep", "account_energy") else "",
         "version": __version__,
     }
     files = {

@@ -9,13 +9,20 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from harness.platform.platform import NodeType, Platform, SleepState, plain
+from harness.platform.platform import NodeType, PerformanceState, Platform, SleepState, plain
 from harness.policy import Policy, Scheduler
 from harness.workload.log import Workload
 
 NEVER = math.inf
-POWER = (50.0, 150.0)  # of a node, idle and at full load [W]
-UNKNOWN = (math.nan, math.nan)
+
+#: What a platform may say of a node's power, by the names that policies need it under.
+FIGURES: Mapping[str, Any] = {
+    "idle": 50.0,
+    "peak": 150.0,
+    "curve": (50.0, 80.0, 95.0, 105.0, 112.0, 118.0, 124.0, 130.0, 137.0, 143.0, 150.0),
+    "performance": (PerformanceState(0.5, 40.0, 80.0),),
+    "sleep": (SleepState("nap", 5.0, down=1.0, up=2.0), SleepState("coma", 1.0, down=2.0, up=5.0)),
+}
 
 #: The other five policies: the first of each is what failing cases shrink to.
 COMPANY = {
@@ -23,6 +30,7 @@ COMPANY = {
     "start": ("easy", "none", "conservative", "preempt"),
     "select": ("first-fit", "worst-fit"),
     "rate": ("full", "fixed(rate=0.5)"),
+    "sleep": ("never", "timeout(idle=2)"),
     "energy": ("none", "cores"),
 }
 
@@ -68,11 +76,6 @@ class Case:
     def in_swf(self) -> bool:
         """Whether a log can say it: there, nothing takes no time."""
         return all(job.estimate > 0 and (job.work > 0) == (job.patience == NEVER) for job in self.jobs)
-
-    @property
-    def lasting(self) -> bool:
-        """Whether every job takes time, as plans suppose."""
-        return all(job.estimate > 0 for job in self.jobs)
 
     @property
     def impatient(self) -> bool:
@@ -122,25 +125,28 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
 
 
 @st.composite
-def platforms(draw: st.DrawFn, *, equal: bool, powered: bool) -> Platform:
+def power(draw: st.DrawFn, needs: tuple[str, ...]) -> dict[str, Any]:
+    """What a node type says of its power: idle and peak, what is needed, and perhaps more."""
+    return {name: figure for name, figure in FIGURES.items() if name in ("idle", "peak", *needs) or draw(st.booleans())}
+
+
+@st.composite
+def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool) -> Platform:
     """From a few single processors to node types that differ in everything but what is to be `equal`."""
+    powered = needs_power(policy)
     kind = draw(st.integers(0, 2 if equal else 3))
     if kind <= 1 and not powered:
         return plain(draw(st.integers(1, 6)))
-    idle, peak = POWER if powered else UNKNOWN
-    nap = (SleepState("nap", 5.0, down=1.0, up=2.0),)
     if kind <= 2:
-        sleep = nap if powered and draw(st.booleans()) else ()
-        node = NodeType(draw(st.integers(1, 3)), draw(st.integers(1, 3)), idle=idle, peak=peak, sleep=sleep)
-        return Platform("equal", (node,))
+        figures = draw(power(policy.needs)) if powered else {}
+        return Platform("equal", (NodeType(draw(st.integers(1, 3)), draw(st.integers(1, 3)), **figures),))
     types = []
     for number in range(draw(st.integers(1, 3))):
         cores = draw(st.integers(1, 3))
         ops, memory = cores * draw(st.sampled_from((1.0, 2.0, 3.0))), draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
         partition = draw(st.integers(0, 1)) if number else 0
-        sleep = nap if powered and draw(st.booleans()) else ()
-        count = draw(st.integers(1, 2))
-        types.append(NodeType(count, cores, ops, memory, idle, peak, partition=partition, sleep=sleep))
+        figures = draw(power(policy.needs)) if powered else {}
+        types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures))
     return Platform("mixed", tuple(types))
 
 
@@ -150,7 +156,7 @@ def needs_power(policy: Policy) -> bool:
 
 
 def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.SearchStrategy[Any]]:
-    """What to try for the parameters that the user did not fix: every word, yes and no, another order."""
+    """What to try for the parameters that the user did not fix: every word, yes and no, another order, the least."""
     tried: dict[str, st.SearchStrategy[Any]] = {}
     for name, default in policy.parameters.items():
         if name in fixed:
@@ -161,6 +167,8 @@ def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.Search
             tried[name] = st.sampled_from((default, "spf"))
         elif isinstance(default, bool):
             tried[name] = st.sampled_from((default, not default))
+        elif name in policy.least:
+            tried[name] = st.sampled_from((default, type(default)(policy.least[name])))
         else:
             tried[name] = st.just(default)
     return tried
@@ -169,14 +177,13 @@ def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.Search
 @st.composite
 def cases(draw: st.DrawFn, policy: Policy, fixed: Mapping[str, Any], *, equal: bool = False, most: int = 10) -> Case:
     """Cases for `policy`; with `equal`, they come first and run at full speed, on processors alike."""
-    powered = needs_power(policy)
-    platform = draw(platforms(equal=equal, powered=powered))
+    platform = draw(platforms(policy, equal=equal))
     company = {
         part: draw(st.sampled_from(names))
         for part, names in COMPANY.items()
         if Scheduler.HOOKS[part] != policy.hook
-        and not (part in ("order", "rate") and equal)
-        and not (part == "energy" and not powered)
+        and not (part in ("order", "rate", "sleep") and equal)
+        and not (part in ("sleep", "energy") and not needs_power(policy))
     }
     values = {name: draw(strategy) for name, strategy in settings_of(policy, fixed).items()}
     return Case(draw(jobs(platform, most)), platform, company, values, seed=draw(st.integers(0, 2)))
@@ -187,8 +194,7 @@ def cases(draw: st.DrawFn, policy: Policy, fixed: Mapping[str, Any], *, equal: b
 
 def corners(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, Case]:
     """Name → the cases that everybody forgets."""
-    idle, peak = POWER
-    machine = Platform("four", (NodeType(4, 1, idle=idle, peak=peak),)) if needs_power(policy) else plain(4)
+    machine = Platform("four", (NodeType(4, 1, **FIGURES),)) if needs_power(policy) else plain(4)
     values = policy.parameters | dict(fixed)
     day = 86400.0
     lists = {
@@ -199,7 +205,8 @@ def corners(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, Case]:
         "an empty queue in between": [Job(0, 1, 5, 5), Job(100, 4, 5, 5), Job(200, 2, 5, 5)],
         "cancelled while it waits": [Job(0, 4, 9, 9), Job(1, 4, 0, 5, patience=3), Job(1, 1, 4, 4)],
         "cancelled at once": [Job(0, 1, 0, 5, patience=0), Job(0, 4, 5, 5)],
-        "huge times": [Job(2e9 + k, 1 + k % 4, 30 * day, 365 * day) for k in range(6)],
+        # Not huge work as well: a policy that looks about every minute could not be watched for months.
+        "huge times": [Job(2e9 + k, 1 + k % 4, 3600, 365 * day) for k in range(6)],
         "estimates far too long": [Job(k, 1 + k % 3, 1, 30 * day) for k in range(8)],
         "no estimate and no work": [Job(0, 3, 0, 0), Job(0, 4, 0, 0), Job(1, 2, 4, 4), Job(1, 4, 0, 0)],
     }

@@ -109,7 +109,8 @@ class Subject:
             f"plugins={list(self.plugins)})"
         )
         homes = {"Case": "harness.testing.cases", "Job": "harness.testing.cases", "NodeType": "harness"}
-        homes |= {"Platform": "harness", "SleepState": "harness.platform.platform"}
+        homes |= {"Platform": "harness"}
+        homes |= dict.fromkeys(("PerformanceState", "SleepState"), "harness.platform.platform")
         imports = [f"from {home} import {name}" for name, home in homes.items() if f"{name}(" in call]
         return "\n".join(["import harness", *imports, call])
 

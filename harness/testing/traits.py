@@ -92,10 +92,10 @@ def every_reservation(subject: Subject, case: Case) -> None:
         for index in harness.waiting(state):
             job = state.jobs[index]
             if job.status == harness.WAITING:
-                if not job.reserved > state.clock.virtual:
+                if not job.reserved >= state.clock.virtual:
                     raise Wrong(
                         f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}, where "
-                        "a time to come was expected"
+                        "one not yet past was expected"
                     )
                 _not_later(promised, int(job.number), float(job.reserved))
 

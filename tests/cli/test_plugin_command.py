@@ -1,13 +1,14 @@
 """`harness plugin new` and `harness plugin check`: what they make, what they say, what they refuse."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from calling import Call
 
 from harness import bundled
-from harness.plugins import Plugins
+from harness.plugins import Plugins, plugins
 from harness.policy import KINDS
 
 
@@ -21,6 +22,16 @@ def test_a_new_plugin_passes_every_check_at_once(tmp_path: Path, harness_says: C
     answer = harness_says("plugin", "check", source, "--examples", "5")
     assert answer.status == 0
     assert re.search(rf"my-idea +{hook} +(\d+) of \1 +passes", answer.out)
+
+
+@pytest.mark.parametrize("hook", KINDS)
+def test_a_new_plugin_runs_as_its_readme_says(tmp_path: Path, harness_says: Call, hook: str) -> None:
+    harness_says("plugin", "new", "my-idea", "--hook", hook, "--out", tmp_path)
+    readme = (tmp_path / "my-idea" / "README.md").read_text(encoding="utf-8")
+    command = shlex.split(re.findall(r"^\$ harness (run .*)$", readme, re.MULTILINE)[0])
+    answer = harness_says(*command, "--plugins", tmp_path / "my-idea" / "src" / "my_idea" / "__init__.py")
+    assert answer.status == 0, answer.err
+    assert "my-idea" in answer.out
 
 
 def test_nothing_is_left_to_fill_in(tmp_path: Path, harness_says: Call) -> None:
@@ -96,10 +107,13 @@ def test_what_runs_as_plain_python_is_told_why(tmp_path: Path, harness_says: Cal
     assert "stringy runs as plain Python: " in answer.err
 
 
-def test_bundled_plugins_are_checked_where_they_are(harness_says: Call) -> None:
-    answer = harness_says("plugin", "check", bundled.folder("plugins") / "set_rate.py", "--examples", "2")
-    assert answer.status == 0
-    assert "full" in answer.out
+@pytest.mark.slow
+@pytest.mark.parametrize("hook", KINDS)
+def test_bundled_plugins_are_checked_where_they_are(harness_says: Call, hook: str) -> None:
+    answer = harness_says("plugin", "check", bundled.folder("plugins") / f"{hook}.py", "--examples", "2")
+    assert answer.status == 0, answer.out
+    for name in plugins().policies[hook]:
+        assert re.search(rf"^{name} +{hook} +(\d+) of \1 +passes", answer.out, re.MULTILINE), name
 
 
 @pytest.mark.parametrize(

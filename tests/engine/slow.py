@@ -325,6 +325,7 @@ def one_instant(machine, future, rule, happening):
         machine.waiting.remove(job)
         job.end = now
     machine.arrived = []
+    came = bool(future) and future[0].submit == now
     while future and future[0].submit == now:
         job = future.pop(0)
         if job.procs > machine.procs:
@@ -334,4 +335,6 @@ def one_instant(machine, future, rule, happening):
         else:
             machine.arrived.append(job)
     machine.waiting += machine.arrived
-    rule(machine)
+    in_vain = happening and not (machine.completed or machine.upset or machine.cancelled or came)
+    if not in_vain or rule is conservative:  # nobody is asked because a node that is up was to come up
+        rule(machine)

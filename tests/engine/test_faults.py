@@ -503,7 +503,8 @@ def declines(state, job):
     return False
 
 
+@pytest.mark.parametrize("start", ["easy", "conservative"])
 @both_ways
-def test_a_selection_that_always_declines_is_named(run, plain):
+def test_a_selection_that_always_declines_is_named(run, plain, start):
     with pytest.raises(PolicyError, match="the selection 'broken-declines' declined"):
-        run(workload(JOBS), PAIR, plain=plain, select=policy_of("select", declines))
+        run(workload(JOBS), PAIR, plain=plain, start=start, select=policy_of("select", declines))

@@ -68,3 +68,11 @@ def test_a_suspended_job_has_been_started_and_no_longer_gives_up():
 def test_every_bundled_policy_has_an_obvious_twin():
     assert set(POLICIES["order_queue"]) - {"multifactor"} == set(ORDERS)
     assert set(POLICIES["start_jobs"]) == {start.split("(")[0] for start in STARTS}
+
+
+def test_nobody_is_asked_because_a_node_that_is_up_was_to_come_up():
+    """Another job would have become the first by then."""
+    made = [(0, 1, 2, 2), (0, 1, 1, 1), (0, 1, 1, 1), (0, 1, 1, 1)]
+    events = [(1, "node-up", 0)]
+    found = quickly(made, 1, "wfp3", "preempt", events, True)
+    assert found == quickly(made, 1, "wfp3", "preempt") == slowly(made, 1, "wfp3", "preempt", events, True)

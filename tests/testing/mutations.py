@@ -123,15 +123,15 @@ FAULTS = (
     Fault(
         "conservative does not ask to be woken",
         STARTS,
-        "if wake and soonest < harness.INFINITY:",
+        "if wake and soonest < harness.INFINITY and not declined:",
         "if wake and soonest < 0.0:",
         "conservative",
     ),
     Fault(
         "preempt serves nobody who fills the machine",
-        STARTS,
-        "if state.jobs[job].procs > free:",
-        "if state.jobs[job].procs >= free:",
+        QUEUE,
+        "state.jobs[first].procs > procs:",
+        "state.jobs[first].procs >= procs:",
         "preempt",
     ),
     Fault(
@@ -163,8 +163,8 @@ FAULTS = (
     Fault(
         "best-fit and others ignore memory",
         SELECTIONS,
-        "min(need, harness.room(state, job, node))",
-        "min(need, state.nodes[node].free)",
+        "    procs = min(need, harness.room(state, job, node))\n    if procs",
+        "    procs = min(need, state.nodes[node].free)\n    if procs",
         "best-fit",
     ),
     Fault(
@@ -199,15 +199,15 @@ FAULTS = (
     Fault(
         "a node does not get its cores back",
         NODES,
-        "        state.nodes[node].free += cores\n",
+        "    record.free += cores\n",
         "",
         "easy",
     ),
     Fault(
         "a job is served for as long as it asked for",
         SERVICE,
-        "truth.due = clock.virtual + truth.work / speed",
-        "truth.due = clock.virtual + record.left / speed",
+        "truth.due = clock.virtual + truth.work / record.speed",
+        "truth.due = clock.virtual + record.left / record.speed",
         "none",
     ),
     Fault(

@@ -41,14 +41,17 @@ def start_jobs():
 """
 
 
-def command(jobs, part, trouble=0):
+def command(verb, jobs, part, trouble=0):
     """The command line that runs the model as one part of the scheduler; the model fails for the job `trouble`."""
     Path("model.py").write_text(MODEL.format(trouble=trouble))
     workload = f"lublin(jobs={jobs}, procs=32, seed=1)"
-    return [
-        *(sys.executable, "-m", "harness", "run", workload),
-        *("--plugins", "model.py", f"--{part}", "model", "--format", "json"),
-    ]
+    Path("field.toml").write_text(f'workloads = ["{workload}"]\n\n[[scheduler]]\n{part} = ["model"]\n')
+    words = {
+        "run": ("run", workload, f"--{part}", "model"),
+        "tournament": ("tournament", "field.toml"),
+        "check": ("check", "gate.json", "--field", "field.toml", "--update"),
+    }
+    return [sys.executable, "-m", "harness", *words[verb], "--plugins", "model.py", "--format", "json"]
 
 
 @pytest.fixture(autouse=True)
@@ -56,20 +59,35 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+#: A tournament tells which of its runs failed and exits with 1; the others did not get what they were to make.
+FAILED = {"run": 2, "tournament": 1, "check": 2}
+
+verbs = pytest.mark.parametrize("verb", FAILED)
 both = pytest.mark.parametrize("part", ["order", "start"])
 
 
+@verbs
 @both
-def test_runs(part):
-    done = subprocess.run(command(50, part), capture_output=True, text=True, timeout=120)
+def test_runs(verb, part):
+    done = subprocess.run(command(verb, 50, part), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["measures"]["accepted"] == 50
+    answer = json.loads(done.stdout)
+    if verb == "run":
+        assert answer["measures"]["accepted"] == 50
 
 
+def test_is_checked_against_what_it_gave():
+    subprocess.run(command("check", 50, "order"), capture_output=True, timeout=120)
+    again = [sys.executable, "-m", "harness", "check", "gate.json", "--plugins", "model.py"]
+    done = subprocess.run(again, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "gate.json: 1 run: 1 the same\n")
+
+
+@verbs
 @both
-def test_is_interrupted_in_the_middle_of_a_question(part):
+def test_is_interrupted_in_the_middle_of_a_question(verb, part):
     """Without Ctrl-C it would take many minutes, and nothing else of the run would end it."""
-    process = subprocess.Popen(command(20_000, part), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command(verb, 20_000, part), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         wait_until_asked(process)
         process.send_signal(signal.SIGINT)
@@ -80,6 +98,7 @@ def test_is_interrupted_in_the_middle_of_a_question(part):
     assert "harness: interrupted" in err
     assert "Traceback" not in err
     assert out == ""
+    assert not Path("gate.json").exists()
 
 
 def wait_until_asked(process):
@@ -91,16 +110,17 @@ def wait_until_asked(process):
     raise AssertionError("the model is never asked")
 
 
+@verbs
 @pytest.mark.parametrize(
     ("part", "where"),
     [
-        ("order", r"raised in the policy 'model' (order_queue), for job 7, at "),
-        ("start", r"raised in the policy 'model' (start_jobs) at "),
+        ("order", r"in the policy 'model' (order_queue), for job 7, at 16218 s"),
+        ("start", r"in the policy 'model' (start_jobs) at 16218 s"),
     ],
 )
-def test_what_it_raises_names_policy_job_and_instant(part, where):
-    done = subprocess.run(command(50, part, trouble=7), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2
+def test_what_it_raises_names_policy_job_and_instant(verb, part, where):
+    done = subprocess.run(command(verb, 50, part, trouble=7), capture_output=True, text=True, timeout=120)
+    assert done.returncode == FAILED[verb]
     lines = [line for line in done.stderr.splitlines() if line.startswith("harness: ")]
     assert len(lines) == 1
     assert "ConnectionError: the model does not answer" in lines[0]
