@@ -37,6 +37,7 @@ _HOMES = {
         "QUEUE_ORDER",
         "call_again",
         "call_at_work",
+        "call_not_before",
         "prefix",
         "put_to_sleep",
         "ranked",

@@ -65,14 +65,11 @@ def workload(state, low=1e5, high=3e5, slow=0.75, fast=1.0):
     return rate
 
 
-def ondemand(state, memory, up=0.8, slow=0.5, period=60.0):
+def ondemand(state, up=0.8, slow=0.5, period=60.0):
     """Like the governor of Linux: looked at every `period` seconds, full speed if the share of busy processors is
     at least `up`, in proportion to it below, but never slower than `slow`."""
     clock = state.clock
-    if clock.now < memory[0]:
-        return clock.rate
-    memory[0] = clock.now + period
-    harness.call_again(state, memory[0])
+    harness.call_not_before(state, clock.now + period)
     there = clock.cores - clock.down
     busy = (there - clock.free - clock.booting) / max(there, 1)
     return 1.0 if busy >= up else max(slow, busy / up)
@@ -136,7 +133,7 @@ def set_rate():
         harness.Rate("coin", coin, least={"up": 0, "down": 0}, most={"up": 1, "down": 1}, rising=(TWO_RATES,)),
         harness.Rate("hysteresis", hysteresis, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
-        harness.Rate("ondemand", ondemand, memory=1, least={"up": 0, "period": 1}, most={"up": 1}),
+        harness.Rate("ondemand", ondemand, least={"up": 0, "period": 1}, most={"up": 1}),
         harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),
         harness.Rate("bsld", bsld, least={"threshold": 1, "slow": 1e-3}),
     ]

@@ -19,10 +19,10 @@ def timeout(state, memory, idle=600.0, depth=0):
     `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
     """
     now = state.clock.now
-    if memory[0] == harness.INFINITY:  # no node was vacant when last looked; if one is again, then since now
-        memory[0] = now + idle
-    if now < memory[0]:  # no node can have been idle for long enough
-        harness.call_again(state, memory[0])
+    none_vacant = memory[0] == 1.0
+    memory[0] = 0.0
+    if none_vacant and idle > 0.0:  # when last looked: if one is again, then since now
+        harness.call_not_before(state, now + idle)
         return
     soonest = harness.INFINITY
     for node in range(len(state.nodes)):
@@ -33,9 +33,10 @@ def timeout(state, memory, idle=600.0, depth=0):
             harness.put_to_sleep(state, node, min(depth, record.depths - 1))
         else:
             soonest = min(soonest, record.vacant + idle)
-    memory[0] = soonest
     if soonest < harness.INFINITY:
-        harness.call_again(state, soonest)
+        harness.call_not_before(state, soonest)  # whoever falls vacant meanwhile is due later
+    else:
+        memory[0] = 1.0
 
 
 def reserve(state, spare=1, idle=600.0, depth=0):

@@ -212,7 +212,7 @@ def decide(
     """Everyone decides once: rate, order, starts, sleep; whose answer is always the same, at the first instant only."""
     clock = state.clock
     first = clock.instants == 1
-    if first or moods & RATE_CHANGES:
+    if first or (moods & RATE_CHANGES and clock.now >= clock.rate_from):
         clock.hook = RATING
         clock.level = -1.0
         wanted = rate(seen(state), rate_own)
@@ -227,7 +227,7 @@ def decide(
         drop_started(state)
     if clock.suspended > 0:
         requeue_suspended(state)
-    if first or moods & SLEEP_CHANGES:
+    if first or (moods & SLEEP_CHANGES and clock.now >= clock.sleep_from):
         clock.hook = SLEEPING
         sleep(state, sleep_own)
 

@@ -99,6 +99,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     clock["free"] = clock["cores"] = cores
     clock["constrained"] = constrained
     clock["level"] = -1.0
+    clock["rate_from"] = clock["sleep_from"] = -np.inf
     clock["transition"] = clock["start_timer"] = clock["rate_timer"] = clock["sleep_timer"] = np.inf
     machine["settled"] = machine["vacant"] = clock["now"]
     sums = np.zeros(1, layouts.SUMS)

@@ -170,6 +170,8 @@ CLOCK = np.dtype(
         ("start_timer", "f8"),  # when the start policy wants to be called again [s]
         ("rate_timer", "f8"),  # the same of the rate policy
         ("sleep_timer", "f8"),  # the same of the sleep policy
+        ("rate_from", "f8"),  # until when the rate policy wants to be left alone [s]
+        ("sleep_from", "f8"),  # the same of the sleep policy
         ("level", "f8"),  # the rate policy wants to be called when the work has fallen to it [s], −1 never …
         ("crossing", "f8"),  # … which is then [s], if nothing happens before …
         ("fell", "i8"),  # … and 1 at the instant when it has

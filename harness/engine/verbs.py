@@ -115,6 +115,17 @@ def call_again(state: Any, time: float) -> None:
 
 
 @verb
+def call_not_before(state: Any, time: float) -> None:
+    """Ask, as a rate or sleep policy, to be called again at `time` [s], and to be left alone until then."""
+    clock = state.clock
+    call_again(state, time)
+    if clock.hook == RATING:
+        clock.rate_from = time
+    elif clock.hook == SLEEPING:
+        clock.sleep_from = time
+
+
+@verb
 def call_at_work(state: Any, level: float) -> None:
     """Ask, as a rate policy, to be called at the very instant at which the work left has fallen to `level` [s].
 

@@ -10,7 +10,7 @@ def test_every_fault_can_still_be_planted():
         assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.old) == 1, fault.what
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_at_least_28_of_30_faults_are_caught_as_published():
     rows = study()
     assert sum(bool(check or differ) for _, _, check, differ in rows) >= 28
