@@ -54,7 +54,7 @@ def simulate(
     and interventions that are replayed. `timeline` and `placements` keep the system at every instant, and which node
     served whom when, for `Schedule.timeline` and `Schedule.placements`; `Placements(begin, end)` keeps a window of it.
     """
-    from harness.engine.simulate import Extras
+    from harness.engine.setup import Extras
     from harness.engine.simulate import simulate as run
     from harness.results.recording import Placements, Timeline
     from harness.results.schedule import Schedule

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.run import circumstances, compiling_said, heading, progress_bar, warnings_said
+from harness.cli.console import compiling_said, progress_bar, warnings_said
+from harness.cli.run import circumstances, heading
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.run import compiling_said, warnings_said
+from harness.cli.console import compiling_said, warnings_said
 from harness.errors import HarnessError, did_you_mean
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
-from harness.cli.run import compiling_said, preparation, progress_bar, provenance, warnings_said
+from harness.cli.console import compiling_said, progress_bar, warnings_said
+from harness.cli.run import preparation, provenance
 from harness.errors import HarnessError
 
 

@@ -1,24 +1,19 @@
 """`harness run`: replay one workload under one scheduler."""
 
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness.cli import options
+from harness.cli.console import compiling_said, progress_bar, warnings_said
 from harness.cli.report import ready_for, write_run
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Step, Workload
-
-#: What takes seconds to compile, as kept kernels are named.
-SLOW_TO_COMPILE = {"run": "the event loop", "start_jobs": "the start policy"}
 
 
 def run(
@@ -238,45 +233,3 @@ def _fairness(result: "Schedule", scheduler: Any, sample: int, plugins: tuple[st
         return simulate(workload, result.platform, scheduler, seed=result.seed, plugins=plugins)
 
     return str(fairness(result, sample=sample, seed=result.seed, replay=replay))
-
-
-@contextmanager
-def compiling_said() -> Iterator[None]:
-    """Say so when something is compiled that takes seconds: the event loop, or a start policy."""
-    from harness.keep import on_compiling
-
-    def say(name: str) -> None:
-        if name in SLOW_TO_COMPILE:
-            print(
-                f"compiling {SLOW_TO_COMPILE[name]} for this machine, kept for later runs …",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    on_compiling.append(say)
-    try:
-        yield
-    finally:
-        on_compiling.remove(say)
-
-
-@contextmanager
-def warnings_said() -> Iterator[None]:
-    """Warnings are one line each, on stderr."""
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: print(f"harness: {message}", file=sys.stderr)
-        yield
-
-
-@contextmanager
-def progress_bar(jobs: int) -> Iterator[Any]:
-    """A bar with the time left, on a terminal; silence elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=jobs)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

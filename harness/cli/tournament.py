@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from harness.cli.run import compiling_said, warnings_said
+from harness.cli.console import compiling_said, warnings_said
 from harness.errors import HarnessError, did_you_mean
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import harness.cli.run
 def harness_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
     """Call `harness` with some arguments in this process; everything but the process is as in a shell."""
     # On a machine that compiles for the first time, one more line would be printed while it does.
-    monkeypatch.setattr(harness.cli.run, "SLOW_TO_COMPILE", {})
+    monkeypatch.setattr(harness.cli.console, "SLOW_TO_COMPILE", {})
 
     def call(*arguments: str | Path) -> Answer:
         monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])

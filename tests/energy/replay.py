@@ -7,7 +7,8 @@ from running import choose
 from strategies import rows, workload
 
 from harness import Events, NodeType, PerformanceState, Platform, SleepState
-from harness.engine.simulate import Extras, simulate
+from harness.engine.setup import Extras
+from harness.engine.simulate import simulate
 from harness.results.recording import Placements, Timeline
 from harness.results.schedule import Schedule
 

@@ -9,7 +9,8 @@ from slow import ORDERS, STARTS
 from slow import simulate as slowly
 from strategies import rows, seeded_rows, workload
 
-from harness.engine.simulate import Extras, simulate
+from harness.engine.setup import Extras
+from harness.engine.simulate import simulate
 from harness.platform.platform import plain
 from harness.plugins import Plugins
 from harness.policy import Scheduler

@@ -1,0 +1,190 @@
+"""The arrays of a run, made ready: jobs in order of submission, nodes idle and awake, everything else empty."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.engine import nodes
+from harness.engine import state as layouts
+from harness.errors import HarnessError
+from harness.platform.platform import Platform
+from harness.workload.events import Events
+from harness.workload.log import Workload
+
+Array = np.ndarray[Any, Any]
+
+#: How many entries the buffers for what is recorded have at least.
+BUFFER = 16_384
+
+Recorder = Callable[[Array], None]  # is given what the loop wrote down since it was last called
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a run may have besides jobs and policies."""
+
+    events: Events | None = None  # failures and interventions to be replayed
+    on_samples: Recorder | None = None  # wants the system at every instant, records of `state.SAMPLE`
+    on_placements: Recorder | None = None  # wants every stay of a job on a node, records of `state.PLACEMENT`
+
+
+def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any, Any, Array]:
+    """The state before the first instant, and which row of the workload each job is."""
+    check(workload)
+    place = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
+    jobs = queue_up(workload, place, partitioned=len({t.partition for t in platform.types}) > 1)
+    machine, paces, naps = build(platform)
+    constrained = bool(
+        (jobs["partition"] >= 0).any() or (np.isfinite(machine["memory"]).any() and jobs["memory"].any())
+    )
+    jobs["status"] = np.where(accepted(jobs, machine, constrained), layouts.PENDING, layouts.UNACCEPTED)
+    clock = start_clock(float(jobs["submit"][0]), platform.cores, constrained)
+    machine["settled"] = machine["vacant"] = clock["now"]
+    slices = np.zeros(platform.cores + 1, layouts.SLICE)  # all unused: one list
+    slices["next"] = np.arange(1, platform.cores + 2)
+    slices["next"][-1] = -1
+    count, slots = len(jobs), min(len(jobs), platform.cores) + 1
+    view = layouts.View(
+        jobs=records(jobs),
+        nodes=records(machine),
+        slices=records(slices),
+        clock=records(clock)[0],
+        queue=np.empty(2 * count + 2, np.int64),
+        plan=np.empty(slots, np.int64),
+        leavers=np.empty(count + 1, np.int64),
+        blocks=np.add.reduceat(machine["free"], np.arange(0, len(machine), nodes.BLOCK)).astype(np.int64),
+        paces=records(paces),
+        naps=records(naps),
+    )
+    return view, hide(workload, place, view, slots, extras), place
+
+
+def queue_up(workload: Workload, place: Array, *, partitioned: bool) -> Array:
+    """The jobs before they are submitted, as far as policies may know them."""
+    frame = workload.jobs
+    jobs = np.zeros(len(frame), layouts.JOB)
+    for field, column in (("number", "job"), *((name, name) for name in ("submit", "procs", "estimate"))):
+        jobs[field] = frame[column].to_numpy()[place]
+    for field in ("user", "group", "queue"):
+        jobs[field] = frame[field].to_numpy()[place]
+    jobs["left"] = jobs["estimate"]
+    jobs["memory"] = np.maximum(frame["memory"].to_numpy()[place], 0)
+    jobs["partition"] = frame["partition"].to_numpy()[place] if partitioned else -1
+    jobs["start"] = jobs["end"] = np.nan
+    jobs["reserved"] = jobs["slices"] = -1
+    return jobs
+
+
+def start_clock(now: float, cores: int, constrained: bool) -> Array:
+    """The clock before the first instant."""
+    clock = np.zeros(1, layouts.CLOCK)
+    clock["now"] = clock["virtual"] = clock["began"] = now
+    clock["rate"] = 1.0
+    clock["free"] = clock["cores"] = cores
+    clock["constrained"] = constrained
+    clock["level"] = -1.0
+    clock["rate_from"] = clock["sleep_from"] = -np.inf
+    clock["transition"] = clock["start_timer"] = clock["rate_timer"] = clock["sleep_timer"] = np.inf
+    return clock
+
+
+def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras) -> Any:
+    """What policies do not see: what is true of the jobs, and the engine's own arrays."""
+    count = len(view.jobs)
+    truth = np.zeros(count, layouts.TRUTH)
+    truth["work"] = truth["whole"] = workload.jobs["work"].to_numpy()[place]
+    truth["cancel"] = workload.jobs["cancel"].to_numpy()[place]
+    leaving = np.flatnonzero(np.isfinite(truth["cancel"]) & (view.jobs["status"] == layouts.PENDING))
+    sums = np.zeros(1, layouts.SUMS)
+    events = np.zeros(0, layouts.EVENT)
+    if extras.events is not None:
+        sums["requeue"] = extras.events.requeue
+        events = extras.events.records(view.jobs["number"], len(view.nodes))
+    return layouts.Inside(
+        paused=np.empty(count + 1, np.int64),
+        ranking=np.empty(2 * count + 2, np.int64),
+        scores=np.empty(count + 1),
+        profile_time=np.empty(4 * count + 8),
+        profile_free=np.empty(4 * count + 8, np.int64),
+        heap=records(np.empty(slots, layouts.DUE)),
+        truth=records(truth),
+        cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],
+        sums=records(sums)[0],
+        events=records(events),
+        boots=np.empty(slots, np.int64),
+        moving=np.empty(len(view.nodes), np.int64),
+        samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),
+        placements=records(
+            np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, layouts.PLACEMENT)
+        ),
+    )
+
+
+def check(workload: Workload) -> None:
+    """Refuse jobs that cannot be: a workload need not come from `prepare`."""
+    frame = workload.jobs
+    if len(frame) == 0:
+        raise HarnessError(f"the workload {workload.name!r} has no jobs: expected at least one")
+    rules = {
+        "a finite submit time": np.isfinite(frame["submit"]),
+        "at least one processor": frame["procs"] >= 1,
+        "a finite amount of work, at least 0": (frame["work"] >= 0) & np.isfinite(frame["work"]),
+        "a finite estimate, at least its work": (frame["estimate"] >= frame["work"]) & np.isfinite(frame["estimate"]),
+    }
+    for rule, kept in rules.items():
+        if not kept.all():
+            number = frame["job"].to_numpy()[np.argmin(kept.to_numpy())]
+            raise HarnessError(f"the workload {workload.name!r}, job {number}: expected {rule}")
+
+
+def build(platform: Platform) -> tuple[Array, Array, Array]:
+    """The nodes, all idle and awake at full rate; their performance states; their sleep states."""
+    nodes = np.zeros(platform.nodes, layouts.NODE)
+    paces: list[tuple[float, ...]] = []
+    naps: list[tuple[float, ...]] = []
+    first = 0
+    for t in platform.types:
+        part = nodes[first : first + t.count]
+        for field in ("cores", "memory", "idle", "peak", "partition"):
+            part[field] = getattr(t, field)
+        part["speed"] = platform.speed(t)
+        part["curve"] = t.curve or 0.0
+        states = {state.rate: (state.idle, state.peak) for state in t.performance}
+        if states:
+            states[1.0] = (t.idle, t.peak)
+        part["pace"], part["paces"] = len(paces), len(states)
+        part["naps"], part["depths"] = len(naps), len(t.sleep)
+        paces += [(rate, *states[rate]) for rate in sorted(states)]
+        for nap in t.sleep:
+            falling = nap.down_energy / nap.down if nap.down else 0.0
+            waking = nap.up_energy / nap.up if nap.up else 0.0
+            naps.append((nap.watts, falling, waking, nap.down, nap.up))
+        first += t.count
+    nodes["free"] = nodes["cores"]
+    nodes["free_memory"] = nodes["memory"]
+    nodes["until"] = np.inf
+    return nodes, np.array(paces, layouts.PACE), np.array(naps, layouts.NAP)
+
+
+def records(array: Array) -> Any:
+    """The same memory, whose fields are attributes in plain Python too."""
+    return array.view(np.recarray)
+
+
+def accepted(jobs: Any, machine: Any, constrained: bool) -> Array:
+    """Which jobs the empty machine could run."""
+    if not constrained:
+        return np.asarray(jobs["procs"] <= machine["cores"].sum())
+    possible: Array = np.zeros(len(jobs), bool)
+    demands, kind = np.unique(jobs[["memory", "partition"]], return_inverse=True)
+    for k, demand in enumerate(demands):
+        room = machine["cores"].astype(float)
+        if demand["memory"] > 0:
+            room = np.minimum(room, np.floor(machine["memory"] / demand["memory"]))  # infinite memory stays infinite
+        if demand["partition"] >= 0:
+            room = np.where(machine["partition"] == demand["partition"], room, 0)
+        rows = kind == k
+        possible[rows] = jobs["procs"][rows] <= room.sum()
+    return possible
