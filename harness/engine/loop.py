@@ -225,6 +225,7 @@ def decide(
     start(state, start_own)
     if clock.started > 0:
         drop_started(state)
+        enter_service(state)
     if clock.suspended > 0:
         requeue_suspended(state)
     if first or (moods & SLEEP_CHANGES and clock.now >= clock.sleep_from):

@@ -17,7 +17,7 @@ from harness.engine.faults import (
 )
 from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
 from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_plan
-from harness.engine.sleep import rouse_all
+from harness.engine.sleep import rouse_all, when_awake
 from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, WAITING, inner, once, seen
 
 
@@ -76,19 +76,18 @@ def begin(state: Any, job: int) -> bool:
         record.start = clock.now
     record.nodes = clock.held_nodes
     record.speed = clock.held_speed
-    record.ready = rouse_all(state, job) if clock.held_asleep > 0 else clock.now
-    state.truth[job].begun = clock.now
+    ready = when_awake(state, job) if clock.held_asleep > 0 else clock.now
     # A node takes as long to wake whatever the rate.
-    record.planned = clock.virtual + (record.ready - clock.now) * clock.rate + record.left / record.speed
+    record.planned = clock.virtual + (ready - clock.now) * clock.rate + record.left / record.speed
+    record.ready = np.inf if clock.held_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
+    state.truth[job].begun = clock.now
+    state.truth[job].due = np.nan  # not in service yet: that is for the loop to do, once the decision is over
     add_to_plan(state, job)
     clock.running += 1
     clock.started += 1
-    if record.ready > clock.now:
-        clock.booting += record.procs
-        state.boots[clock.boots] = job
-        clock.boots += 1
-    else:
-        serve(state, job)
+    clock.booting += record.procs
+    state.boots[clock.boots] = job
+    clock.boots += 1
     return True
 
 
@@ -110,13 +109,9 @@ def serve(state: Any, job: int) -> None:
 
 
 @inner
-def leave_boots(state: Any, place: int) -> None:
-    """A job no longer waits for a sleeping node. Changes boots, jobs, truth, clock."""
+def boot(state: Any, job: int) -> None:
+    """A job that holds processors waits no longer for its nodes. Changes jobs, truth, clock."""
     clock = state.clock
-    job = state.boots[place]
-    for k in range(place, clock.boots - 1):
-        state.boots[k] = state.boots[k + 1]
-    clock.boots -= 1
     clock.booting -= state.jobs[job].procs
     state.jobs[job].boot += clock.now - state.truth[job].begun
     state.truth[job].begun = clock.now
@@ -124,16 +119,19 @@ def leave_boots(state: Any, place: int) -> None:
 
 @inner
 def enter_service(state: Any) -> None:
-    """Jobs whose last node woke now begin their service. Changes what `serve` changes, and the plan."""
+    """Started jobs wake their nodes; if all are awake, service begins. Changes what `serve` does, and the plan."""
     clock = state.clock
-    place = 0
-    while place < clock.boots:
+    kept = 0
+    for place in range(clock.boots):
         job = state.boots[place]
         record = state.jobs[job]
+        if record.ready == np.inf:
+            record.ready = rouse_all(state, job)
         if record.ready > clock.now:
-            place += 1
+            state.boots[kept] = job
+            kept += 1
             continue
-        leave_boots(state, place)
+        boot(state, job)
         planned = clock.virtual + record.left / record.speed
         if planned != record.planned:  # the rate was switched meanwhile
             remove_from_plan(state, job)
@@ -143,6 +141,7 @@ def enter_service(state: Any) -> None:
             clock.running += 1
             clock.upset = 1
         serve(state, job)
+    clock.boots = kept
 
 
 @inner
@@ -187,10 +186,13 @@ def abandon(state: Any, job: int) -> None:
     record = state.jobs[job]
     truth = state.truth[job]
     place = 0
-    if record.ready > clock.now:
+    if np.isnan(truth.due):
         while state.boots[place] != job:
             place += 1
-        leave_boots(state, place)
+        clock.boots -= 1
+        for k in range(place, clock.boots):
+            state.boots[k] = state.boots[k + 1]
+        boot(state, job)
         remove_from_plan(state, job)
         give_all_back(state, job)
         clock.running -= 1

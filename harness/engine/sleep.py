@@ -74,21 +74,31 @@ def rouse(state: Any, node: int) -> None:
 
 
 @inner
-def rouse_all(state: Any, job: int) -> float:
-    """Wake the nodes the job took; returns when the last of them is awake [s]."""
-    ready = state.clock.now
+def when_awake(state: Any, job: int) -> float:
+    """When the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
+    now = state.clock.now
+    ready = now
     piece = state.jobs[job].slices
     while piece >= 0:
-        node = state.slices[piece].node
-        record = state.nodes[node]
-        if record.status != AWAKE:
-            rouse(state, node)
+        record = state.nodes[state.slices[piece].node]
         if record.status == WAKING:
             ready = max(ready, record.until)
         elif record.status == FALLING:
             ready = max(ready, record.until + state.naps[record.naps + record.depth].up)
+        elif record.status == ASLEEP:
+            ready = max(ready, now + state.naps[record.naps + record.depth].up)
         piece = state.slices[piece].next
     return ready
+
+
+@inner
+def rouse_all(state: Any, job: int) -> float:
+    """Wake the nodes the job took; returns when the last of them is awake [s]."""
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        rouse(state, state.slices[piece].node)
+        piece = state.slices[piece].next
+    return when_awake(state, job)
 
 
 @inner
