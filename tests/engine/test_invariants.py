@@ -369,7 +369,8 @@ def test_being_asked_more_often_changes_nothing(run, policy, order, data, platfo
 # ---------------------------------------------------------------- moving the clock, renaming the jobs
 
 
-@every_policy_but("f1", "f2", "f3", "f4")  # these take the logarithm of the calendar
+# These take the logarithm of the calendar; and where a prediction meets its threshold exactly, rounding tips it.
+@every_policy_but("f1", "f2", "f3", "f4", "bsld")
 @some
 @given(data=st.data(), procs=st.integers(1, 5), later=st.integers(1, 10**9))
 def test_a_later_calendar_changes_nothing(run, hook, name, data, procs, later):
