@@ -369,14 +369,15 @@ def test_being_asked_more_often_changes_nothing(run, policy, order, data, platfo
 # ---------------------------------------------------------------- moving the clock, renaming the jobs
 
 
-# These take the logarithm of the calendar; and where a prediction meets its threshold exactly, rounding tips it.
-@every_policy_but("f1", "f2", "f3", "f4", "bsld")
+@every_policy_but("f1", "f2", "f3", "f4")  # these take the logarithm of the calendar
 @some
 @given(data=st.data(), procs=st.integers(1, 5), later=st.integers(1, 10**9))
 def test_a_later_calendar_changes_nothing(run, hook, name, data, procs, later):
     made = data.draw(rows(procs))
     shifted = [(row[0] + later, *row[1:]) for row in made]
-    one, other = (run(workload(case), powered(procs), **{PART[hook]: name}) for case in (made, shifted))
+    # No predicted slowdown of whole seconds meets this threshold exactly, where rounding would tip it.
+    spec = "bsld(threshold=1.9137)" if name == "bsld" else name
+    one, other = (run(workload(case), powered(procs), **{PART[hook]: spec}) for case in (made, shifted))
     if hook == "set_rate":  # other rates than 1 round
         assert other.jobs.start - later == pytest.approx(one.jobs.start, abs=1e-6, nan_ok=True)
     else:
