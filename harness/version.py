@@ -2,14 +2,18 @@
 
 import hashlib
 import os
+import platform
 import sysconfig
 import types
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from harness import __version__
 
 
 @cache
@@ -95,3 +99,21 @@ def _names_in(code: types.CodeType) -> list[str]:
         if isinstance(constant, types.CodeType):
             names += _names_in(constant)
     return names
+
+
+def surroundings() -> dict[str, dict[str, Any]]:
+    """What a result was made with and on: the versions, and the machine."""
+    return {
+        "versions": {
+            "harness": __version__,
+            "engine": engine_version(),
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numba", "numpy", "pandas")},
+        },
+        "machine": {
+            "name": platform.node(),
+            "system": platform.platform(),
+            "processor": platform.processor() or platform.machine(),
+            "cores": os.cpu_count(),
+        },
+    }

@@ -1,10 +1,7 @@
 """What exactly was run: inputs by their hashes, preparation, policies by their source, versions, machine, command."""
 
 import hashlib
-import os
-import platform
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,7 +10,7 @@ from harness import __version__
 from harness.policy import Scheduler, choose
 from harness.report.figures import Section
 from harness.tournament.results import COLUMNS
-from harness.version import engine_version, fingerprint
+from harness.version import engine_version, fingerprint, surroundings
 from harness.workload.events import COLUMNS as EVENT_COLUMNS
 
 if TYPE_CHECKING:
@@ -45,18 +42,7 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> Sect
     data = {
         "command": command,
         "workers": "",
-        "versions": {
-            "harness": __version__,
-            "engine": engine_version(),
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numba", "numpy", "pandas")},
-        },
-        "machine": {
-            "name": platform.node(),
-            "system": platform.platform(),
-            "processor": platform.processor() or platform.machine(),
-            "cores": os.cpu_count(),
-        },
+        **surroundings(),
         "workloads": [
             {
                 "name": workload.name,

@@ -1,7 +1,6 @@
 """A tournament from the field to the last result: on threads here, or on a Dask cluster."""
 
 import os
-import platform
 import sqlite3
 import time
 from collections import deque
@@ -9,12 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import __version__
 from harness.errors import HarnessError
 from harness.results.schedule import Schedule
 from harness.tournament.execute import GONE, Finished, Task, sentence
@@ -23,7 +20,7 @@ from harness.tournament.plan import Plan, Run, make_plan
 from harness.tournament.reading import read_field
 from harness.tournament.results import Results
 from harness.tournament.store import Store
-from harness.version import engine_version
+from harness.version import surroundings
 
 #: How long to wait for runs that another process is doing before looking again [s].
 PATIENCE = 0.5
@@ -212,17 +209,6 @@ def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
         "field": {"name": field.name, "about": field.about, "text": field.page.text, "resamples": field.resamples},
         "command": command,
         "workers": workers,
-        "versions": {
-            "harness": __version__,
-            "engine": engine_version(),
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numba", "numpy", "pandas")},
-        },
-        "machine": {
-            "name": platform.node(),
-            "system": platform.platform(),
-            "processor": platform.processor() or platform.machine(),
-            "cores": os.cpu_count(),
-        },
+        **surroundings(),
         **plan.provenance(),
     }
