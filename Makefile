@@ -1,7 +1,7 @@
 # The words people expect. Each sets up what it needs in .venv first; Python 3.11 or newer and make are enough.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench docs clean
 
 # The first Python here that is new enough; `make test PYTHON=…` takes another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -18,8 +18,9 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check --quiet
 help:
 	@echo 'make demo    let six schedulers compete on generated workloads'
 	@echo 'make test    run the tests'
-	@echo 'make lint    check style, formatting and types'
+	@echo 'make lint    check style, formatting, types and which room calls which'
 	@echo 'make bench   measure how fast this machine simulates'
+	@echo 'make docs    build the documentation site, .site/index.html'
 	@echo 'make clean   remove what the others made'
 
 # Generated jobs only. Again, it finds its results in tournaments/demo, and only ranks them.
@@ -34,13 +35,19 @@ test: .venv/installed-dev
 lint: .venv/installed-dev
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
-	.venv/bin/mypy --strict harness
+	.venv/bin/mypy
+	.venv/bin/lint-imports
 
 bench: .venv/installed-dev
 	.venv/bin/harness bench $(ARGS)
 
+# Every warning is an error; .docs/links.py follows the links of what was built.
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict
+	@echo 'open .site/index.html'
+
 clean:
-	rm -rf tournaments/demo .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf tournaments/demo .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .site dist
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo 'installing into .venv …'
@@ -50,6 +57,11 @@ clean:
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	@echo 'installing into .venv, with the tools of the developers …'
 	@$(PIP) install --editable '.[dev]'
+	@touch $@ .venv/installed
+
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	@echo 'installing into .venv, with what builds the documentation …'
+	@$(PIP) install --editable '.[docs]'
 	@touch $@ .venv/installed
 
 .venv/bin/python:

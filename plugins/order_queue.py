@@ -94,9 +94,9 @@ def f4(job, clock):
 
 @harness.hookimpl
 def order_queue():
-    fixed = [fcfs, lcfs, spf, lpf, saf, laf, f1, f2, f3, f4]
     return [
-        *(harness.Order(score.__name__, score) for score in fixed),
+        *(harness.Order(score.__name__, score) for score in (fcfs, lcfs, spf, lpf, saf, laf)),
+        *(harness.Order(score.__name__, score, timed=True) for score in (f1, f2, f3, f4)),
         harness.Order("sjf-width", sjf_width),
         harness.Order("ljf-width", ljf_width),
         *(harness.Order(score.__name__, score, varies=True) for score in (wfp3, unicef, expansion)),

@@ -29,6 +29,24 @@ def read_customers(source, lenient):
     return harness.read_hpcwld(source, lenient=lenient) if harness.is_hpcwld(source) else None
 
 
+@harness.hookimpl(specname="read_workload")
+def read_executed(source, lenient):
+    """A schedule from anywhere: a CSV or Parquet file that says when jobs were submitted, began and ended."""
+    return harness.read_schedule(source, lenient=lenient) if harness.is_schedule(source) else None
+
+
+@harness.hookimpl(specname="read_workload")
+def read_traces(source, lenient):
+    """A trace as its publishers write it: LUMOS (Mira, Theta, ThetaGPU, Philly), Eagle, Alibaba's GPU cluster."""
+    return harness.read_published(source, lenient=lenient) if harness.is_published(source) else None
+
+
+@harness.hookimpl(specname="read_workload", tryfirst=True)
+def read_elastic(source):
+    """A workload of ElastiSim, `.json`, packed or not, whose jobs are rigid."""
+    return harness.read_elastisim(source) if harness.is_elastisim(source) else None
+
+
 @harness.hookimpl(specname="read_workload", trylast=True)
 def read_columns(source, lenient):
     """A CSV or Parquet file with columns named as in the harness."""
@@ -37,8 +55,8 @@ def read_columns(source, lenient):
 
 @harness.hookimpl(specname="read_workload")
 def read_batsim(source):
-    """A workload of Batsim, `.json` or `.json.gz`, whose profiles are delays."""
-    return harness.read_batsim(source) if source.endswith((".json", ".json.gz")) else None
+    """A workload of Batsim, `.json`, packed or not, whose profiles are delays."""
+    return harness.read_batsim(source) if harness.is_batsim(source) else None
 
 
 @harness.hookimpl(specname="read_workload", trylast=True)

@@ -8,7 +8,7 @@ import harness
 
 @harness.jit
 def take_some(state, job, node, need):
-    """Take what the node has room for, at most `need`; returns what is still needed."""
+    """Take what the node has room for, at most `need`; return what is still needed."""
     procs = min(need, harness.room(state, job, node))
     if procs > 0:
         harness.take(state, job, node, procs)
@@ -27,7 +27,7 @@ def first_fit(state, job):
 
 @harness.jit
 def most_free(state):
-    """The largest number of free cores of any node."""
+    """Return the largest number of free cores of any node."""
     most = 0
     node = harness.next_free(state, -1)
     while node >= 0:
@@ -38,7 +38,7 @@ def most_free(state):
 
 @harness.jit
 def take_at_level(state, job, level, need):
-    """Take from the nodes that had `level` free cores, in their order; returns what is still needed."""
+    """Take from the nodes that had `level` free cores, in their order; return what is still needed."""
     node = harness.next_free(state, -1)
     while need > 0 and node >= 0:
         if state.nodes[node].free == level:
@@ -131,10 +131,70 @@ def coolest(state, job):
 
 @harness.jit
 def added_watts(node, procs):
-    """What the node draws more when `procs` more of its cores are busy [W]."""
+    """Return what the node draws more when `procs` more of its cores are busy [W]."""
     held = node.cores - node.free
     before = harness.drawn(node, held) if node.status == harness.AWAKE else node.resting
     return harness.drawn(node, held + procs) - before
+
+
+def whole_nodes(state, job):
+    """The lowest-numbered nodes of which nobody holds a core: no node is shared. Declines until they are enough."""
+    need = state.jobs[job].procs
+    node = harness.next_free(state, -1)
+    while need > 0 and node >= 0:
+        if state.nodes[node].free == state.nodes[node].cores:
+            need = take_some(state, job, node, need)
+        node = harness.next_free(state, node)
+    return need == 0
+
+
+def whole_nodes_fit(state, job, then):
+    """Whether the nodes that are empty then have room enough."""
+    found = 0
+    for node in range(len(then)):
+        if then[node].free == state.nodes[node].cores:
+            found += then[node].room
+    return found >= state.jobs[job].procs
+
+
+@harness.jit
+def may_use(state, job, node):
+    """Return whether the job could ever run on the node: its partition, and memory for one processor at least."""
+    wanted = state.jobs[job].partition
+    return wanted in (-1, state.nodes[node].partition) and state.jobs[job].memory <= state.nodes[node].memory
+
+
+def contiguous(state, job):
+    """Nodes in a row that have room for the job, the first row that is long enough. Declines if there is none.
+
+    Nodes that the job could never use, in another partition or with too little memory, do not interrupt a row.
+    """
+    need = state.jobs[job].procs
+    first = 0
+    found = 0
+    for node in range(len(state.nodes)):
+        room = harness.room(state, job, node)
+        if room == 0 and may_use(state, job, node):
+            first = node + 1
+            found = 0
+        found += room
+        if found >= need:
+            for taken in range(first, node + 1):
+                need = take_some(state, job, taken, need)
+            return True
+    return False
+
+
+def contiguous_fit(state, job, then):
+    """Whether there is a row of nodes that have room enough then."""
+    found = 0
+    for node in range(len(then)):
+        if then[node].room == 0 and may_use(state, job, node):
+            found = 0
+        found += then[node].room
+        if found >= state.jobs[job].procs:
+            return True
+    return False
 
 
 def random(state, job, dice):
@@ -169,5 +229,7 @@ def select_resources():
         harness.Select("fastest", fastest),
         harness.Select("efficient", efficient, needs=("peak",)),
         harness.Select("coolest", coolest, needs=("idle", "peak")),
+        harness.Select("whole-nodes", whole_nodes, fits=whole_nodes_fit),
+        harness.Select("contiguous", contiguous, fits=contiguous_fit),
         harness.Select("random", random),
     ]

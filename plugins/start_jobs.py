@@ -7,7 +7,7 @@ ANY, DEPARTURE, ARRIVAL = range(3)
 
 @harness.jit
 def start_in_order(state):
-    """Start waiting jobs in queue order until one does not fit; returns that one, or −1 if all started."""
+    """Start waiting jobs in queue order until one does not fit; return that one, or −1 if all started."""
     for job in harness.waiting(state):
         if not (harness.fits(state, job) and harness.start(state, job)):
             return job
@@ -28,29 +28,33 @@ def greedy(state):
             harness.start(state, job)
 
 
-def easy(state, reservations=1, backfill_order=None):
+def easy(state, reservations=1, backfill_order=None, spare=True):
     """EASY backfilling (Lifka 1995): whoever does not delay the first blocked jobs may overtake.
 
     The first job that does not fit is promised the earliest time at which enough processors are free by estimates.
     A later one starts if it fits now and either ends by then, or uses only processors that are spare then; spare
-    are those free when *every* job expected to end at that instant has ended. Nodes that have to wake first are not
-    planned for: the time that takes comes on top.
+    are those free when *every* job expected to end at that instant has ended. Where memory or partitions bind, the
+    promise names processors, those not free now first, and a later job takes none of them. Where the selection
+    declines, a later job that ends after that time starts if the first could begin as early beside it. Nodes that have
+    to wake first are not planned for: the time that takes comes on top.
 
-    `reservations`: how many blocked jobs are protected; only the first where memory or partitions bind.
+    `reservations`: how many blocked jobs are protected; only the first where the selection declines.
     `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
+    `spare`: whether later jobs may run past the first reservation at all (Rumyantsev et al. 2018 let none).
+    Ends are those that are believed: where a predictor has to correct itself, the first job's time may move later.
     """
     head = start_in_order(state)
     if head < 0 or state.clock.free == 0:
         return
     if reservations == 1 or state.clock.constrained:
-        backfill_behind_one(state, head, backfill_order)
+        backfill_behind_one(state, head, backfill_order, spare)
     else:
-        backfill_behind_many(state, reservations, backfill_order)
+        backfill_behind_many(state, reservations, backfill_order, spare)
 
 
 @harness.jit
-def backfill_behind_one(state, head, backfill_order):
-    """Start later jobs that leave the reservation of `head` alone."""
+def backfill_behind_one(state, head, backfill_order, past):
+    """Start later jobs that leave the reservation of `head` alone; those that run past it only if they may."""
     now = state.clock.virtual
     at, spare = harness.reservation(state, head)
     for job in harness.ranked(state, backfill_order):
@@ -59,20 +63,44 @@ def backfill_behind_one(state, head, backfill_order):
         record = state.jobs[job]
         if record.procs > state.clock.free or job == head or record.status != harness.WAITING:
             continue
-        if now + record.left <= at:
+        if not harness.later(now + record.left, at):
             if harness.fits(state, job):
                 harness.start(state, job)
-        else:
+        elif past:
             burden = harness.burden(state, job, head)
             if burden <= spare and harness.fits(state, job) and harness.start(state, job):
                 spare -= burden
 
 
 @harness.jit
-def backfill_behind_many(state, reservations, backfill_order):
+def backfill_behind_many(state, reservations, backfill_order, past):
     """Start later jobs that leave the reservations of the first blocked jobs alone. Plans by processors only."""
     now = state.clock.virtual
+    first = protect(state, reservations, past)
+    for job in harness.ranked(state, backfill_order):
+        if state.clock.free == 0:
+            break
+        record = state.jobs[job]
+        if record.status != harness.WAITING or record.reserved >= 0 or not harness.fits(state, job):
+            continue
+        if not past and harness.later(now + record.left, first):
+            continue
+        at = harness.earliest_fit(state, record.procs, record.left)
+        if not harness.later(at, now) and harness.start(state, job):
+            harness.reserve(state, record.procs, now, record.planned)
+    for job in harness.waiting(state):
+        state.jobs[job].reserved = -1.0
+
+
+@harness.jit
+def protect(state, reservations, past):
+    """Plan so many blocked jobs, and start who fits before and between them; return when the first of them can begin.
+
+    Who would run past that begin, if nobody may, is neither started nor protected.
+    """
+    now = state.clock.virtual
     harness.plan_from_running(state)
+    first = harness.INFINITY
     protected = 0
     for job in harness.waiting(state):
         if protected == reservations:
@@ -80,22 +108,57 @@ def backfill_behind_many(state, reservations, backfill_order):
         record = state.jobs[job]
         if record.status != harness.WAITING:
             continue
-        record.reserved = harness.earliest_fit(state, record.procs, record.left)
-        if record.reserved == now and harness.fits(state, job) and harness.start(state, job):
+        at = harness.earliest_fit(state, record.procs, record.left)
+        due = not harness.later(at, now)
+        if due and not past and harness.later(now + record.left, first):
+            continue
+        if due and harness.fits(state, job) and harness.start(state, job):
             harness.reserve(state, record.procs, now, record.planned)
         else:
-            harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
+            record.reserved = at
+            harness.reserve(state, record.procs, at, at + record.left)
+            first = min(first, at)
             protected += 1
+    return first
+
+
+def easy_by_nodes(state, reservations=1, backfill_order=None, spare=True):
+    """EASY where memory or partitions bind: the same by the plan of nodes."""
+    harness.drop_departed(state)
+    if state.clock.free == 0:
+        return
+    first = protect_by_nodes(state, reservations, spare)
     for job in harness.ranked(state, backfill_order):
-        if state.clock.free == 0:
-            break
         record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved >= 0 or not harness.fits(state, job):
-            continue
-        if harness.earliest_fit(state, record.procs, record.left) == now and harness.start(state, job):
-            harness.reserve(state, record.procs, now, record.planned)
+        if record.status == harness.WAITING and record.reserved < 0 and may_run(state, job, spare, first):
+            begin_beside(state, job)
     for job in harness.waiting(state):
-        state.jobs[job].reserved = -1.0
+        if state.jobs[job].status == harness.WAITING:
+            harness.lift(state, job)
+
+
+@harness.jit
+def protect_by_nodes(state, reservations, past):
+    """Promise so many blocked jobs their earliest place, and start who fits before and between them; see `protect`."""
+    first = harness.INFINITY
+    left = reservations
+    for job in harness.waiting(state):
+        if left > 0 and may_run(state, job, past, first) and not begin_beside(state, job):
+            first = min(first, harness.promise(state, job))
+            left -= 1
+    return first
+
+
+@harness.jit
+def may_run(state, job, past, first):
+    """Return whether the job ends by `first`, or may run past it."""
+    return past or not harness.later(state.clock.virtual + state.jobs[job].left, first)
+
+
+@harness.jit
+def begin_beside(state, job):
+    """Start the job if that delays no promise."""
+    return harness.fits_beside(state, job) and harness.start_beside(state, job)
 
 
 def conservative(state, replan=False):
@@ -103,14 +166,16 @@ def conservative(state, replan=False):
 
     If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
     is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
-    2001). The guarantee holds where processors are alike, only their number matters, and no node fails or wakes
-    late. Plans count processors: where memory or partitions bind, everybody is planned anew at every instant, and the
-    first job that is due but has no room is protected as in `easy`.
+    2001). The guarantee holds where processors are equally fast, no node fails or wakes late, and no predicted runtime
+    has to be corrected: then everybody is planned anew, in queue order, and may move later; that a prediction is
+    shorter than the request moves nobody. Where memory or partitions bind, a reservation names processors, those not
+    free now first; then, if a job ended early, who can begin at once beside the others does, and nobody else moves.
+    Selections that decline are refused.
 
     `replan`: plan everybody from scratch at every instant instead, without the guarantee.
     """
     harness.forget_past(state)
-    if replan or state.clock.constrained or state.clock.upset:
+    if replan or state.clock.upset or state.clock.corrected:
         plan_anew(state)
     else:
         if give_back_unused(state):
@@ -146,7 +211,7 @@ def plan_anew(state):
 
 @harness.jit
 def give_back_unused(state):
-    """Release what departed jobs will not use; returns whether there was any."""
+    """Release what departed jobs will not use; return whether there was any."""
     now = state.clock.virtual
     unused = False
     for job in harness.departed(state):
@@ -178,14 +243,10 @@ def compress(state):
 
 @harness.jit
 def start_due(state, wake):
-    """Start every job whose time has come; returns whether one got other processors than it was promised.
-
-    Asks to be called when the next one is due: what ended then in the plan may have been moved since.
-    """
+    """Start who is due, and ask to be called for the next; return whether one got other processors than promised."""
     now = state.clock.now
     upset = False
     soonest = harness.INFINITY
-    held, at, spare = -1, 0.0, 0
     for job in harness.waiting(state):
         record = state.jobs[job]
         if record.status != harness.WAITING or record.reserved < 0:
@@ -193,25 +254,54 @@ def start_due(state, wake):
         if harness.when(state, record.reserved) > now:
             soonest = min(soonest, record.reserved)
             continue
-        end = record.reserved + record.left
-        in_time = held < 0 or state.clock.virtual + record.left <= at
-        burden = 0 if in_time else harness.burden(state, job, held)
-        if burden <= spare and harness.fits(state, job) and harness.start(state, job):
-            spare -= burden
-            if record.planned != end:
+        # If it does not fit, who holds its processors leaves before this instant is over, having asked for no time.
+        if harness.fits(state, job) and harness.start(state, job):
+            end = record.reserved + record.left
+            if harness.later(record.planned, end) or harness.later(end, record.planned):
                 upset = True
+    if wake and soonest < harness.INFINITY:
+        harness.call_again(state, harness.when(state, soonest))
+    return upset
+
+
+def conservative_by_nodes(state, replan=False):
+    """Conservative backfilling where memory or partitions bind: the same by the plan of nodes."""
+    upset = False
+    if replan:
+        harness.plan_nodes(state)
+    elif harness.drop_departed(state):
+        upset = start_promised(state, True, False)
+    promise_all(state, upset)
+    while start_promised(state, False, not replan):
+        promise_all(state, True)
+
+
+@harness.jit
+def promise_all(state, anew):
+    """Promise their earliest place, in queue order, to those who hold no promise, or to everybody anew."""
+    if anew:
+        harness.plan_nodes(state)
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING:
+            harness.promise(state, job)
+
+
+@harness.jit
+def start_promised(state, early, wake):
+    """Start who fits and is due, or may begin early; return whether one got other processors than planned."""
+    upset = False
+    soonest = harness.INFINITY
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status != harness.WAITING or record.reserved < 0:
             continue
-        if not harness.fits(state, job) and harness.reservation(state, job)[0] == state.clock.virtual:
-            continue  # who holds its processors leaves before this instant is over, having asked for no time
-        # Memory, a partition or the selection stands in its way: it reserves anew, and the first such job is
-        # protected from those behind it as in `easy`.
-        harness.release(state, record.procs, record.reserved, end)
-        record.reserved = -1.0
-        if held < 0:
-            held = job
-            at, spare = harness.reservation(state, job)
-    declined = held >= 0 and state.clock.running == 0  # on an idle machine: time alone will not help
-    if wake and soonest < harness.INFINITY and not declined:
+        if not early and harness.when(state, record.reserved) > state.clock.now:
+            soonest = min(soonest, record.reserved)
+            continue
+        end = state.clock.virtual + record.left
+        if begin_beside(state, job) and (harness.later(record.planned, end) or harness.later(end, record.planned)):
+            upset = True
+    if wake and soonest < harness.INFINITY:
         harness.call_again(state, harness.when(state, soonest))
     return upset
 
@@ -248,8 +338,13 @@ def start_jobs():
         harness.Start("none", none, guarantees=("nobody overtakes",)),
         harness.Start("greedy", greedy),
         harness.Start(
-            "easy", easy, order="backfill_order", least={"reservations": 1}, guarantees=("first reservation",)
+            "easy",
+            easy,
+            bound=easy_by_nodes,
+            order="backfill_order",
+            least={"reservations": 1},
+            guarantees=("first reservation",),
         ),
-        harness.Start("conservative", conservative, guarantees=("every reservation",)),
+        harness.Start("conservative", conservative, bound=conservative_by_nodes, guarantees=("every reservation",)),
         harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")}),
     ]

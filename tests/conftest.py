@@ -1,19 +1,48 @@
 """What all tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from gates import Bench
+from hypothesis import settings
+from small_fields import turn
+
+import harness
+
+# Whoever runs the tests in the background ignores Ctrl-C, and all that we start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# How long an example takes is no property of ours: the first one of a process compiles and imports.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument: packed ones contain the time, and every worker must collect the same tests."""
+    return argname if isinstance(val, bytes) else None
 
 
 @pytest.fixture
 def data() -> Path:
     """The folder with the real logs, given by `HARNESS_DATA`."""
+    return real_logs()
+
+
+def real_logs() -> Path:
+    """Return the folder with the real logs; skip the test if there is none."""
     place = os.environ.get("HARNESS_DATA", "").split(os.pathsep)[0]
     if not Path(place or "/nonexistent").is_dir():
         pytest.skip("the real logs are not here: set HARNESS_DATA to their folder")
     return Path(place)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what is marked `data` where the data is not, also what reads it by name and not by the fixture."""
+    if item.get_closest_marker("data"):
+        real_logs()
 
 
 @pytest.fixture
@@ -27,3 +56,9 @@ def made(bench: Bench) -> Bench:
     """A field, a policy, and a baseline of both."""
     bench.make()
     return bench
+
+
+@pytest.fixture
+def turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variations are turned logs."""
+    monkeypatch.setitem(vars(harness), "resample", turn)

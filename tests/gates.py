@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import harness
 
 if TYPE_CHECKING:
-    from harness.tournament.verdict import Verdict
+    from harness.gate.verdict import Verdict
 
 GATE = """
 workloads = ["lublin(jobs=80, procs=16, seed=1, load=0.9)", "poisson(jobs=60, procs=8, seed=2, load=0.9)"]

@@ -4,8 +4,10 @@ from functools import cache
 
 import numpy as np
 
-from harness.plugins import Plugins
-from harness.policy import KINDS, Choice, Policy, Scheduler
+from harness.policy.kinds import KINDS, Policy
+from harness.policy.registry import Plugins
+from harness.policy.scheduler import Scheduler
+from harness.policy.spec import Choice
 
 
 @cache
@@ -17,7 +19,7 @@ def bundled():
 def choose(**parts):
     """The chosen policies of a scheduler whose parts may be specifications, or policies that nobody registered."""
     named = {part: spec for part, spec in parts.items() if isinstance(spec, str)}
-    chosen = Scheduler(**({"energy": "none"} | named)).choose(bundled())
+    chosen = dict(Scheduler(**({"energy": "none"} | named)).choose(bundled()))
     for part, policy in parts.items():
         if isinstance(policy, Policy):
             chosen[part] = Choice(policy, dict(policy.parameters))
@@ -33,5 +35,4 @@ def in_log_order(outcome, field):
     return values
 
 
-PART = {hook: part for part, hook in Scheduler.HOOKS.items()}
-assert set(PART) == set(KINDS)
+PART = {hook: kind.part for hook, kind in KINDS.items()}

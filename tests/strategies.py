@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from harness.platform.platform import NodeType, Platform
+from harness.platform.machine import NodeType, Platform
 from harness.workload.log import Workload
 
 POWER = {"idle": 50.0, "peak": 150.0}
@@ -69,34 +69,6 @@ def homogeneous(most=6):
         st.integers(1, 3),
     )
     return st.one_of(multicore, st.builds(powered, st.integers(1, most)))
-
-
-@st.composite
-def platforms(draw, *, speeds=True, memory=True, partitions=2):
-    """Platforms of up to three node types that may differ in everything. Always of known power."""
-    types = []
-    rates = st.sampled_from((1.0, 2.0, 3.0)) if speeds else st.just(1.0)
-    for _ in range(draw(st.integers(1, 3))):
-        cores = draw(st.integers(1, 3))
-        types.append(
-            NodeType(
-                count=draw(st.integers(1, 2)),
-                cores=cores,
-                ops=cores * draw(rates),
-                memory=draw(st.sampled_from((2.0, 4.0, 7.0))) if memory else NEVER,
-                partition=draw(st.integers(0, partitions - 1)),
-                **POWER,
-            )
-        )
-    return Platform("mixed", tuple(types))
-
-
-@st.composite
-def mixed_cases(draw, **options):
-    """A platform of any kind, and a workload for it that asks for memory and partitions."""
-    platform = draw(platforms(**options))
-    partitions = len({t.partition for t in platform.types})
-    return draw(workloads(platform.cores + 1, memory=True, partitions=partitions, cancellations=True)), platform
 
 
 def seeded_rows(seed, *, most=14, cancellations=True):

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import harness
-from harness import hooks
-from harness.results.metrics import MEASURES
+from harness.policy import hooks
+from harness.results.measures import MEASURES
 
 #: What takes long to import, and is needed only once something is simulated or shown.
 HEAVY = ("numba", "numpy", "pandas", "plotly", "pooch", "pyarrow", "requests", "scipy")

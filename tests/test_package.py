@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bundled import FOLDERS
+from harness.disk.bundled import FOLDERS
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -9,6 +9,7 @@ from harness import (
     Repeatability,
     Scheduler,
     Workload,
+    adequacy,
     identify,
     lublin,
     prepare,
@@ -16,8 +17,8 @@ from harness import (
     repeatability,
     simulate,
 )
-from harness.bundled import folder
-from harness.report.tables import readable
+from harness.disk.bundled import folder
+from harness.present.tables import readable
 
 
 def tables() -> list[list[list[str]]]:
@@ -31,7 +32,7 @@ def tables() -> list[list[list[str]]]:
     return [table[2:] for table in found if table]
 
 
-GROWTH, BY_LOAD, NEAREST = tables()
+GROWTH, BY_LOAD, NEAREST, SCALE = tables()
 
 
 def repeated(workload: Workload, order: str = "fcfs", start: str = "easy", pairs: int = 10) -> Repeatability:
@@ -60,9 +61,14 @@ def test_the_reference_grows_with_the_load(row: list[str]) -> None:
     assert [*brief(found.P, found.low, found.high), readable(found.growth[-1].different)] == row[1:]
 
 
+#: The orders that there were when the page was published: one more must not move its ranks.
+ORDERS = ("fcfs", "lcfs", "spf", "lpf", "saf", "laf", "f1", "f2", "f3", "f4")
+ORDERS += ("sjf-width", "ljf-width", "wfp3", "unicef", "expansion")
+
+
 @cache
 def ranked(trace: str) -> list[Likeness]:
-    return identify(prepare(read_workload(trace)))
+    return identify(prepare(read_workload(trace)), orders=ORDERS, states=0)
 
 
 @pytest.mark.data
@@ -77,6 +83,17 @@ def test_the_nearest_policies(row: list[str]) -> None:
     if any(reference):
         ideal = repeated(prepare(read_workload(trace)), order, start)
         assert brief(ideal.P, ideal.low, ideal.high, found.P / ideal.P) == reference
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("row", SCALE, ids=lambda row: "-".join(row[:3]))
+def test_the_scale(row: list[str]) -> None:
+    trace, order, start, P, *figures = row
+    found = adequacy(simulate(prepare(read_workload(trace)), None, Scheduler(order, start, energy="none")))
+    scale = found.scale
+    told = [round(scale.skill, 3), scale.nobody_waits, scale.mean_wait, scale.mean_wait_by_class, scale.bias]
+    told += [round(scale.rank_correlation, 3), scale.P_without_worst, round(100 * scale.worst_share, 1)]
+    assert [readable(found.P), *map(readable, told)] == [P, *figures]
 
 
 @pytest.mark.data

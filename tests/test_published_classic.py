@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.bundled import folder
-from harness.tournament.leaderboard import leaderboard
+from harness.disk.bundled import folder
+from harness.ranking.leaderboard import leaderboard
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

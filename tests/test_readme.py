@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import harness.cli
-from harness.plugins import plugins
+from harness.policy.registry import plugins
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 

@@ -8,15 +8,33 @@ from typing import Annotated, Any
 import typer
 
 from harness import __version__
-from harness.cli import adequacy, bench, check, data, identify, listing, plugin, report, run, theory, tournament
-from harness.errors import HarnessError
+from harness.cli import (
+    adequacy_command,
+    check_command,
+    compare_command,
+    data_command,
+    execute_command,
+    identify_command,
+    list_command,
+    plugin_command,
+    report_command,
+    run_command,
+    theory_command,
+    tournament_command,
+    verify_command,
+    warm_up_command,
+)
+from harness.cli.console import reader_may_go, say
+from harness.cli.interrupt import INTERRUPTED, ended_by_interrupt
+from harness.cli.study_command import PASSED_ON, study
+from harness.errors import HarnessError, brief
 
 app = typer.Typer(
     name="harness",
     help="Benchmark batch-scheduling policies of supercomputers: every decision a plugin, at compiled speed.",
     no_args_is_help=True,
     invoke_without_command=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
@@ -26,47 +44,52 @@ def _about(
     version: Annotated[bool, typer.Option("--version", help="say which version this is")] = False,
 ) -> None:
     if version:
-        print(__version__)
+        say(__version__)
         raise typer.Exit
 
 
-app.command("run")(run.run)
-app.command("adequacy")(adequacy.adequacy)
-app.command("identify")(identify.identify)
-app.command("tournament")(tournament.tournament)
-app.command("report")(report.report)
-app.command("check")(check.check)
-app.command("list")(listing.list_names)
-app.command("bench")(bench.bench)
-app.add_typer(data.app, name="data")
-app.add_typer(plugin.app, name="plugin")
-app.add_typer(theory.app, name="theory")
-
-#: What typer exits with after Ctrl-C.
-INTERRUPTED = 130
+app.command("run")(run_command.run)
+app.command("compare")(compare_command.compare)
+app.command("adequacy")(adequacy_command.adequacy)
+app.command("identify")(identify_command.identify)
+app.command("execute")(execute_command.execute)
+app.command("tournament")(tournament_command.tournament)
+app.command("report")(report_command.report)
+app.command("check")(check_command.check)
+app.command("verify")(verify_command.verify)
+app.command("list")(list_command.list_names)
+app.command("warm-up")(warm_up_command.warm_up)
+app.command(
+    "bench",
+    help="Measure the engine beside a bare loop without plugins; or tournaments on threads.",
+    add_help_option=False,
+    context_settings=PASSED_ON,
+)(study("bench"))
+app.add_typer(data_command.app, name="data")
+app.add_typer(plugin_command.app, name="plugin")
+app.add_typer(theory_command.app, name="theory")
 
 #: What typer raises about options and commands: BadParameter, which it names publicly, is one kind of it.
 _USAGE_ERROR = typer.BadParameter.__mro__[1]
 
 
-def main() -> None:
-    """Run the command line: a mistake of the user's is one sentence and exit status 2; --debug shows where."""
+def main(commands: typer.Typer | None = None) -> None:
+    """Run a command line: a mistake of the user's is one sentence and exit status 2; --debug shows where."""
     _allow_any_terminal()
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
     try:
-        status = app(standalone_mode=False)  # else typer would report mistakes in its own way, on many lines
-        if status == INTERRUPTED:
+        with reader_may_go(), ended_by_interrupt():
+            # Else typer would report mistakes in its own way, on many lines.
+            status = (commands or app)(standalone_mode=False)
+        if status == INTERRUPTED:  # as typer says it
             raise KeyboardInterrupt
         if isinstance(status, int) and status != 0:
             sys.exit(status)
     except KeyboardInterrupt:  # typer's own, or one that came before typer was ready for it
-        print("harness: interrupted", file=sys.stderr)
+        say("harness: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
-        sys.stderr.close()
-        sys.exit(0)
     except Exception as error:
         sentence = _sentence(error)
         if debug:
@@ -74,7 +97,7 @@ def main() -> None:
         elif sentence is None:  # our mistake, not a user's or a policy's: show all of it
             raise
         if sentence:
-            print(f"harness: {' '.join(sentence.split())}", file=sys.stderr)
+            say(f"harness: {brief(sentence)}", file=sys.stderr)
         sys.exit(1 if sentence is None else 2)
 
 
@@ -85,7 +108,7 @@ def _allow_any_terminal() -> None:
 
 
 def _sentence(error: Exception) -> str | None:
-    """What to tell the user about `error`: empty if all is said already, None if it is not the user's to mend."""
+    """Return what to tell the user about `error`: empty if all is said already, None if it is ours to mend."""
     if isinstance(error, HarnessError):
         return str(error)
     if isinstance(error, _USAGE_ERROR):
@@ -95,12 +118,12 @@ def _sentence(error: Exception) -> str | None:
     if isinstance(error, MemoryError):  # --procs 99999999999, say
         return "not enough memory: the workload or the platform is too large"
     if isinstance(error, OSError):  # the disk that stdout goes to is full, say
-        return str(error)
+        return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
     return None
 
 
 def _about_the_call(error: Any) -> str:
-    """What is wrong with the call itself: an unknown option, a value of the wrong kind."""
+    """Return what is wrong with the call itself: an unknown option, a value of the wrong kind."""
     if type(error).__name__ == "NoArgsIsHelpError":  # it has shown the help
         return ""
     command = f"; see {error.ctx.command_path} --help" if error.ctx else ""

@@ -1,52 +1,63 @@
-"""What goes to stderr while a command works: what is compiled, warnings, a bar with the time left."""
+"""What a command says: what is compiled, warnings, and its answers, none of which can drive the terminal."""
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from harness.present.words import harmless
+
 #: What takes seconds to compile, as kept kernels are named.
 SLOW_TO_COMPILE = {"run": "the event loop", "start_jobs": "the start policy"}
+
+
+def say(*texts: object, **how: Any) -> None:
+    """Print as `print` does, but nothing that drives the terminal: names come from logs, fields and plugins.
+
+    If the reader has gone, as `| head` does, the command goes on: its exit status is still an answer.
+    """
+    try:
+        print(*(harmless(str(text)) for text in texts), **how, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (how.get("file") or sys.stdout).fileno())
+
+
+@contextmanager
+def reader_may_go() -> Iterator[None]:
+    """End well, with status 0, if the reader of the help, or of what a library printed, has gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except SystemExit as end:  # typer's, in the same case
+        if isinstance(end.__context__, BrokenPipeError):
+            sys.exit(0)
+        raise
 
 
 @contextmanager
 def compiling_said() -> Iterator[None]:
     """Say so when something is compiled that takes seconds: the event loop, or a start policy."""
-    from harness.keep import on_compiling
+    from harness.compile.code_cache import kept_for_later, on_compiling
 
-    def say(name: str) -> None:
+    def announce(name: str) -> None:
         if name in SLOW_TO_COMPILE:
-            print(
-                f"compiling {SLOW_TO_COMPILE[name]} for this machine, kept for later runs …",
-                file=sys.stderr,
-                flush=True,
-            )
+            later = "kept for later runs" if kept_for_later() else "and not kept: its folder cannot be written"
+            print(f"compiling {SLOW_TO_COMPILE[name]} for this machine, {later} …", file=sys.stderr, flush=True)
 
-    on_compiling.append(say)
+    on_compiling.append(announce)
     try:
         yield
     finally:
-        on_compiling.remove(say)
+        on_compiling.remove(announce)
 
 
 @contextmanager
 def warnings_said() -> Iterator[None]:
-    """Warnings are one line each, on stderr."""
+    """Say each warning in one line, on stderr."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: print(f"harness: {message}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_, **__: say("harness:", *str(message).split(), file=sys.stderr)
         yield
-
-
-@contextmanager
-def progress_bar(jobs: int) -> Iterator[Any]:
-    """A bar with the time left, on a terminal; silence elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=jobs)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

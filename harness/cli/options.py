@@ -1,33 +1,223 @@
-"""Options that commands share: what is replayed, where and by whom, and how its jobs are prepared."""
+"""Options that commands share: what is replayed, where and by whom, and how its jobs are prepared.
 
-from typing import Annotated, Any
+A command takes a group of options as one parameter, and `spread` shows typer what is in it: an option of all commands
+that have a group is one field of the group.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from keyword import iskeyword
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin, get_type_hints
 
 import typer
 
+from harness.cli import completion
+from harness.errors import HarnessError
+from harness.policy import kinds
+from harness.policy.timing import Timing
+from harness.workload.preparation import Option, Preparation
 
-def _policy(question: str, kind: str) -> Any:
-    return typer.Option(metavar="POLICY", help=f"{question} see `harness list {kind}`")
+if TYPE_CHECKING:
+    import harness
 
 
-Workload = Annotated[str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)")]
-Platform = Annotated[str | None, typer.Option(help="a platform by name or path")]
-Procs = Annotated[int | None, typer.Option(help="a plain cluster of so many processors", min=1)]
-Order = Annotated[str, _policy("who is next?", "orders")]
-Start = Annotated[str, _policy("who starts now?", "starts")]
-Select = Annotated[str, _policy("on which nodes?", "selections")]
-Rate = Annotated[str, _policy("how fast?", "rates")]
-Sleep = Annotated[str, _policy("which nodes sleep?", "sleeps")]
-Energy = Annotated[str, _policy("how many watts? (the richest the platform allows)", "energies")]
-ProcsFrom = Annotated[str, typer.Option(help="width of a job: requested or used processors")]
-Estimates = Annotated[str, typer.Option(help="requested, actual, or factor(f)")]
-Overrun = Annotated[str, typer.Option(help="jobs over their estimate: raise it, or clip them")]
-Unknown = Annotated[str, typer.Option(help="jobs without a runtime: drop, or replay as cancel")]
-Memory = Annotated[str, typer.Option(help="memory per processor: requested, or ignored")]
-Jobs = Annotated[int | None, typer.Option(help="the first so many jobs, before any is dropped", min=1)]
-From = Annotated[float | None, typer.Option("--from", help="jobs submitted from then on [s after the first]")]
-To = Annotated[float | None, typer.Option(help="jobs submitted before then [s after the first]")]
-Filter = Annotated[str | None, typer.Option(metavar="CONDITION", help="jobs like 'procs <= 64 and user != 3'")]
-Lenient = Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them")]
+#: What the options of a command's help are grouped by.
+_POLICIES, _JOBS, _MACHINE = "Policies", "Jobs", "Machine"
+
+
+def _policy(kind: type[kinds.Policy], *flags: str, otherwise: str = "") -> Any:
+    question = kind.question()
+    words = f"{question[0].lower()}{question[1:]}{otherwise} see `harness list {kind.plural}`"
+    complete = completion.policies(kind.hook)
+    return typer.Option(*flags, metavar="POLICY", help=words, rich_help_panel=_POLICIES, autocompletion=complete)
+
+
+Workload = Annotated[
+    str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)", autocompletion=completion.workloads)
+]
+Platform = Annotated[
+    str | None,
+    typer.Option(help="a platform by name or path", rich_help_panel=_MACHINE, autocompletion=completion.platforms),
+]
+Procs = Annotated[
+    int | None,
+    typer.Option("--procs", "-p", help="a plain cluster of so many processors", min=1, rich_help_panel=_MACHINE),
+]
+Order = Annotated[str, _policy(kinds.Order, "--order", "-o")]
+Start = Annotated[str, _policy(kinds.Start, "--start", "-s")]
+Select = Annotated[str, _policy(kinds.Select)]
+Rate = Annotated[str, _policy(kinds.Rate)]
+Sleep = Annotated[str, _policy(kinds.Sleep)]
+Energy = Annotated[str, _policy(kinds.Energy, otherwise=" (the richest the platform allows)")]
+Predict = Annotated[str, _policy(kinds.Predict)]
+Instants = Annotated[
+    str, typer.Option(metavar="together|each", help="decide once for all of an instant, or after each of its events")
+]
+Pass = Annotated[
+    str,
+    typer.Option(
+        "--pass", metavar="SECONDS|WORDS", help="decide starts only so often: 60, or 'backfill=60, main=0, depth=100'"
+    ),
+]
+Lenient = Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them", rich_help_panel=_JOBS)]
 Seed = Annotated[int, typer.Option(help="of the policies that flip coins", min=0)]
 PluginPaths = Annotated[list[str] | None, typer.Option("--plugins", help="a plugin file or folder; may be repeated")]
-Format = Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")]
+Events = Annotated[Path | None, typer.Option(help="replay failures and interventions: a CSV of time, event, subject")]
+Interrupted = Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")]
+Launch = Annotated[str, typer.Option(help="overhead of a job's launch in s, a distribution")]
+Completion = Annotated[str, typer.Option(help="overhead of a job's completion in s, a distribution")]
+Format = Annotated[
+    str,
+    typer.Option("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats),
+]
+By = Annotated[str, typer.Option(metavar="MEASURE", help="what decides", autocompletion=completion.measures)]
+Workers = Annotated[int | None, typer.Option(help="threads (as many as there are cores)", min=1, max=1024)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """What all commands take that run something."""
+
+    plugins: PluginPaths = None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The files and folders of plugins."""
+        return tuple(self.plugins or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Shared):
+    """What all commands take that run something and show a table of it."""
+
+    format: Format = "table"
+
+    def known_format(self) -> None:
+        """Refuse a format that there is not."""
+        from harness.present.tables import known_format
+
+        known_format(self.format)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jobs(Shown):
+    """What commands take that need the jobs of one workload."""
+
+    preparation: Preparation
+    variation: Annotated[
+        int | None, typer.Option(help="redraw the users' streams by this seed", min=0, rich_help_panel=_JOBS)
+    ] = None
+    lenient: Lenient = False
+
+    def log(self, source: str) -> "harness.Log":
+        """Read a workload as it is written."""
+        from harness.workload.log_reading import read_workload
+
+        return read_workload(source, lenient=self.lenient, plugins=self.folders)
+
+    def jobs(self, source: str) -> "harness.Workload":
+        """Read a workload and prepare it."""
+        from harness.workload.prepare import prepare
+        from harness.workload.resampling import resample
+
+        jobs = prepare(self.log(source), **vars(self.preparation))
+        return jobs if self.variation is None else resample(jobs, self.variation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay(Jobs):
+    """What commands take that replay one workload: where, and what all schedulers have in common."""
+
+    platform: Platform = None
+    procs: Procs = None
+    select: Select = "first-fit"
+    rate: Rate = "full"
+    sleep: Sleep = "never"
+    predict: Predict = "requested"
+    instants: Instants = "together"
+    passing: Pass = ""
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        if self.platform is not None and self.procs is not None:
+            raise HarnessError("--platform and --procs both given: expected one of them")
+        _ = self.timing  # refused before the work
+
+    @property
+    def timing(self) -> Timing:
+        """When starts are decided."""
+        return Timing(self.instants, self.passing)
+
+    def machine(self, jobs: "harness.Workload") -> "harness.Platform | int | None":
+        """Read the platform that `jobs` are replayed on, if there is another than their log's own machine."""
+        from harness.platform.platform_reading import read_platform
+        from harness.platform.sizing import of_the_log
+
+        if self.platform is None:
+            return self.procs
+        return read_platform(of_the_log(self.platform, jobs.procs, jobs.name), plugins=self.folders)
+
+    def refuse_unknown_waits(self) -> None:
+        """Refuse options that make another stream of the log's jobs, where a replay is compared with the log."""
+        changing = [_flag(name, option) for name, option in self.preparation.without_waits]
+        for flag in changing + ["--variation"] * (self.variation is not None):
+            raise HarnessError(
+                f"{flag}: makes another stream of jobs, of which the log knows no waits: nothing to compare a replay "
+                "with; expected no such option"
+            )
+
+
+T = TypeVar("T")
+
+
+def spread(command: Callable[..., T]) -> Callable[..., T]:
+    """Let typer see the options in the groups that `command` takes, and give it the groups made of their values."""
+    kinds = get_type_hints(command, include_extras=True)
+    given = inspect.signature(command).parameters
+    shown = [one for name in given for one in _parameters(name, kinds[name], given[name].default)]
+
+    @wraps(command)
+    def called(**values: Any) -> T:
+        return command(**{name: _gathered(name, kinds[name], values) for name in given})
+
+    called.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in shown}
+    return called
+
+
+def _parameters(name: str, kind: Any, default: Any) -> list[inspect.Parameter]:
+    """Return what typer sees of a parameter: itself, or the options in the group."""
+    if is_dataclass(kind):
+        kinds = get_type_hints(kind, include_extras=True)
+        return [one for field in fields(kind) for one in _parameters(field.name, kinds[field.name], field.default)]
+    default = inspect.Parameter.empty if default is MISSING else default
+    name, kind = _for_typer(name, kind)
+    return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)]
+
+
+def _gathered(name: str, kind: Any, values: dict[str, Any]) -> Any:
+    """Return the value of a parameter: typer's own, or the group made of them."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        kinds = get_type_hints(kind, include_extras=True)
+        return kind(**{field.name: _gathered(field.name, kinds[field.name], values) for field in fields(kind)})
+    return values[_for_typer(name, kind)[0]]
+
+
+def _for_typer(name: str, kind: Any) -> tuple[str, Any]:
+    """Return the name and type by which typer knows a parameter; ours are what an `Option` of the preparation says."""
+    option = next((said for said in getattr(kind, "__metadata__", ()) if isinstance(said, Option)), None)
+    if option is None:
+        return name, kind
+    flag = _flag(name, option)
+    name = flag.strip("-").replace("-", "_")
+    least = None if option.above is None or kind.__origin__ != int | None else int(option.above) + 1
+    told = typer.Option(flag, help=option.help, metavar=option.metavar, min=least, rich_help_panel=_JOBS)
+    plain = str if get_origin(kind.__origin__) is Literal else kind.__origin__  # our sentences name the nearest word
+    return name + "_" * iskeyword(name), Annotated[plain, told]
+
+
+def _flag(name: str, option: Option) -> str:
+    return option.flag or f"--{name.replace('_', '-')}"

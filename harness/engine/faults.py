@@ -8,6 +8,7 @@ from typing import Any
 from numba.extending import register_jitable
 
 from harness.errors import HarnessError
+from harness.policy.kinds import KINDS
 
 (
     NAN_SCORE,
@@ -25,17 +26,31 @@ from harness.errors import HarnessError
     BAD_NAP,
     BAD_LEVEL,
     NO_NODE,
-) = range(1, 16)
+    NO_JOB,
+    NO_PLAN,
+    FULL_PLAN,
+    BAD_PROCS,
+    BAD_TIME,
+    DECLINED,
+    COUNTED,
+    UNTRUE_FITS,
+    BAD_OVERHEAD,
+    NOT_TO_REJECT,
+    NOT_TO_REQUEUE,
+    BAD_PREDICTION,
+    NO_GROWTH,
+    BAD_CORRECTION,
+) = range(1, 30)
 
-# Who is being asked, as the clock names it; `PARTS` are the parts of a scheduler in the same order.
-ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, BACKFILLING = range(7)
-PARTS = ("order", "start", "select", "rate", "sleep", "energy", "second")
+# Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
+ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, BACKFILLING = range(8)
+ASKED = (*(kind.part for kind in KINDS.values()), "second")
 
 _SENTENCES = {
     NAN_SCORE: "gave job {job} the score {value}, where a number was expected",
     NOT_WAITING: "started job {job}, which is not waiting",
     NOT_RUNNING: "suspended job {job}, which is not running",
-    NOT_PREEMPTIVE: "suspended job {job}, which only policies declared preemptive=True may do",
+    NOT_PREEMPTIVE: "took job {job} off its processors, which only policies declared preemptive=True may do",
     NO_ROOM: "started job {job}, which needs {procs} processors where only {value:.0f} can be had: "
     "it would overcommit the nodes (ask harness.fits first)",
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "
@@ -47,11 +62,38 @@ _SENTENCES = {
     BAD_TIMER: "asked to be called again at {value} s, where a later time was expected",
     BAD_NAP: "asked node {node} to sleep at depth {value:.0f}, where a node that exists, is awake, holds no "
     "job and has such a sleep state was expected (see node.status, node.free and node.depths)",
-    NO_NODE: "asked node {node} to wake, where a node out of the {value:.0f} of the platform was expected",
+    NO_NODE: "named node {node}, where a node out of the {value:.0f} of the platform was expected",
+    NO_JOB: "named the job {job}, which is not waiting, running or gone: expected an index below {value:.0f}, the "
+    "number of jobs submitted so far",
     BAD_LEVEL: "asked to be called when the work left has fallen to {value} s, where at least 0 and less than now "
     "was expected (ask harness.work_left first)",
+    NO_PLAN: "asked for a place in a plan that was not made (call harness.plan_from_running or harness.forget_past "
+    "before)",
+    FULL_PLAN: "reserved and released so much that the plan changes {value:.0f} times, more often than all jobs could "
+    "make it (harness.release what is promised no longer)",
+    BAD_PROCS: "planned for {value:.0f} processors, where at least 1 and no more than the machine has were expected",
+    BAD_TIME: "planned with the time {value}, where a duration of at least 0, or a begin and an end in this order, "
+    "were expected",
+    DECLINED: "plans, although the selection declines jobs for which there are processors and does not say when it "
+    "would place them (write harness.Select(…, fits=…))",
+    COUNTED: "plans by the number of processors alone, which does not tell when a selection that declines would place "
+    "a job (harness.reservation asks it, as easy does)",
+    UNTRUE_FITS: "declined job {job}, of which its own fits says that it can be placed now",
+    BAD_OVERHEAD: "suspended job {job} with an overhead of {value} s, where a number of at least 0 was expected",
+    NOT_TO_REQUEUE: "requeued job {job}, which is not running",
+    NOT_TO_REJECT: "rejected job {job}, which is not waiting, or was served before",
+    BAD_PREDICTION: "says that job {job} takes {value} s, where a number of at least 0 was expected",
+    NO_GROWTH: "corrects what job {job} takes to {value} s, which it has run for already: expected more",
+    BAD_CORRECTION: "corrects what job {job} takes to {value} s, where a number of at least 0 was expected",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
+}
+
+#: What numba, numpy and Python say of it, and what we do.
+WORDS_OF_OTHERS = {
+    (IndexError, "out of bounds"): "used an index that one of its arrays does not have",
+    (IndexError, "out of range"): "used an index that one of its lists does not have",
+    (ValueError, "read-only"): "changed an array of the engine: expected it to be only read",
 }
 
 
@@ -68,10 +110,10 @@ def note(clock: Any, fault: int, job: int, node: int, value: float) -> None:
     """Write down what went wrong; the caller raises `PolicyFault` next."""
     clock.fault = fault
     clock.culprit = job
-    clock.place = node
+    clock.node = node
     clock.value = value
 
 
 def sentence(fault: int, **facts: object) -> str:
-    """What the policy did, and what was expected of it."""
+    """Say what the policy did, and what was expected of it."""
     return _SENTENCES[fault].format(**facts)

@@ -6,18 +6,19 @@ sleep; unless all that happened is that nodes have fallen asleep. The loop is co
 releases the GIL.
 """
 
-import inspect
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numba import types
 from numba.core import config
-from numba.core.types import FunctionType
 
-from harness.engine.events import happen
+from harness.compile.code_cache import compile_and_keep
+from harness.engine.bundles import INDICES, entered, seen
 from harness.engine.faults import (
+    BACKFILLING,
     BAD_RATE,
+    ORDERING,
     RATING,
     SLEEPING,
     STARTING,
@@ -25,64 +26,65 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
+from harness.engine.incidents import happen
+from harness.engine.instants import later
+from harness.engine.marks import inner, once, publish
 from harness.engine.power import change_pace, draw, settle, work_left
 from harness.engine.queue import drop_started, join_queue, leave, leave_queue, rank_queue
-from harness.engine.recording import full, record_sample
+from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service, finish
 from harness.engine.sleep import finish_transitions
-from harness.engine.state import (
-    CANCELLED,
-    FLOATS,
-    PARTS,
-    PENDING,
-    RATE,
-    SLEEP,
-    START,
-    WAITING,
-    bundled,
-    inner,
-    once,
-    seen,
-)
+from harness.engine.state import CANCELLED, PENDING, WAITING, ZONES
 from harness.engine.verbs import when
-from harness.keep import compile_and_keep
 
-# Whose answers may change from one instant to the next.
+# Whose answers may change from one instant to the next: flags.
 ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
+
+# Which orders learn: flags.
+ORDER_LEARNS, SECOND_LEARNS = 8, 16
 
 
 @inner
 def may_give_up(state: Any, job: int) -> bool:
-    """Whether the job gives up when its patience ends: only those that were never started do."""
+    """Return whether the job gives up when its patience ends: only those that were never started do."""
     return np.isnan(state.jobs[job].start) and state.jobs[job].restarts == 0
 
 
 @once
 def next_instant(state: Any) -> float:
-    """When something happens next [s]; infinity if nothing will. Changes clock."""
+    """Return when something happens next [s]; infinity if nothing will. Changes clock.
+
+    What falls on one instant but for rounding is one: that of the submission, cancellation or event, if it is one.
+    """
     clock = state.clock
-    time = np.inf
+    notes = state.notes
+    given = np.inf  # by the inputs, not by a sum
     if clock.next < len(state.jobs):
-        time = state.jobs[clock.next].submit
-    clock.due = when(state, state.heap[0].time) if clock.heaped > 0 else np.inf
-    time = min(time, clock.due)
-    while clock.cancels < len(state.cancellations):
-        job = state.cancellations[clock.cancels]
+        given = state.jobs[clock.next].submit
+    notes.due = when(state, state.heap[0].time) if notes.heaped > 0 else np.inf
+    while notes.cancels < len(state.cancellations):
+        job = state.cancellations[notes.cancels]
         if state.jobs[job].status <= WAITING and may_give_up(state, job):
-            time = min(time, state.truth[job].cancel)
+            given = min(given, state.truth[job].cancel)
             break
-        clock.cancels += 1  # it has been started, so that its patience is no event
+        notes.cancels += 1  # it has been started, so that its patience is no event
+    time = min(given, notes.due)
     if clock.queued + clock.running > 0 or time < np.inf:  # nothing else matters once the last job has left
         time = min(time, clock.transition, clock.start_timer)
-        clock.crossing = np.inf
+        notes.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
-            clock.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
-            time = min(time, clock.crossing)
-        if clock.events < len(state.events):
+            notes.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
+            time = min(time, notes.crossing)
+        if notes.events < len(state.events):
             # Those before the first arrival happen with it: no time goes by before the run.
-            time = min(time, max(clock.now, state.events[clock.events].time))
+            given = min(given, max(clock.now, state.events[notes.events].time))
+            time = min(time, given)
         if time < np.inf:  # these two alone let no job begin: they do not keep a run alive
             time = min(time, clock.rate_timer, clock.sleep_timer)
+    if not later(given, time):
+        time = given
+    if not later(notes.due, time):
+        notes.due = time
     return time
 
 
@@ -90,20 +92,21 @@ def next_instant(state: Any) -> float:
 def advance(state: Any, now: float) -> None:
     """Move both clocks to `now` and add what went by to the sums over the run. Changes clock."""
     clock = state.clock
+    notes = state.notes
     sums = state.sums
     elapsed = now - clock.now
     virtual = clock.origin + (now - clock.since) * clock.rate
-    if clock.due <= now:
+    if notes.due <= now:
         virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
     if elapsed > 0:
         up = clock.cores - clock.down
         busy = up - clock.free - clock.booting
         work = sums.backlog + sums.due_speed - clock.virtual * clock.speed
-        later = sums.backlog + sums.due_speed - virtual * clock.speed
+        following = sums.backlog + sums.due_speed - virtual * clock.speed
         sums.jobs += elapsed * (clock.queued + clock.running)
         sums.queued += elapsed * clock.queued
         sums.busy += elapsed * busy
-        sums.work += elapsed * 0.5 * (work + later)
+        sums.work += elapsed * 0.5 * (work + following)
         sums.effective += elapsed * clock.rate * busy
         if clock.queued > 0:
             sums.potential += elapsed * clock.rate * up
@@ -113,34 +116,38 @@ def advance(state: Any, now: float) -> None:
     clock.now = now
     clock.virtual = virtual
     # Who asked to be called is called now, as everyone is, and may ask again.
-    clock.fell = clock.level >= 0.0 and clock.crossing <= now
-    clock.stirred = clock.fell
+    clock.fell = clock.level >= 0.0 and not later(notes.crossing, now)
+    clock.stirred = clock.fell or (clock.next < len(state.jobs) and state.jobs[clock.next].submit <= now)
     if clock.fell:  # once, even if the policy is never asked again
         clock.level = -1.0
-    if clock.start_timer <= now:
+    if not later(clock.start_timer, now):
         clock.start_timer = np.inf
         clock.stirred = 1
-    if clock.rate_timer <= now:
+    if not later(clock.rate_timer, now):
         clock.rate_timer = np.inf
         clock.stirred = 1
-    if clock.sleep_timer <= now:
+    if not later(clock.sleep_timer, now):
         clock.sleep_timer = np.inf
         clock.stirred = 1
+    while notes.zones < ZONES and notes.zone_time[notes.zones] <= now:
+        clock.zone = notes.zone[notes.zones]
+        notes.zones += 1
 
 
 @once
 def complete(state: Any) -> None:
-    """Every job that is due at this instant leaves."""
+    """Let every job that is due at this instant leave."""
     clock = state.clock
-    while clock.due <= clock.now:
-        finish(state, state.heap[0].job)
-        clock.due = when(state, state.heap[0].time) if clock.heaped > 0 else np.inf
+    notes = state.notes
+    while notes.due <= clock.now:
+        finish(state, 0)
+        notes.due = when(state, state.heap[0].time) if notes.heaped > 0 else np.inf
 
 
 @once
 def wake(state: Any) -> None:
     """Nodes whose transition ends at this instant move on, and jobs that waited for them enter service."""
-    if state.clock.transition <= state.clock.now:
+    if not later(state.clock.transition, state.clock.now):
         finish_transitions(state)
         enter_service(state)
 
@@ -149,24 +156,39 @@ def wake(state: Any) -> None:
 def cancel(state: Any) -> None:
     """Jobs whose patience ends at this instant leave the queue, unless they have been started."""
     clock = state.clock
-    while clock.cancels < len(state.cancellations):
-        job = state.cancellations[clock.cancels]
+    notes = state.notes
+    while notes.cancels < len(state.cancellations):
+        job = state.cancellations[notes.cancels]
         if state.truth[job].cancel > clock.now:
             return
-        clock.cancels += 1
+        notes.cancels += 1
         if state.jobs[job].status == WAITING and may_give_up(state, job):
             leave_queue(state, job)
 
 
 @once
-def arrive(state: Any) -> None:
-    """Jobs submitted at this instant join the queue. Changes jobs, queue, clock."""
+def learn(state: Any, changes: int) -> None:
+    """Orders that learn look at what has happened, before they are asked for scores: they are asked about job −1."""
+    clock = state.clock
+    state.ranking[0] = -1
+    clock.culprit = -1
+    if changes & ORDER_LEARNS:
+        clock.hook = ORDERING
+        state.order(seen(state), state.ranking[:1], state.scores[:1], state.order_own)
+    if changes & SECOND_LEARNS:
+        clock.hook = BACKFILLING
+        state.second(seen(state), state.ranking[:1], state.scores[:1], state.second_own)
+
+
+@once
+def arrive(state: Any, most: int) -> None:
+    """Jobs submitted at this instant join the queue, so many of them at most. Changes jobs, queue, clock."""
     clock = state.clock
     count = 0
-    while clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
+    last = min(len(state.jobs), clock.next + most)
+    while clock.next < last and state.jobs[clock.next].submit <= clock.now:
         job = clock.next
         clock.next += 1
-        clock.stirred = 1
         if state.jobs[job].status != PENDING:  # not accepted
             continue
         if state.truth[job].cancel <= clock.now:
@@ -191,6 +213,7 @@ def set_rate(state: Any, rate: float) -> None:
     clock.since = clock.now
     clock.origin = clock.virtual
     clock.rate = rate
+    state.notes.least_rate = min(state.notes.least_rate, rate)
     change_pace(state)
 
 
@@ -206,31 +229,39 @@ def requeue_suspended(state: Any) -> None:
 
 
 @once
-def decide(
-    state: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any, moods: int
-) -> None:
-    """Everyone decides once: rate, order, starts, sleep; whose answer is always the same, at the first instant only."""
+def set_pace_and_order(state: Any, changes: int) -> None:
+    """Before starts are decided: the rate, and the order of the queue if it changes."""
     clock = state.clock
-    first = clock.instants == 1
-    if first or (moods & RATE_CHANGES and clock.now >= clock.rate_from):
+    if clock.instants == 1 or (changes & RATE_CHANGES and not later(clock.rate_from, clock.now)):
         clock.hook = RATING
         clock.level = -1.0
-        wanted = rate(seen(state), rate_own)
+        wanted = state.rate(seen(state), state.rate_own)
         if wanted != clock.rate:
             set_rate(state, wanted)
     # A single waiting job needs no order, unless it is compared with the running ones.
-    if moods & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive):
+    if changes & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive):
         rank_queue(state)
-    clock.hook = STARTING
-    start(state, start_own)
+
+
+@once
+def ask_start(state: Any) -> None:
+    """Let the start policy start whom it wants."""
+    state.clock.hook = STARTING
+    state.start(state, state.start_own)
+
+
+@once
+def follow_up(state: Any, changes: int) -> None:
+    """After starts are decided: who was started leaves the queue, who was suspended joins it, and nodes sleep."""
+    clock = state.clock
     if clock.started > 0:
         drop_started(state)
         enter_service(state)
     if clock.suspended > 0:
         requeue_suspended(state)
-    if first or (moods & SLEEP_CHANGES and clock.now >= clock.sleep_from):
+    if clock.instants == 1 or (changes & SLEEP_CHANGES and not later(clock.sleep_from, clock.now)):
         clock.hook = SLEEPING
-        sleep(state, sleep_own)
+        state.sleep(state, state.sleep_own)
 
 
 @once
@@ -244,17 +275,12 @@ def close(state: Any) -> None:
         settle(state, node)
     if clock.queued > 0 and clock.down == 0:
         clock.hook = STARTING
-        note(clock, STUCK, state.queue[clock.head], -1, clock.queued)
+        note(clock, STUCK, state.queue[state.notes.head], -1, clock.queued)
         raise PolicyFault
 
 
-def run(
-    v: Any, i: Any, order: Any, order_own: Any, second: Any, second_own: Any, select: Any, select_own: Any,
-    watts: Any, watts_own: Any, start: Any, start_own: Any, rate: Any, rate_own: Any, sleep: Any, sleep_own: Any,
-    moods: int, budget: int,
-) -> bool:  # fmt: skip
+def run(state: Any, changes: int, budget: int) -> bool:
     """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
-    state = bundled(v, i, order, order_own, second, second_own, select, select_own, watts, watts_own)
     clock = state.clock
     if clock.instants == 0:
         draw(state, -1)
@@ -273,33 +299,34 @@ def run(
         wake(state)  # before the events, for which a running job is in service, or waits for a later instant
         happen(state)
         cancel(state)
-        arrive(state)
         clock.instants += 1
-        if clock.stirred or clock.departed > 0 or clock.upset:
-            decide(state, start, start_own, rate, rate_own, sleep, sleep_own, moods)
+        asked = clock.stirred or clock.departed > 0 or clock.upset
+        if asked and changes & (ORDER_LEARNS | SECOND_LEARNS):
+            learn(state, changes)
+        arrive(state, len(state.jobs))
+        if asked:
+            set_pace_and_order(state, changes)
+            ask_start(state)
+            follow_up(state, changes)
         record_sample(state)
     return False
-
-
-#: What `run` is compiled for.
-RUN = types.boolean(
-    *PARTS,
-    FunctionType(START),
-    FLOATS,
-    FunctionType(RATE),
-    FLOATS,
-    FunctionType(SLEEP),
-    FLOATS,
-    types.int64,
-    types.int64,
-)
 
 
 @cache
 def compiled_run() -> Any:
     """`run`, compiled once for all policies."""
+    return compiled_loop(run)
+
+
+def compiled_loop(loop: Any) -> Any:
+    """Return the loop, compiled: called with the state, what changes, and how many instants there may be."""
     if config.DISABLE_JIT:
-        return run
-    arguments = ", ".join(inspect.signature(run).parameters)
-    source = f"def kernel({arguments}):\n    return run({arguments})\n"
-    return compile_and_keep("run", source, {"run": inner(run)}, RUN, nogil=True, _nrt=False)
+        return loop
+    source = (
+        "def kernel(table, changes, budget):\n"
+        "    state = entered(table)\n    publish(state)\n    return run(state, changes, budget)\n"
+    )
+    names = {"run": inner(loop), "entered": entered, "publish": publish}
+    signature = types.boolean(INDICES, types.int64, types.int64)
+    kernel = compile_and_keep(loop.__name__, source, names, signature, nogil=True, _nrt=False)
+    return lambda state, changes, budget: kernel(state.table, changes, budget)

@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from harness.engine.faults import OVERCOMMIT, PolicyFault, note
+from numba.extending import overload
+
+from harness.engine.bundles import seen
+from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
+from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw, settle
-from harness.engine.recording import record_placement
-from harness.engine.state import AWAKE, RUNNING, inner, verb
+from harness.engine.samples import record_placement
+from harness.engine.state import AWAKE, RUNNING, WONDERING
 
 #: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
 BLOCK = 64
@@ -13,12 +17,14 @@ BLOCK = 64
 
 @verb
 def room(state: Any, job: int, node: int) -> int:
-    """How many processors of `node` the job could have now: free cores, memory and partition respected."""
+    """Return how many processors of `node` the job could have now: free cores, memory and partition respected."""
     if not 0 <= node < len(state.nodes):
         return 0
     free = state.nodes[node].free
     if state.clock.constrained == 0 or free == 0:
         return free
+    if state.notes.limited:
+        return state.then[node].room
     wanted = state.jobs[job].partition
     if wanted >= 0 and wanted != state.nodes[node].partition:
         return 0
@@ -30,7 +36,71 @@ def room(state: Any, job: int, node: int) -> int:
 
 @verb
 def fits(state: Any, job: int) -> bool:
-    """Whether the job could start now: enough free processors with the memory and the partition it asks for."""
+    """Return whether the job could start now: enough processors that it may have, and no selection declines them.
+
+    A selection is asked if it has a `fits` of its own, and only for start policies: for others, processors count.
+    """
+    if not enough(state, job):
+        return False
+    if state.clock.asks == 0:
+        return True
+    for node in range(len(state.nodes)):
+        state.then[node].free = state.nodes[node].free
+        state.then[node].room = room(state, job, node)
+    return would_place(state, job)
+
+
+@window
+def nodes_of(state: Any, job: int) -> Any:
+    """Return the nodes on which the job holds processors, as `state.slices` lists them; none unless it runs.
+
+    The next question writes its answer into the same array: `copy()` it to keep it.
+    """
+    count = 0
+    piece = state.jobs[job].slices
+    while piece >= 0 and count < len(state.then):
+        state.then[count].held = state.slices[piece].node
+        count += 1
+        piece = state.slices[piece].next
+    return state.then.held[:count]
+
+
+@verb
+def would_place(state: Any, job: int) -> bool:
+    """Return whether the selection would place the job on what `state.then` says is free."""
+    clock = state.clock
+    asked = clock.hook
+    clock.hook = SELECTING
+    clock.culprit = job
+    clock.asking = WONDERING
+    answer = ask_selection(state, job)
+    clock.asking = 0
+    clock.hook = asked
+    return answer
+
+
+def _ask(state: Any, job: int) -> bool:
+    return bool(state.select(seen(state), job, state.select_own))
+
+
+_asked = crossing(_ask)
+
+
+def ask_selection(state: Any, job: int) -> bool:
+    """Return the answer of the selection; yes where only a view of the state is at hand, which has none."""
+    return "select" not in state._fields or _asked(state, job)
+
+
+@overload(ask_selection, strict=False)
+def _ask_selection(state: Any, job: Any) -> Any:
+    if "select" not in state.kernels:
+        return lambda state, job: True
+    return _ask
+
+
+@verb
+def enough(state: Any, job: int) -> bool:
+    """Return whether enough processors with the memory and the partition that the job asks for are free now."""
     procs = state.jobs[job].procs
     if procs > state.clock.free:
         return False
@@ -48,10 +118,12 @@ def fits(state: Any, job: int) -> bool:
 
 @verb
 def next_free(state: Any, after: int) -> int:
-    """The first node numbered above `after` that has a free core, or −1."""
+    """Return the first node numbered above `after` that has a free core, or −1."""
     nodes = state.nodes
     count = len(nodes)
-    node = after + 1
+    if after >= count:  # one more might be beyond the largest number
+        return -1
+    node = max(after, -1) + 1
     while node < count:
         block = node // BLOCK
         end = min(count, (block + 1) * BLOCK)
@@ -64,32 +136,35 @@ def next_free(state: Any, after: int) -> int:
     return -1
 
 
-@verb
+@verb(only=(SELECTING, "select"))
 def take(state: Any, job: int, node: int, procs: int) -> None:
     """Hold `procs` processors of `node` for the job that is being placed. Changes the node's free cores and memory."""
     clock = state.clock
-    if job != clock.culprit or procs < 1 or procs > room(state, job, node):
+    notes = state.notes
+    if job != clock.culprit or clock.asking == WONDERING or procs < 1 or procs > room(state, job, node):
         note(clock, OVERCOMMIT, job, node, procs)
         raise PolicyFault
     record = state.nodes[node]
     record.free -= procs
     if clock.constrained:
         record.free_memory -= procs * state.jobs[job].memory
+    if notes.limited:
+        state.then[node].room -= procs
     state.blocks[node // BLOCK] -= procs
-    clock.held += procs
-    clock.held_nodes += 1
-    clock.held_speed = min(clock.held_speed, record.speed)
+    notes.held += procs
+    notes.held_nodes += 1
+    notes.held_speed = min(notes.held_speed, record.speed)
     if record.status != AWAKE:
-        clock.held_asleep += 1
-    piece = clock.slack
-    clock.slack = state.slices[piece].next
+        notes.held_asleep += 1
+    piece = notes.slack
+    notes.slack = state.slices[piece].next
     state.slices[piece].node = node
     state.slices[piece].cores = procs
     state.slices[piece].next = state.jobs[job].slices
     state.jobs[job].slices = piece
 
 
-@inner
+@verb
 def give_back(state: Any, job: int, piece: int) -> None:
     """Undo one `take` of the job, but for its slice. Changes the node's free cores and memory."""
     node = state.slices[piece].node
@@ -103,16 +178,17 @@ def give_back(state: Any, job: int, piece: int) -> None:
         record.vacant = state.clock.now
 
 
-@inner
+@verb
 def drop_slices(state: Any, job: int, last: int) -> None:
-    """The job's slices, of which `last` is the last, are unused again. Changes slices."""
+    """Give back the job's slices, of which `last` is the last. Changes slices."""
+    notes = state.notes
     if last >= 0:
-        state.slices[last].next = state.clock.slack
-        state.clock.slack = state.jobs[job].slices
+        state.slices[last].next = notes.slack
+        notes.slack = state.jobs[job].slices
         state.jobs[job].slices = -1
 
 
-@inner
+@verb
 def give_all_back(state: Any, job: int) -> None:
     """Undo every `take` of the job. Changes nodes, slices."""
     last = -1
@@ -126,7 +202,7 @@ def give_all_back(state: Any, job: int) -> None:
 
 @inner
 def occupy(state: Any, job: int) -> None:
-    """The cores the job took become busy. Changes nodes, slices."""
+    """Make the cores that the job took busy. Changes nodes, slices."""
     first = state.jobs[job].slices
     piece = first
     while piece >= 0:
@@ -140,7 +216,7 @@ def occupy(state: Any, job: int) -> None:
 
 @inner
 def vacate(state: Any, job: int, begun: float) -> None:
-    """The job's cores fall idle and are given back; what they drew since `begun` is charged to the job."""
+    """Give the job's cores back, idle; charge the job for what they drew since `begun`."""
     energy = 0.0
     first = state.jobs[job].slices
     piece = first

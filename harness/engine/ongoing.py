@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from harness.engine.state import inner
+from harness.engine.marks import inner
 
 
 @inner
 def push_due(state: Any, time: float, job: int) -> None:
     """Add a job in service to the heap of due times: earliest first, then lowest index."""
+    notes = state.notes
     heap = state.heap
-    child = state.clock.heaped
-    state.clock.heaped += 1
+    child = notes.heaped
+    notes.heaped += 1
     while child > 0:
         parent = (child - 1) >> 1
         if heap[parent].time < time or (heap[parent].time == time and heap[parent].job < job):
@@ -25,9 +26,10 @@ def push_due(state: Any, time: float, job: int) -> None:
 @inner
 def pop_due(state: Any, place: int) -> None:
     """Take the entry at `place` out of the heap of due times."""
+    notes = state.notes
     heap = state.heap
-    count = state.clock.heaped - 1
-    state.clock.heaped = count
+    count = notes.heaped - 1
+    notes.heaped = count
     time = heap[count].time
     job = heap[count].job
     while place > 0:  # the last entry may belong above, when the one taken out was not the first
@@ -58,7 +60,7 @@ def pop_due(state: Any, place: int) -> None:
 
 @inner
 def place_in_plan(state: Any, planned: float, job: int) -> int:
-    """Where the job stands, or would stand, among the running jobs by planned end, then index."""
+    """Return where the job stands, or would stand, among the running jobs by planned end, then index."""
     low = 0
     high = state.clock.running
     while low < high:

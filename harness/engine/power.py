@@ -7,8 +7,10 @@ core busy is idle energy, sleep energy, or the energy of a transition, by its st
 
 from typing import Any
 
-from harness.engine.faults import BAD_WATTS, POWERING, PolicyFault, note
-from harness.engine.state import ASLEEP, AWAKE, LEVELS, inner, verb
+from harness.engine.bundles import seen
+from harness.engine.faults import BAD_WATTS, NO_NODE, POWERING, PolicyFault, note
+from harness.engine.marks import inner, verb
+from harness.engine.state import ASLEEP, AWAKE, LEVELS
 
 
 @inner
@@ -37,7 +39,7 @@ def draw(state: Any, piece: int) -> None:
     """Ask the energy policy what the nodes of these slices, or all nodes, draw from now on. Changes nodes."""
     asked = state.clock.hook
     state.clock.hook = POWERING
-    node = state.watts(state.nodes, state.slices, state.clock, piece, state.watts_own)
+    node = state.watts(seen(state), piece, state.watts_own)
     if node >= 0:
         note(state.clock, BAD_WATTS, -1, node, state.nodes[node].watts)
         raise PolicyFault
@@ -47,7 +49,7 @@ def draw(state: Any, piece: int) -> None:
 @inner
 def draw_one(state: Any, node: int) -> None:
     """Ask what this one node draws from now on. Changes nodes."""
-    piece = state.clock.slack  # an unused slice, for the moment
+    piece = state.notes.slack  # an unused slice, for the moment
     following = state.slices[piece].next
     state.slices[piece].node = node
     state.slices[piece].next = -1
@@ -57,7 +59,7 @@ def draw_one(state: Any, node: int) -> None:
 
 @inner
 def total_power(state: Any) -> float:
-    """What all nodes draw now [W]."""
+    """Return what all nodes draw now [W]."""
     watts = 0.0
     for node in range(len(state.nodes)):
         watts += state.nodes[node].watts
@@ -66,15 +68,18 @@ def total_power(state: Any) -> float:
 
 @verb
 def power_at(state: Any, node: int, rate: float) -> tuple[float, float]:
-    """What the node would draw at `rate` with no core busy, and with all of them [W].
+    """Return what the node would draw at `rate` with no core busy, and with all of them [W].
 
     Interpolated between its performance states, and that of the nearest one outside them; the same at any rate if
     it has none.
     """
+    if not 0 <= node < len(state.nodes):
+        note(state.clock, NO_NODE, -1, node, len(state.nodes))
+        raise PolicyFault
     record = state.nodes[node]
-    first = record.pace
-    last = first + record.paces - 1
-    if record.paces == 0:
+    first = record.first_pace
+    last = first + record.pace_count - 1
+    if record.pace_count == 0:
         return record.idle, record.peak
     if rate <= state.paces[first].rate:
         return state.paces[first].idle, state.paces[first].peak
@@ -89,10 +94,10 @@ def power_at(state: Any, node: int, rate: float) -> tuple[float, float]:
 
 @inner
 def change_pace(state: Any) -> None:
-    """All nodes go on at the present rate: what they draw from now on. Changes nodes."""
+    """Let all nodes go on at the present rate, and draw what that takes. Changes nodes."""
     for node in range(len(state.nodes)):
         settle(state, node)
-        if state.nodes[node].paces > 0:
+        if state.nodes[node].pace_count > 0:
             idle, peak = power_at(state, node, state.clock.rate)
             state.nodes[node].idle = idle
             state.nodes[node].peak = peak
@@ -101,7 +106,7 @@ def change_pace(state: Any) -> None:
 
 @verb
 def load_share(node: Any, busy: int) -> float:
-    """Which share of the way from idle to peak the node's power has come with `busy` busy cores.
+    """Return which share of the way from idle to peak the node's power has come with `busy` busy cores.
 
     Read off its curve between the two measured levels that enclose it; busy / cores if it has no curve.
     """
@@ -110,7 +115,7 @@ def load_share(node: Any, busy: int) -> float:
     if not span > 0:
         return load
     place = load * (LEVELS - 1)
-    level = min(int(place), LEVELS - 2)
+    level = int(min(place, LEVELS - 2)) if place >= 0.0 else 0  # whatever a policy says: nan too
     low = node.curve[level]
     watts = low + (place - level) * (node.curve[level + 1] - low)
     return (watts - node.curve[0]) / span
@@ -118,13 +123,13 @@ def load_share(node: Any, busy: int) -> float:
 
 @verb
 def drawn(node: Any, busy: int) -> float:
-    """What the node draws with `busy` busy cores at the present rate, by its own curve [W]."""
+    """Return what the node draws with `busy` busy cores at the present rate, by its own curve [W]."""
     return node.idle + load_share(node, busy) * (node.peak - node.idle)
 
 
 @verb
 def work_left(state: Any) -> float:
-    """The work of all jobs in the system, by their estimates [s at reference speed]."""
+    """Return the work of all jobs in the system, by their estimates [s at reference speed]."""
     clock = state.clock
     if clock.queued + clock.running == 0:
         return 0.0

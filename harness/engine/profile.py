@@ -5,42 +5,71 @@ A step function kept as two parallel arrays, `profile_time` and `profile_free`, 
 next entry, and for ever after the last one. Start policies that plan (`easy` with several reservations,
 `conservative`) own it; the engine never looks at it. Neighbouring entries differ, so its length is bounded by
 twice the number of jobs it holds.
+
+It knows nothing but numbers of processors, and is refused beside a selection that declines; see also `blocked`.
 """
 
 from typing import Any
 
 import numpy as np
 
-from harness.engine.nodes import room
-from harness.engine.state import verb, window
+from harness.engine.blocked import check_selection, refuse
+from harness.engine.faults import BAD_PROCS, BAD_TIME, COUNTED, FULL_PLAN, NO_PLAN
+from harness.engine.instants import later
+from harness.engine.marks import verb
+
+# ---------------------------------------------------------------- what is refused
+
+
+@verb
+def check_counting(state: Any) -> None:
+    """Refuse to plan by numbers of processors where these do not tell whether the selection would place a job."""
+    check_selection(state)
+    if state.clock.asks:
+        refuse(state, COUNTED, 0.0)
+
+
+@verb
+def check_plan(state: Any, procs: int) -> None:
+    """Refuse to look into a plan that was not made, and numbers of processors that no job has."""
+    clock = state.clock
+    if not 0 <= clock.profile_first < clock.profile_last <= len(state.profile_time):
+        refuse(state, NO_PLAN, 0.0)
+    if not 1 <= procs <= clock.cores:
+        refuse(state, BAD_PROCS, procs)
+
+
+# ---------------------------------------------------------------- the step function
 
 
 @verb
 def segment(state: Any, time: float) -> int:
-    """The entry that covers `time`, or the first one if the profile begins later."""
+    """Return the entry that covers `time`, or the first one if the profile begins later."""
     times = state.profile_time
     low = state.clock.profile_first
     high = state.clock.profile_last
     while high - low > 1:
         middle = (low + high) >> 1
-        if times[middle] <= time:
-            low = middle
-        else:
+        if later(times[middle], time):
             high = middle
+        else:
+            low = middle
     return low
 
 
 @verb
 def split(state: Any, time: float) -> int:
-    """Make an entry begin exactly at `time`; returns its place. Entries before it do not move."""
+    """Make an entry begin at `time`, and return its place. Entries before it do not move."""
     clock = state.clock
     times = state.profile_time
     free = state.profile_free
     k = segment(state, time)
-    if times[k] == time:
+    if not later(time, times[k]):
         return k
     if clock.profile_last == len(times):
         shift = clock.profile_first
+        if shift == 0:
+            refuse(state, FULL_PLAN, clock.profile_last)
         for j in range(clock.profile_first, clock.profile_last):
             times[j - shift] = times[j]
             free[j - shift] = free[j]
@@ -72,36 +101,43 @@ def join(state: Any, k: int) -> None:
     clock.profile_last -= 1
 
 
-@verb
-def change(state: Any, procs: int, begin: float, end: float) -> None:
-    """Add `procs` free processors from `begin` until `end`."""
+@verb(apart=True)
+def change(state: Any, procs: int, sign: int, begin: float, end: float) -> None:
+    """Add `procs` free processors, or take them, from `begin` until `end`, but for what lies before the profile."""
+    check_plan(state, procs)
+    if not begin <= end:
+        refuse(state, BAD_TIME, end)
     begin = max(begin, state.profile_time[state.clock.profile_first])
-    if not begin < end:
+    if not later(end, begin):
         return
     first = split(state, begin)
     last = split(state, end) if end < np.inf else state.clock.profile_last
     first = segment(state, begin)  # making room for `end` may have moved the window
     for k in range(first, last):
-        state.profile_free[k] += procs
+        state.profile_free[k] += sign * procs
     join(state, last)
     join(state, first)
 
 
+# ---------------------------------------------------------------- the plan of a policy
+
+
 @verb
 def reserve(state: Any, procs: int, begin: float, end: float) -> None:
-    """Promise `procs` processors from virtual time `begin` until `end`."""
-    change(state, -procs, begin, end)
+    """Promise `procs` processors from virtual time `begin` until `end`. What lies in the past is left alone."""
+    change(state, procs, -1, begin, end)
 
 
 @verb
 def release(state: Any, procs: int, begin: float, end: float) -> None:
-    """Take a promise of `procs` processors from virtual time `begin` until `end` back."""
-    change(state, procs, begin, end)
+    """Take a promise of `procs` processors from virtual time `begin` until `end` back. The past is left alone."""
+    change(state, procs, 1, begin, end)
 
 
-@verb
+@verb(apart=True)
 def forget_past(state: Any) -> None:
     """Let the profile begin now."""
+    check_counting(state)
     clock = state.clock
     if clock.profile_last == 0:
         clock.profile_last = 1
@@ -112,9 +148,10 @@ def forget_past(state: Any) -> None:
     state.profile_time[k] = clock.virtual
 
 
-@verb
+@verb(apart=True)
 def plan_from_running(state: Any) -> None:
     """Make the profile anew from the running jobs alone, each until its planned end."""
+    check_counting(state)
     clock = state.clock
     times = state.profile_time
     free = state.profile_free
@@ -125,7 +162,7 @@ def plan_from_running(state: Any) -> None:
     for k in range(clock.running):
         job = state.plan[k]
         end = max(state.jobs[job].planned, clock.virtual)
-        if end > times[last]:
+        if later(end, times[last]):
             last += 1
             times[last] = end
             free[last] = free[last - 1]
@@ -133,115 +170,58 @@ def plan_from_running(state: Any) -> None:
     clock.profile_last = last + 1
 
 
-@verb
+@verb(apart=True)
 def earliest_fit(state: Any, procs: int, duration: float) -> float:
-    """The earliest virtual time from which `procs` processors stay free for `duration`; infinity if never."""
+    """Return the earliest virtual time from which `procs` processors stay free for `duration`; infinity if never."""
+    check_plan(state, min(procs, state.clock.cores))
+    if not duration >= 0.0:
+        refuse(state, BAD_TIME, duration)
+    return fit_from(state, procs, duration, state.clock.virtual)
+
+
+@verb
+def fit_from(state: Any, procs: int, duration: float, time: float) -> float:
+    """Return what `earliest_fit` does, from `time` on."""
     times = state.profile_time
     free = state.profile_free
     last = state.clock.profile_last
     begin = np.inf
-    for k in range(state.clock.profile_first, last):
+    for k in range(segment(state, time), last):
         if free[k] < procs:
             begin = np.inf
             continue
         if begin == np.inf:
-            begin = times[k]
-        if k + 1 == last or times[k + 1] >= begin + duration:
+            begin = max(time, times[k])
+        if k + 1 == last or not later(begin + duration, times[k + 1]):
             return begin
     return np.inf
 
 
-@verb
+@verb(apart=True)
 def earlier_fit(state: Any, procs: int, duration: float, begin: float) -> float:
-    """Where a job that holds `procs` processors from `begin` could begin if it were lifted; never after `begin`.
+    """Return where a job that holds `procs` processors from `begin` could begin if it were lifted; never after `begin`.
 
     The same as releasing it and asking for the earliest fit, without touching the profile: most reservations stay
     where they are, and this question is asked of every waiting job whenever another ends early.
     """
+    check_plan(state, procs)
+    if not duration >= 0.0:
+        refuse(state, BAD_TIME, duration)
+    if np.isnan(begin):
+        refuse(state, BAD_TIME, begin)
     times = state.profile_time
     free = state.profile_free
+    now = state.clock.virtual
     found = np.inf
-    for k in range(state.clock.profile_first, state.clock.profile_last):
-        time = times[k]
-        if time >= begin:  # it fits from `found` to its own place, and its own place lasts until it ends
+    for k in range(segment(state, now), state.clock.profile_last):
+        time = max(now, times[k])
+        if not later(begin, time):  # it fits from `found` to its own place, and its own place lasts until it ends
             break
         if free[k] < procs:
             found = np.inf
             continue
         if found == np.inf:
             found = time
-        if k + 1 < state.clock.profile_last and times[k + 1] >= found + duration:
+        if k + 1 < state.clock.profile_last and not later(found + duration, times[k + 1]):
             break
     return min(found, begin)
-
-
-@window
-def _room_over_time(state: Any, job: int) -> tuple[float, int]:
-    """`reservation` where memory or partitions matter: node by node, as running jobs leave."""
-    need = state.jobs[job].procs
-    wanted = state.jobs[job].partition
-    memory = state.jobs[job].memory
-    free = state.nodes.free.copy()
-    free_memory = state.nodes.free_memory.copy()
-    total = 0
-    for node in range(len(free)):
-        total += room(state, job, node)
-    at = state.clock.virtual
-    for k in range(state.clock.running):
-        other = state.plan[k]
-        if total >= need and state.jobs[other].planned > at:
-            break
-        at = max(at, state.jobs[other].planned)
-        piece = state.jobs[other].slices
-        while piece >= 0:
-            node = state.slices[piece].node
-            cores = state.slices[piece].cores
-            if wanted < 0 or wanted == state.nodes[node].partition:
-                before = free[node]
-                after = before + cores
-                if memory > 0 and state.nodes[node].memory < np.inf:
-                    before = min(before, int(free_memory[node] // memory))
-                    after = min(after, int((free_memory[node] + cores * state.jobs[other].memory) // memory))
-                total += after - before
-            free[node] += cores
-            free_memory[node] += cores * state.jobs[other].memory
-            piece = state.slices[piece].next
-    return at if total >= need else np.inf, total - need
-
-
-@verb
-def reservation(state: Any, job: int) -> tuple[float, int]:
-    """When a blocked job can begin at the latest, if estimates hold, and how many processors are spare then.
-
-    The virtual time at which enough running jobs have ended, and the processors that are free then beyond what the
-    job needs, counting every job that ends at that same time. Infinity if it can never begin, as long as nodes are
-    down.
-    """
-    clock = state.clock
-    if clock.constrained:
-        return _room_over_time(state, job)
-    need = state.jobs[job].procs
-    free = clock.free
-    at = clock.virtual
-    for k in range(clock.running):
-        other = state.plan[k]
-        if free >= need and state.jobs[other].planned > at:
-            break
-        at = max(at, state.jobs[other].planned)
-        free += state.jobs[other].procs
-    return at if free >= need else np.inf, free - need
-
-
-@verb
-def burden(state: Any, job: int, reserved: int) -> int:
-    """How many of the processors that `reserved` could use `job` denies it, at most, while it runs."""
-    procs = state.jobs[job].procs
-    if state.clock.constrained == 0:
-        return procs
-    wanted = state.jobs[reserved].partition
-    if wanted >= 0 and state.jobs[job].partition >= 0 and state.jobs[job].partition != wanted:
-        return 0
-    memory = state.jobs[reserved].memory
-    if memory > 0 and state.jobs[job].memory > memory:
-        return procs * int(np.ceil(state.jobs[job].memory / memory))
-    return procs

@@ -8,25 +8,28 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING, NAN_SCORE, ORDERING, PolicyFault, note
-from harness.engine.state import CANCELLED, WAITING, inner, seen, window
+from harness.engine.marks import inner, window
+from harness.engine.state import CANCELLED, WAITING
 
 
 @window
 def waiting(state: Any) -> Any:
-    """The jobs that wait, in queue order. Jobs started meanwhile stay in it until the decision is over."""
-    return state.queue[state.clock.head : state.clock.tail]
+    """Return the jobs that wait, in queue order. Jobs started meanwhile stay in it until the decision is over."""
+    notes = state.notes
+    return state.queue[notes.head : notes.tail]
 
 
 @window
 def running(state: Any) -> Any:
-    """The jobs in service, by the end their estimates promise. Changes when a job starts or is suspended."""
+    """Return the jobs in service, by the end their estimates promise. Changes when a job starts or is suspended."""
     return state.plan[: state.clock.running]
 
 
 @window
 def departed(state: Any) -> Any:
-    """The jobs that left at this instant: completed, or cancelled while they waited."""
+    """Return the jobs that left at this instant: completed, or cancelled while they waited."""
     return state.leavers[: state.clock.departed]
 
 
@@ -72,7 +75,7 @@ def rank_queue(state: Any) -> None:
     """Score every waiting job anew and put the queue in order. Changes queue, scores."""
     clock = state.clock
     count = clock.queued
-    head = clock.head
+    head = state.notes.head
     for k in range(count):
         state.ranking[k] = state.queue[head + k]
     clock.hook = ORDERING
@@ -89,8 +92,9 @@ def rank_queue(state: Any) -> None:
 def rank_anew(state: Any) -> int:
     """Rank the waiting jobs by the second order, in `ranking`; returns how many they are."""
     clock = state.clock
+    notes = state.notes
     count = 0
-    for k in range(clock.head, clock.tail):
+    for k in range(notes.head, notes.tail):
         state.ranking[count] = state.queue[k]
         count += 1
     asked = clock.hook
@@ -129,14 +133,14 @@ def find_prefix(state: Any, procs: int) -> tuple[int, int]:
     The running jobs are put into `ranking`, in order, and the merged ones behind them. Returns how many running jobs
     were merged, and how many jobs in all.
     """
-    clock = state.clock
+    notes = state.notes
     count = rank_running(state)
     taken = 0
     merged = 0
-    waiting = clock.head
+    waiting = notes.head
     while True:
         first = -1
-        if waiting < clock.tail:
+        if waiting < notes.tail:
             first = state.queue[waiting]
         if taken < count:
             job = state.ranking[taken]
@@ -158,15 +162,16 @@ def find_prefix(state: Any, procs: int) -> tuple[int, int]:
 def enqueue(state: Any, job: int) -> None:
     """Insert a scored job at its place in the queue. Changes queue, clock."""
     clock = state.clock
+    notes = state.notes
     queue = state.queue
-    if clock.tail == len(queue):  # the window has reached the end: move it back to the front
-        for k in range(clock.head, clock.tail):
-            queue[k - clock.head] = queue[k]
-        clock.tail -= clock.head
-        clock.head = 0
+    if notes.tail == len(queue):  # the window has reached the end: move it back to the front
+        for k in range(notes.head, notes.tail):
+            queue[k - notes.head] = queue[k]
+        notes.tail -= notes.head
+        notes.head = 0
     score = state.jobs[job].score
-    low = clock.head
-    high = clock.tail
+    low = notes.head
+    high = notes.tail
     while low < high:
         middle = (low + high) >> 1
         other = queue[middle]
@@ -175,15 +180,15 @@ def enqueue(state: Any, job: int) -> None:
             low = middle + 1
         else:
             high = middle
-    if clock.head > 0 and low - clock.head < clock.tail - low:  # move the side where fewer jobs stand
-        for k in range(clock.head, low):
+    if notes.head > 0 and low - notes.head < notes.tail - low:  # move the side where fewer jobs stand
+        for k in range(notes.head, low):
             queue[k - 1] = queue[k]
-        clock.head -= 1
+        notes.head -= 1
         low -= 1
     else:
-        for k in range(clock.tail, low, -1):
+        for k in range(notes.tail, low, -1):
             queue[k] = queue[k - 1]
-        clock.tail += 1
+        notes.tail += 1
     queue[low] = job
     clock.queued += 1
 
@@ -204,21 +209,21 @@ def join_queue(state: Any, count: int) -> None:
 @inner
 def remove(state: Any, position: int) -> None:
     """Close the gap at `position`, from the side where fewer jobs have to move. Changes queue, clock."""
-    clock = state.clock
+    notes = state.notes
     queue = state.queue
-    if position - clock.head < clock.tail - position:
-        for k in range(position, clock.head, -1):
+    if position - notes.head < notes.tail - position:
+        for k in range(position, notes.head, -1):
             queue[k] = queue[k - 1]
-        clock.head += 1
+        notes.head += 1
     else:
-        for k in range(position, clock.tail - 1):
+        for k in range(position, notes.tail - 1):
             queue[k] = queue[k + 1]
-        clock.tail -= 1
+        notes.tail -= 1
 
 
 @inner
 def leave(state: Any, job: int, status: int) -> None:
-    """A job that does not run leaves the system. Changes jobs, clock."""
+    """Let a job that does not run leave the system. Changes jobs, clock."""
     clock = state.clock
     state.jobs[job].status = status
     state.jobs[job].end = clock.now
@@ -228,9 +233,9 @@ def leave(state: Any, job: int, status: int) -> None:
 
 @inner
 def leave_queue(state: Any, job: int) -> None:
-    """A waiting job gives up. Changes jobs, queue, clock, sums."""
+    """Let a waiting job give up. Changes jobs, queue, clock, sums."""
     clock = state.clock
-    position = clock.head
+    position = state.notes.head
     while state.queue[position] != job:
         position += 1
     remove(state, position)
@@ -244,15 +249,16 @@ def leave_queue(state: Any, job: int) -> None:
 def drop_started(state: Any) -> None:
     """Take the jobs that this decision started out of the queue. Changes queue, clock."""
     clock = state.clock
+    notes = state.notes
     queue = state.queue
     left = clock.started
     clock.queued -= left
     clock.started = 0
-    while left > 0 and state.jobs[queue[clock.head]].status != WAITING:  # mostly the first ones
-        clock.head += 1
+    while left > 0 and state.jobs[queue[notes.head]].status != WAITING:  # mostly the first ones
+        notes.head += 1
         left -= 1
-    kept = clock.head
-    place = clock.head
+    kept = notes.head
+    place = notes.head
     while left > 0:
         job = queue[place]
         if state.jobs[job].status == WAITING:
@@ -264,11 +270,11 @@ def drop_started(state: Any) -> None:
     gap = place - kept
     if gap == 0:
         return
-    if kept - clock.head < clock.tail - place:  # close the gap from the side where fewer jobs have to move
-        for k in range(kept - 1, clock.head - 1, -1):
+    if kept - notes.head < notes.tail - place:  # close the gap from the side where fewer jobs have to move
+        for k in range(kept - 1, notes.head - 1, -1):
             queue[k + gap] = queue[k]
-        clock.head += gap
+        notes.head += gap
     else:
-        for k in range(place, clock.tail):
+        for k in range(place, notes.tail):
             queue[k - gap] = queue[k]
-        clock.tail -= gap
+        notes.tail -= gap

@@ -5,25 +5,31 @@ from typing import Any
 import numpy as np
 
 from harness.engine.faults import (
+    BAD_OVERHEAD,
     NO_ROOM,
     NOT_PREEMPTIVE,
     NOT_RUNNING,
+    NOT_TO_REJECT,
     NOT_WAITING,
     SELECTING,
     TOO_FEW,
     TOO_MANY,
+    UNTRUE_FITS,
     PolicyFault,
     note,
 )
-from harness.engine.nodes import fits, give_all_back, next_free, occupy, room, vacate
+from harness.engine.instants import later
+from harness.engine.marks import inner, once, verb
+from harness.engine.nodes import ask_selection, enough, fits, give_all_back, next_free, occupy, room, vacate
 from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_plan
+from harness.engine.queue import leave
 from harness.engine.sleep import rouse_all, when_awake
-from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, WAITING, inner, once, seen
+from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
 
 
 @inner
 def can_have(state: Any, job: int) -> int:
-    """How many processors the job could get now, at most; for error messages."""
+    """Return how many processors the job could get now, at most; for error messages."""
     found = 0
     node = next_free(state, -1)
     while node >= 0:
@@ -32,24 +38,28 @@ def can_have(state: Any, job: int) -> int:
     return found
 
 
-@inner
+@verb
 def place(state: Any, job: int) -> bool:
     """Let the selection hold processors for the job; False when it declines. Refuses too few and too many."""
     clock = state.clock
+    notes = state.notes
     asked = clock.hook
     clock.hook = SELECTING
     clock.culprit = job
-    clock.held = 0
-    clock.held_nodes = 0
-    clock.held_asleep = 0
-    clock.held_speed = np.inf
-    accepted = state.select(seen(state), job, state.select_own)
+    notes.held = 0
+    notes.held_nodes = 0
+    notes.held_asleep = 0
+    notes.held_speed = np.inf
+    accepted = ask_selection(state, job)
     if not accepted:
         give_all_back(state, job)
-        clock.declined += 1
+        if clock.asks and fits(state, job):
+            note(clock, UNTRUE_FITS, job, -1, 0.0)
+            raise PolicyFault
+        notes.declined += 1
         clock.hook = asked
         return False
-    chosen = clock.held
+    chosen = notes.held
     if chosen != state.jobs[job].procs:
         note(clock, TOO_FEW if chosen < state.jobs[job].procs else TOO_MANY, job, -1, chosen)
         raise PolicyFault
@@ -57,14 +67,21 @@ def place(state: Any, job: int) -> bool:
     return True
 
 
+@verb
+def stretched(clock: Any, work: float, speed: float) -> float:
+    """Return how long so much work takes on processors of this speed, at full rate [s]."""
+    return np.floor(work / speed + 0.5) if clock.whole_seconds else work / speed
+
+
 @inner
 def begin(state: Any, job: int) -> bool:
     """Start a waiting job now; see `start`. Changes jobs, truth, nodes, slices, heap, plan, clock."""
     clock = state.clock
+    notes = state.notes
     if not 0 <= job < len(state.jobs) or state.jobs[job].status != WAITING:
         note(clock, NOT_WAITING, job, -1, 0.0)
         raise PolicyFault
-    if not fits(state, job):
+    if not enough(state, job):
         note(clock, NO_ROOM, job, -1, can_have(state, job))
         raise PolicyFault
     if not place(state, job):
@@ -74,32 +91,34 @@ def begin(state: Any, job: int) -> bool:
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    record.nodes = clock.held_nodes
-    record.speed = clock.held_speed
-    ready = when_awake(state, job) if clock.held_asleep > 0 else clock.now
+    record.nodes = notes.held_nodes
+    record.speed = notes.held_speed
+    ready = when_awake(state, job) if notes.held_asleep > 0 else clock.now
     # A node takes as long to wake whatever the rate.
-    record.planned = clock.virtual + (ready - clock.now) * clock.rate + record.left / record.speed
-    record.ready = np.inf if clock.held_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
+    record.planned = clock.virtual + (ready - clock.now) * clock.rate + stretched(clock, record.left, record.speed)
+    record.ready = np.inf if notes.held_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
     state.truth[job].begun = clock.now
     state.truth[job].due = np.nan  # not in service yet: that is for the loop to do, once the decision is over
     add_to_plan(state, job)
     clock.running += 1
     clock.started += 1
     clock.booting += record.procs
-    state.boots[clock.boots] = job
-    clock.boots += 1
+    state.boots[notes.boots] = job
+    notes.boots += 1
     return True
 
 
 @once
 def serve(state: Any, job: int) -> None:
-    """All nodes of a started job are awake: its service begins. Changes jobs, truth, nodes, heap, clock, sums."""
+    """Begin the service of a job whose nodes are all awake. Changes jobs, truth, nodes, heap, clock, sums."""
     clock = state.clock
     record = state.jobs[job]
     truth = state.truth[job]
     occupy(state, job)
     truth.begun = clock.now
-    truth.due = clock.virtual + truth.work / record.speed
+    truth.due = clock.virtual + stretched(clock, truth.work, record.speed)
+    truth.turn = state.notes.served
+    state.notes.served += 1
     push_due(state, truth.due, job)
     state.sums.backlog -= truth.work
     state.sums.due_speed += truth.due * record.speed
@@ -110,7 +129,7 @@ def serve(state: Any, job: int) -> None:
 
 @inner
 def boot(state: Any, job: int) -> None:
-    """A job that holds processors waits no longer for its nodes. Changes jobs, truth, clock."""
+    """Count how long a job that holds processors waited for its nodes. Changes jobs, truth, clock."""
     clock = state.clock
     clock.booting -= state.jobs[job].procs
     state.jobs[job].boot += clock.now - state.truth[job].begun
@@ -121,19 +140,20 @@ def boot(state: Any, job: int) -> None:
 def enter_service(state: Any) -> None:
     """Started jobs wake their nodes; if all are awake, service begins. Changes what `serve` does, and the plan."""
     clock = state.clock
+    notes = state.notes
     kept = 0
-    for place in range(clock.boots):
+    for place in range(notes.boots):
         job = state.boots[place]
         record = state.jobs[job]
         if record.ready == np.inf:
             record.ready = rouse_all(state, job)
-        if record.ready > clock.now:
+        if later(record.ready, clock.now):
             state.boots[kept] = job
             kept += 1
             continue
         boot(state, job)
-        planned = clock.virtual + record.left / record.speed
-        if planned != record.planned:  # the rate was switched meanwhile
+        planned = clock.virtual + stretched(clock, record.left, record.speed)
+        if later(planned, record.planned) or later(record.planned, planned):  # the rate was switched meanwhile
             remove_from_plan(state, job)
             clock.running -= 1
             record.planned = planned
@@ -141,35 +161,43 @@ def enter_service(state: Any) -> None:
             clock.running += 1
             clock.upset = 1
         serve(state, job)
-    clock.boots = kept
+    notes.boots = kept
+
+
+@inner
+def give_way(state: Any, job: int) -> None:
+    """Let a job in service leave its processors. Changes what `begin` changed."""
+    remove_from_plan(state, job)
+    vacate(state, job, state.truth[job].begun)
+    state.clock.running -= 1
+    state.clock.free += state.jobs[job].procs
 
 
 @inner
 def stop(state: Any, job: int, place: int) -> None:
-    """A job in service leaves its processors; `place` is its entry in the heap. Changes what `begin` changed."""
+    """End a job's service; `place` is its entry in the heap. Changes what `begin` changed."""
     clock = state.clock
     record = state.jobs[job]
     truth = state.truth[job]
     pop_due(state, place)
-    remove_from_plan(state, job)
-    vacate(state, job, truth.begun)
-    clock.running -= 1
-    clock.free += record.procs
+    if record.status == RUNNING:  # else it has given way already
+        give_way(state, job)
     record.service += clock.now - truth.begun
     state.sums.due_speed -= truth.due * record.speed
     clock.promised -= record.planned * record.speed
     clock.speed -= record.speed
-    if clock.heaped == 0:  # nothing in service: let no rounding error survive
+    if state.notes.heaped == 0:  # nothing in service: let no rounding error survive
         state.sums.due_speed = 0.0
         clock.promised = 0.0
         clock.speed = 0.0
 
 
 @inner
-def finish(state: Any, job: int) -> None:
-    """The first job of the heap is done."""
+def finish(state: Any, place: int) -> None:
+    """Complete the job at a place of the heap."""
     clock = state.clock
-    stop(state, job, 0)
+    job = state.heap[place].job
+    stop(state, job, place)
     record = state.jobs[job]
     record.status = COMPLETED
     record.end = clock.now
@@ -181,16 +209,17 @@ def finish(state: Any, job: int) -> None:
 
 @inner
 def abandon(state: Any, job: int) -> None:
-    """A running job leaves its processors with work left to do. Changes what `begin` changed."""
+    """Let a running job leave its processors with work left to do. Changes what `begin` changed."""
     clock = state.clock
+    notes = state.notes
     record = state.jobs[job]
     truth = state.truth[job]
     place = 0
     if np.isnan(truth.due):
         while state.boots[place] != job:
             place += 1
-        clock.boots -= 1
-        for k in range(place, clock.boots):
+        notes.boots -= 1
+        for k in range(place, notes.boots):
             state.boots[k] = state.boots[k + 1]
         boot(state, job)
         remove_from_plan(state, job)
@@ -208,18 +237,65 @@ def abandon(state: Any, job: int) -> None:
 
 
 @inner
-def interrupt(state: Any, job: int) -> None:
-    """Suspend a running job; see `suspend`."""
+def forfeit(state: Any, job: int) -> None:
+    """Count what an abandoned job has done as worthless: it will begin anew. Changes jobs, truth, clock, sums."""
+    record = state.jobs[job]
+    truth = state.truth[job]
+    state.sums.backlog -= truth.work
+    state.clock.demand -= record.left
+    truth.work = truth.whole
+    record.left = record.estimate
+    state.sums.backlog += truth.work
+    state.clock.demand += record.left
+    record.lost += record.service
+    record.service = 0.0
+    record.overhead = 0.0
+    record.start = np.nan
+    record.reserved = -1.0
+    record.restarts += 1
+
+
+@inner
+def take_off(state: Any, job: int, fault: int) -> None:
+    """Take a running job off its processors, for a policy; `fault` if it does not run. Changes what `abandon` does."""
     clock = state.clock
     if clock.preemptive == 0:
         note(clock, NOT_PREEMPTIVE, job, -1, 0.0)
         raise PolicyFault
     if not 0 <= job < len(state.jobs) or state.jobs[job].status != RUNNING:
-        note(clock, NOT_RUNNING, job, -1, 0.0)
+        note(clock, fault, job, -1, 0.0)
         raise PolicyFault
     abandon(state, job)
     state.jobs[job].status = SUSPENDED
-    state.jobs[job].preemptions += 1
     # They wait again, in queue order, once this decision is over.
     state.paused[clock.suspended] = job
     clock.suspended += 1
+
+
+@inner
+def interrupt(state: Any, job: int, overhead: float) -> None:
+    """Suspend a running job; see `suspend`."""
+    if not 0.0 <= overhead < np.inf:
+        note(state.clock, BAD_OVERHEAD, job, -1, overhead)
+        raise PolicyFault
+    take_off(state, job, NOT_RUNNING)
+    record = state.jobs[job]
+    record.preemptions += 1
+    record.overhead += overhead
+    record.left += overhead
+    state.clock.demand += overhead
+    state.truth[job].work += overhead
+    state.sums.backlog += overhead
+
+
+@inner
+def turn_away(state: Any, job: int) -> None:
+    """Refuse a waiting job; see `reject`. It leaves the queue with those that this decision starts."""
+    clock = state.clock
+    if not 0 <= job < len(state.jobs) or state.jobs[job].status != WAITING or not np.isnan(state.jobs[job].start):
+        note(clock, NOT_TO_REJECT, job, -1, 0.0)
+        raise PolicyFault
+    state.sums.backlog -= state.truth[job].work
+    clock.demand -= state.jobs[job].left
+    leave(state, job, UNACCEPTED)
+    clock.started += 1

@@ -1,17 +1,21 @@
 """The arrays of a run, made ready: jobs in order of submission, nodes idle and awake, everything else empty."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from harness.engine import nodes
+from harness.engine import bundles, nodes
 from harness.engine import state as layouts
+from harness.engine.hours import set_wall_clock
 from harness.errors import HarnessError
-from harness.platform.platform import Platform
+from harness.platform.machine import Platform
+from harness.policy.timing import Timing
 from harness.workload.events import Events
 from harness.workload.log import Workload
+from harness.workload.wall_clock import WallClock
 
 Array = np.ndarray[Any, Any]
 
@@ -28,10 +32,11 @@ class Extras:
     events: Events | None = None  # failures and interventions to be replayed
     on_samples: Recorder | None = None  # wants the system at every instant, records of `state.SAMPLE`
     on_placements: Recorder | None = None  # wants every stay of a job on a node, records of `state.PLACEMENT`
+    timing: Timing = dataclasses.field(default_factory=Timing)  # when starts are decided
 
 
 def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any, Any, Array]:
-    """The state before the first instant, and which row of the workload each job is."""
+    """Make the state before the first instant, and which row of the workload each job is."""
     check(workload)
     place = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
     jobs = queue_up(workload, place, partitioned=len({t.partition for t in platform.types}) > 1)
@@ -41,44 +46,51 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     )
     jobs["status"] = np.where(accepted(jobs, machine, constrained), layouts.PENDING, layouts.UNACCEPTED)
     clock = start_clock(float(jobs["submit"][0]), platform.cores, constrained)
+    clock["whole_seconds"] = platform.whole
+    notes = np.zeros(1, layouts.NOTES)
+    notes["least_rate"] = np.inf
+    set_wall_clock(clock, notes, WallClock.of(workload.header))
     machine["settled"] = machine["vacant"] = clock["now"]
     slices = np.zeros(platform.cores + 1, layouts.SLICE)  # all unused: one list
     slices["next"] = np.arange(1, platform.cores + 2)
     slices["next"][-1] = -1
     count, slots = len(jobs), min(len(jobs), platform.cores) + 1
-    view = layouts.View(
+    view = bundles.View(
         jobs=records(jobs),
         nodes=records(machine),
         slices=records(slices),
         clock=records(clock)[0],
+        notes=records(notes)[0],
         queue=np.empty(2 * count + 2, np.int64),
         plan=np.empty(slots, np.int64),
         leavers=np.empty(count + 1, np.int64),
         blocks=np.add.reduceat(machine["free"], np.arange(0, len(machine), nodes.BLOCK)).astype(np.int64),
         paces=records(paces),
         naps=records(naps),
+        then=records(np.zeros(len(machine), layouts.THEN)),
     )
     return view, hide(workload, place, view, slots, extras), place
 
 
 def queue_up(workload: Workload, place: Array, *, partitioned: bool) -> Array:
-    """The jobs before they are submitted, as far as policies may know them."""
+    """Make the jobs before they are submitted, as far as policies may know them."""
     frame = workload.jobs
     jobs = np.zeros(len(frame), layouts.JOB)
     for field, column in (("number", "job"), *((name, name) for name in ("submit", "procs", "estimate"))):
         jobs[field] = frame[column].to_numpy()[place]
     for field in ("user", "group", "queue"):
         jobs[field] = frame[field].to_numpy()[place]
-    jobs["left"] = jobs["estimate"]
+    jobs["left"] = jobs["requested"] = jobs["predicted"] = jobs["estimate"]
     jobs["memory"] = np.maximum(frame["memory"].to_numpy()[place], 0)
     jobs["partition"] = frame["partition"].to_numpy()[place] if partitioned else -1
     jobs["start"] = jobs["end"] = np.nan
     jobs["reserved"] = jobs["slices"] = -1
+    jobs["index"] = np.arange(len(jobs))
     return jobs
 
 
 def start_clock(now: float, cores: int, constrained: bool) -> Array:
-    """The clock before the first instant."""
+    """Make the clock before the first instant."""
     clock = np.zeros(1, layouts.CLOCK)
     clock["now"] = clock["virtual"] = clock["began"] = now
     clock["rate"] = 1.0
@@ -91,18 +103,22 @@ def start_clock(now: float, cores: int, constrained: bool) -> Array:
 
 
 def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras) -> Any:
-    """What policies do not see: what is true of the jobs, and the engine's own arrays."""
+    """Make what policies do not see: what is true of the jobs, and the engine's own arrays."""
     count = len(view.jobs)
     truth = np.zeros(count, layouts.TRUTH)
     truth["work"] = truth["whole"] = workload.jobs["work"].to_numpy()[place]
     truth["cancel"] = workload.jobs["cancel"].to_numpy()[place]
+    truth["booked"] = -1
     leaving = np.flatnonzero(np.isfinite(truth["cancel"]) & (view.jobs["status"] == layouts.PENDING))
+    # Room for everybody's bookings at once, which takes memory only as far as it is used.
+    width = np.minimum(view.jobs["procs"], len(view.nodes))[view.jobs["status"] == layouts.PENDING]
+    booking = int(width.sum() + view.clock.cores) if view.clock.constrained else 0
     sums = np.zeros(1, layouts.SUMS)
     events = np.zeros(0, layouts.EVENT)
     if extras.events is not None:
         sums["requeue"] = extras.events.requeue
-        events = extras.events.records(view.jobs["number"], len(view.nodes))
-    return layouts.Inside(
+        events = extras.events.records(view.jobs["number"], len(view.nodes), layouts.EVENT)
+    return bundles.Inside(
         paused=np.empty(count + 1, np.int64),
         ranking=np.empty(2 * count + 2, np.int64),
         scores=np.empty(count + 1),
@@ -119,7 +135,12 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         placements=records(
             np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, layouts.PLACEMENT)
         ),
+        bookings=records(np.empty(booking, layouts.BOOKING)),
+        booked=np.empty(len(view.nodes) if booking else 0, np.int64),
     )
+
+
+#: What the engine calls the events that a workload names.
 
 
 def check(workload: Workload) -> None:
@@ -140,7 +161,7 @@ def check(workload: Workload) -> None:
 
 
 def build(platform: Platform) -> tuple[Array, Array, Array]:
-    """The nodes, all idle and awake at full rate; their performance states; their sleep states."""
+    """Make the nodes, all idle and awake at full rate; their performance states; their sleep states."""
     nodes = np.zeros(platform.nodes, layouts.NODE)
     paces: list[tuple[float, ...]] = []
     naps: list[tuple[float, ...]] = []
@@ -154,8 +175,8 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
         states = {state.rate: (state.idle, state.peak) for state in t.performance}
         if states:
             states[1.0] = (t.idle, t.peak)
-        part["pace"], part["paces"] = len(paces), len(states)
-        part["naps"], part["depths"] = len(naps), len(t.sleep)
+        part["first_pace"], part["pace_count"] = len(paces), len(states)
+        part["first_nap"], part["depths"] = len(naps), len(t.sleep)
         paces += [(rate, *states[rate]) for rate in sorted(states)]
         for nap in t.sleep:
             falling = nap.down_energy / nap.down if nap.down else 0.0
@@ -169,12 +190,12 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
 
 
 def records(array: Array) -> Any:
-    """The same memory, whose fields are attributes in plain Python too."""
+    """Return the same memory, whose fields are attributes in plain Python too."""
     return array.view(np.recarray)
 
 
 def accepted(jobs: Any, machine: Any, constrained: bool) -> Array:
-    """Which jobs the empty machine could run."""
+    """Tell which jobs the empty machine could run."""
     if not constrained:
         return np.asarray(jobs["procs"] <= machine["cores"].sum())
     possible: Array = np.zeros(len(jobs), bool)

@@ -1,19 +1,27 @@
 """One run: policies bound, the loop driven in slices that can be interrupted, faults explained."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from harness import kernels
-from harness.engine import faults, loop, nodes
-from harness.engine import state as layouts
+from harness.compile import kernels, misuse
+from harness.engine import doors, faults, loop, nodes, readings
+from harness.engine.bundles import State
+from harness.engine.faces import Misuse
+from harness.engine.instants import later
+from harness.engine.queue import waiting
 from harness.engine.setup import Extras, arrays
-from harness.platform.platform import Platform
-from harness.policy import Choice
-from harness.workload.log import Workload
+from harness.errors import HarnessError, did_you_mean
+from harness.platform.machine import Platform
+from harness.policy.keyed import sizes
+from harness.policy.spec import Choice
+from harness.present.aside import prints_aside
+from harness.workload.log import FURTHER, Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
@@ -32,6 +40,7 @@ class Outcome:
     nodes: Any
     clock: Any
     sums: Any
+    notes: Any
     place: np.ndarray[Any, Any]  # place[k]: row of the workload that became job k
     seconds: float  # simulation alone
     bytes: int  # of the arrays
@@ -41,7 +50,7 @@ class Outcome:
 def simulate(
     workload: Workload,
     platform: Platform,
-    chosen: dict[str, Choice],
+    chosen: Mapping[str, Choice],
     *,
     seed: int = 0,
     plain: bool = False,
@@ -51,124 +60,193 @@ def simulate(
     """Run the loop from the first arrival to the last departure."""
     extras = extras or Extras()
     view, inside, place = arrays(workload, platform, extras)
-    arguments, tickets = bind(chosen, seed, plain, view, inside)
-    moods = (
-        loop.ORDER_CHANGES * chosen["order"].policy.varies
+    if view.clock.constrained and not chosen["select"].policy.fits:
+        start = chosen["start"]
+        chosen = {**chosen, "start": replace(start, policy=start.policy.where_bound)}
+    other = readings.ask_for(view, chosen["predict"], extras.timing)
+    columns = partial(further_column, workload, place)
+    state, tickets = bind(chosen, seed, plain, view, inside, columns, other=other)
+    changes = (
+        loop.ORDER_CHANGES * chosen["order"].says("varies")
+        + loop.ORDER_LEARNS * chosen["order"].says("learn")
+        + loop.SECOND_LEARNS * (chosen["second"] is not chosen["order"] and chosen["second"].says("learn"))
         + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
         + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
     )
-    loop.compiled_run()
+    run = readings.compiled_run_with_readings() if other else loop.compiled_run()
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
+    if chosen["select"].policy.fits:
+        view.clock.constrained = view.clock.asks = 1
     began = time.perf_counter()
     try:
-        drive(view, arguments, moods, progress, extras)
+        drive(run, state, changes, progress, extras)
     except faults.PolicyFault:
         raise explain(view, chosen) from None
+    except (Misuse, SystemExit) as error:
+        what = f"called sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+        raise blame(view, chosen, what) from None
     except Exception as error:
+        if mistake := mistaken(error, view, chosen):
+            raise mistake from error
         error.add_note(where(view, chosen))
         raise
+    else:
+        tell_of_low_rates(view, chosen)
     finally:
         for ticket in tickets.values():
             kernels.disconnect(ticket)
     seconds = time.perf_counter() - began
-    refuse_tampering(view, workload, place)
     names = {chosen[part].policy.hook: chosen[part].policy.name for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
-    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, place, seconds, size, names)
+    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names)
 
 
-def bind(chosen: dict[str, Choice], seed: int, plain: bool, view: Any, inside: Any) -> tuple[list[Any], dict[str, int]]:
-    """What `run` is called with after the view, and the tickets by which plain Python policies are found."""
-    bound = {part: kernels.kernel_of(choice, seed, plain=plain) for part, choice in chosen.items()}
+def bind(
+    chosen: Mapping[str, Choice],
+    seed: int,
+    plain: bool,
+    view: Any,
+    inside: Any,
+    columns: kernels.Columns,
+    *,
+    other: bool,
+) -> tuple[State, dict[str, int]]:
+    """Put the state of the run together with its policies, and give tickets to find those in plain Python by.
+
+    A predictor is among them only for the `other` loop, which asks one.
+    """
+    given: dict[str, Any] = {"sizes": sizes(view.jobs, len(view.nodes)), "columns": columns}
+    asked = [part for part in chosen if other or part != "predict"]
+    bound = {part: doors.kernel_of(chosen[part], seed, plain=plain, **given) for part in asked}
     tickets = {part: kernels.ticket() for part, kernel in bound.items() if kernel.python}
-    # A ticket takes the place of the policy's own vector in the loop.
-    pairs = {
-        part: (kernel.function, np.array([float(tickets[part])]) if part in tickets else kernel.own)
-        for part, kernel in bound.items()
-    }
-    in_state = [thing for part in ("order", "second", "select", "energy") for thing in pairs[part]]
-    state = layouts.State(*view, *inside, *in_state)
+    policies: dict[str, Any] = {"predict": None, "predict_own": np.zeros(1)}
+    for part, kernel in bound.items():
+        name = "watts" if part == "energy" else part
+        policies[name] = kernel.function
+        # A ticket takes the place of the policy's own vector in the loop.
+        policies[f"{name}_own"] = np.array([float(tickets[part])]) if part in tickets else kernel.own
+    state = State(**view._asdict(), **inside._asdict(), **policies)
     for part, ticket in tickets.items():
         kernels.connect(ticket, bound[part], state if part in ("start", "sleep") else view)
-    return [inside, *in_state, *(thing for part in ("start", "rate", "sleep") for thing in pairs[part])], tickets
+    return state, tickets
 
 
-def refuse_tampering(view: Any, workload: Workload, place: np.ndarray[Any, Any]) -> None:
-    """Records that policies may only read must be as they were, and everything that was taken given back."""
-    for field in ("submit", "procs", "estimate"):
-        changed = view.jobs[field] != workload.jobs[field].to_numpy()[place]
-        if changed.any():
-            number = int(view.jobs["number"][np.argmax(changed)])
-            raise faults.PolicyError(f"a policy changed {field!r} of job {number}: expected it to be only read")
-    up = view.nodes["status"] != layouts.DOWN
-    cores = int(view.nodes["cores"][up].sum())
-    if view.clock.free != cores or (view.nodes["free"] != view.nodes["cores"])[up].any():
-        raise faults.PolicyError(
-            f"a policy changed the count of free processors: {view.clock.free} of {cores} are free after "
-            "the last job: expected it to be only read"
+def further_column(workload: Workload, place: np.ndarray[Any, Any], name: str) -> Any:
+    """Return a further column of the workload, in the order of the jobs; refuse one that it does not have."""
+    if name not in workload.jobs:
+        known = [str(column) for column in workload.jobs if str(column).startswith(FURTHER)]
+        raise HarnessError(
+            f"a policy asks for the column {name!r}, which the workload {workload.name!r} does not have; "
+            + did_you_mean(name, known, "it has no further columns")
         )
+    return workload.jobs[name].to_numpy(dtype=np.float64)[place]
 
 
-def drive(view: Any, arguments: list[Any], moods: int, progress: Progress | None, extras: Extras) -> None:
+def drive(run: Any, state: State, changes: int, progress: Progress | None, extras: Extras) -> None:
     """Run the loop in slices of about `SLICE_SECONDS`, so that Ctrl-C is heard and progress is seen."""
-    run = loop.compiled_run()
-    inside = arguments[0]
     budget = 1  # a policy in plain Python may take its time at every instant, where no signal reaches it
     while True:
         began = time.perf_counter()
-        over = run(view, *arguments, moods, budget)
-        hand_over(inside, extras)
+        with prints_aside():
+            over = run(state, changes, budget)
+        hand_over(state, extras)
         if over:
             return
         if progress is not None:
-            still_there = int(view.clock.queued + view.clock.running)
-            progress(int(view.clock.next) - still_there, len(view.jobs))
+            still_there = int(state.clock.queued + state.clock.running)
+            progress(int(state.clock.next) - still_there, len(state.jobs))
         elapsed = time.perf_counter() - began
         budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9)), MOST_INSTANTS))
 
 
-def hand_over(inside: Any, extras: Extras) -> None:
+def hand_over(state: Any, extras: Extras) -> None:
     """Give the recorders what the loop wrote down for them, and make room."""
     if extras.on_samples is not None:
-        extras.on_samples(inside.samples[: inside.sums.samples])
+        extras.on_samples(state.samples[: state.sums.samples])
     if extras.on_placements is not None:
-        extras.on_placements(inside.placements[: inside.sums.placements])
-    inside.sums.samples = inside.sums.placements = 0
+        extras.on_placements(state.placements[: state.sums.placements])
+    state.sums.samples = state.sums.placements = 0
 
 
-def _part(view: Any, chosen: dict[str, Choice]) -> tuple[str, Choice]:
-    """Which policy was being asked."""
-    choice = chosen[faults.PARTS[int(view.clock.hook)]]
+def _part(view: Any, chosen: Mapping[str, Choice]) -> tuple[str, Choice]:
+    """Return the hook and the policy that was being asked."""
+    choice = chosen[faults.ASKED[int(view.clock.hook)]]
     return choice.policy.hook, choice
 
 
-def where(view: Any, chosen: dict[str, Choice]) -> str:
-    """The policy that was being asked, and when, for errors that it raised itself."""
+def where(view: Any, chosen: Mapping[str, Choice]) -> str:
+    """Say which policy was being asked, and when, for errors that it raised itself."""
     hook, choice = _part(view, chosen)
-    if hook in ("order_queue", "select_resources"):
+    if hook in ("order_queue", "select_resources", "predict_runtime") and view.clock.culprit >= 0:
         job = view.jobs[view.clock.culprit].number
         return f"in the policy {str(choice)!r} ({hook}), for job {job}, at {number(view.clock.now)} s"
-    waiting = view.queue[view.clock.head : view.clock.tail]
-    first = f", first waiting job {view.jobs[waiting[0]].number}" if len(waiting) else ""
-    return f"in the policy {str(choice)!r} ({hook}) at {number(view.clock.now)} s{first}"
+    first = [int(view.jobs[job].number) for job in waiting(view)[:1]]
+    return f"in the policy {str(choice)!r} ({hook}) at {number(view.clock.now)} s" + "".join(
+        f", first waiting job {job}" for job in first
+    )
 
 
-def explain(view: Any, chosen: dict[str, Choice]) -> faults.PolicyError:
-    """The loop's notes as a sentence."""
+def mistaken(error: Exception, view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError | None:
+    """Return what a policy did wrong as a sentence, unless the error is one of its own."""
+    what = ""
+    if isinstance(error, misuse.WrongAnswer):
+        what = f"{error.where}returned {error}, where {_part(view, chosen)[1].policy.answer} was expected"
+    elif missing := misuse.missing_field(error):
+        what = missing[1]
+    for (kind, words), told in faults.WORDS_OF_OTHERS.items():
+        if isinstance(error, kind) and words in str(error):
+            what = told
+    return blame(view, chosen, what) if what else None
+
+
+def explain(view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError:
+    """Put the loop's notes into a sentence."""
     clock = view.clock
-    hook, choice = _part(view, chosen)
-    facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.place)}
+    facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.node)}
     facts |= {"job": f"with index {clock.culprit}", "procs": 0, "room": 0}
-    if 0 <= clock.culprit < len(view.jobs):
+    if 0 <= clock.culprit < clock.next:
         job = view.jobs[clock.culprit]
-        room = nodes.room(view, int(clock.culprit), int(clock.place))
+        submitted = clock.culprit < clock.next
+        room = nodes.room(view, int(clock.culprit), int(clock.node)) if submitted else 0
         facts |= {"job": int(job.number), "procs": int(job.procs), "room": int(room)}
     what = faults.sentence(int(clock.fault), **facts)
-    if clock.fault == faults.STUCK and clock.declined:
-        what += f"; the selection {str(chosen['select'])!r} declined {clock.declined} times"
-    return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(clock.now)} s, {what}")
+    if clock.fault in (faults.STUCK, faults.DECLINED) and view.notes.declined:
+        what += f"; the selection {str(chosen['select'])!r} declined {view.notes.declined} times"
+    if clock.fault == faults.COUNTED:
+        what += f"; the selection is {str(chosen['select'])!r}"
+    return blame(view, chosen, what)
+
+
+def blame(view: Any, chosen: Mapping[str, Choice], what: str) -> faults.PolicyError:
+    """Say what the policy that was being asked did, and when."""
+    hook, choice = _part(view, chosen)
+    return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(view.clock.now)} s, {what}")
+
+
+class SlowestStateWarning(UserWarning):
+    """Tells a user, once, that nodes drew at a rate what they draw in their slowest performance state."""
+
+
+def tell_of_low_rates(view: Any, chosen: Mapping[str, Choice]) -> None:
+    """Say so if the rate was below what some node's performance states go down to: its power there is not known."""
+    if chosen["energy"].policy.name == "none":
+        return
+    states = view.nodes.first_pace[view.nodes.pace_count > 0]
+    slowest = max(view.paces.rate[states], default=0.0)
+    if later(slowest, view.notes.least_rate):
+        _tell_once(str(chosen["rate"]), float(view.notes.least_rate), float(slowest))
+
+
+@cache
+def _tell_once(policy: str, rate: float, slowest: float) -> None:
+    warnings.warn(
+        f"the policy {policy!r} (set_rate) set the rate {rate:.6g}, below {slowest:.6g}, the slowest performance state "
+        "of a node: what it draws there is not known and is counted as in that state",
+        SlowestStateWarning,
+        stacklevel=2,
+    )
 
 
 def number(value: float) -> str:
-    """A time without a decimal point if it has none."""
+    """Return a time without a decimal point if it has none."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))

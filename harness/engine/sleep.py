@@ -9,22 +9,25 @@ from typing import Any
 import numpy as np
 
 from harness.engine.faults import BAD_NAP, NO_NODE, PolicyFault, note
+from harness.engine.instants import later
+from harness.engine.marks import inner
 from harness.engine.power import draw_one, settle
-from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING, inner
+from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING
 
 
 @inner
 def turn(state: Any, node: int, status: int, watts: float, until: float) -> None:
-    """The node takes another status, draws `watts` while it is not awake, and moves on at `until`. Changes clock."""
+    """Give the node another status: it draws `watts` while it is not awake, and moves on at `until`. Changes clock."""
     clock = state.clock
+    notes = state.notes
     record = state.nodes[node]
     settle(state, node)
     record.status = status
     record.resting = watts
     record.until = until
     if until < np.inf:
-        state.moving[clock.moving] = node
-        clock.moving += 1
+        state.moving[notes.moving] = node
+        notes.moving += 1
         clock.transition = min(clock.transition, until)
     draw_one(state, node)
 
@@ -41,7 +44,7 @@ def doze(state: Any, node: int, depth: int) -> None:
         raise PolicyFault
     record.depth = depth
     record.wanted = 0
-    nap = state.naps[record.naps + depth]
+    nap = state.naps[record.first_nap + depth]
     if nap.down > 0.0:
         turn(state, node, FALLING, nap.falling, state.clock.now + nap.down)
     else:
@@ -50,7 +53,7 @@ def doze(state: Any, node: int, depth: int) -> None:
 
 @inner
 def awaken(state: Any, node: int) -> None:
-    """The node is awake and idle. Changes nodes, clock."""
+    """Let the node be awake and idle. Changes nodes, clock."""
     state.nodes[node].vacant = state.clock.now
     state.clock.stirred = 1
     turn(state, node, AWAKE, 0.0, np.inf)
@@ -66,7 +69,7 @@ def rouse(state: Any, node: int) -> None:
     if record.status == FALLING:
         record.wanted = 1
     elif record.status == ASLEEP:
-        nap = state.naps[record.naps + record.depth]
+        nap = state.naps[record.first_nap + record.depth]
         if nap.up > 0.0:
             turn(state, node, WAKING, nap.waking, state.clock.now + nap.up)
         else:
@@ -75,7 +78,7 @@ def rouse(state: Any, node: int) -> None:
 
 @inner
 def when_awake(state: Any, job: int) -> float:
-    """When the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
+    """Return when the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
     now = state.clock.now
     ready = now
     piece = state.jobs[job].slices
@@ -84,9 +87,9 @@ def when_awake(state: Any, job: int) -> float:
         if record.status == WAKING:
             ready = max(ready, record.until)
         elif record.status == FALLING:
-            ready = max(ready, record.until + state.naps[record.naps + record.depth].up)
+            ready = max(ready, record.until + state.naps[record.first_nap + record.depth].up)
         elif record.status == ASLEEP:
-            ready = max(ready, now + state.naps[record.naps + record.depth].up)
+            ready = max(ready, now + state.naps[record.first_nap + record.depth].up)
         piece = state.slices[piece].next
     return ready
 
@@ -103,36 +106,38 @@ def rouse_all(state: Any, job: int) -> float:
 
 @inner
 def break_off(state: Any, node: int) -> None:
-    """The node fails: its transition, if it is in one, will not end. Changes moving, clock."""
+    """Break off the transition that a failing node is in, if it is in one. Changes moving, clock."""
     clock = state.clock
+    notes = state.notes
     kept = 0
     clock.transition = np.inf
-    for k in range(clock.moving):
+    for k in range(notes.moving):
         other = state.moving[k]
         if other != node:
             state.moving[kept] = other
             kept += 1
             clock.transition = min(clock.transition, state.nodes[other].until)
-    clock.moving = kept
+    notes.moving = kept
 
 
 @inner
 def finish_transitions(state: Any) -> None:
-    """Every node whose transition ends now moves on. Changes nodes, moving, clock."""
+    """Let every node whose transition ends now move on. Changes nodes, moving, clock."""
     clock = state.clock
-    count = clock.moving
-    clock.moving = 0
+    notes = state.notes
+    count = notes.moving
+    notes.moving = 0
     clock.transition = np.inf
     for k in range(count):
         node = state.moving[k]
         record = state.nodes[node]
-        if record.until > clock.now:
-            state.moving[clock.moving] = node
-            clock.moving += 1
+        if later(record.until, clock.now):
+            state.moving[notes.moving] = node
+            notes.moving += 1
             clock.transition = min(clock.transition, record.until)
         elif record.status == WAKING:
             awaken(state, node)
         else:
-            turn(state, node, ASLEEP, state.naps[record.naps + record.depth].watts, np.inf)
+            turn(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
             if record.wanted:
                 rouse(state, node)

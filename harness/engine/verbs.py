@@ -4,95 +4,115 @@
 code they are calls into the engine; from a policy that runs as plain Python they cross into it.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core import config
-from numba.extending import overload
 
-from harness.engine.faults import BAD_LEVEL, BAD_TIMER, RATING, SLEEPING, PolicyFault, note
+from harness.engine.faults import BAD_LEVEL, BAD_TIMER, NOT_TO_REQUEUE, RATING, SLEEPING, STARTING, PolicyFault, note
+from harness.engine.instants import later
+from harness.engine.marks import verb, window
 from harness.engine.power import work_left
 from harness.engine.queue import find_prefix, rank_anew, waiting
-from harness.engine.service import begin, interrupt
+from harness.engine.service import begin, forfeit, interrupt, take_off, turn_away
 from harness.engine.sleep import doze, rouse
-from harness.engine.state import PARTS, Inside, View, bundled, verb, view
-from harness.keep import compile_and_keep
 
 #: The handle of the queue's own order, for policies that take another one as a parameter.
 QUEUE_ORDER = -1
 
 
+@verb(only=(STARTING, "start"), crosses=True)
 def start(state: Any, job: int) -> bool:
     """Start a waiting job now, on the processors the selection chooses. False if the selection declines.
 
     The job must be waiting and must fit (`fits`): anything else stops the run, as a mistake of the policy.
     """
-    if config.DISABLE_JIT:
-        return bool(begin(state, job))
-    return bool(_crossing("begin", types.boolean)(*_flat(state), job, 0))
+    return begin(state, job)
 
 
-def suspend(state: Any, job: int) -> None:
-    """Take a running job off its processors. It keeps what it has done, and waits again after this decision."""
-    if config.DISABLE_JIT:
-        interrupt(state, job)
-    else:
-        _crossing("interrupt", types.void)(*_flat(state), job, 0)
+@verb(only=(STARTING, "start"), crosses=True)
+def suspend(state: Any, job: int, overhead: float = 0.0) -> None:
+    """Take a running job off its processors. It keeps what it has done, and waits again after this decision.
+
+    `overhead` is what saving and reading it again cost: so much more work to do [s at reference speed]. It counts as
+    service, and in `job.left` and `job.overhead`.
+    """
+    interrupt(state, job, overhead)
 
 
+@verb(only=(STARTING, "start"), crosses=True)
+def requeue(state: Any, job: int) -> None:
+    """Take a running job off its processors. What it has done is lost: it waits again, and begins anew.
+
+    Its start is that of its last beginning; `job.lost` is the time in service that this cost, `job.restarts` how often.
+    """
+    take_off(state, job, NOT_TO_REQUEUE)
+    forfeit(state, job)
+
+
+@verb(only=(STARTING, "start"), crosses=True)
+def reject(state: Any, job: int) -> None:
+    """Refuse a waiting job for good: it leaves the system, and counts as unaccepted. Not one that was served before.
+
+    Averages are over accepted jobs, so that a policy must say `rejects=True`, for all to see.
+    """
+    turn_away(state, job)
+
+
+@verb(crosses=True)
+def _rank_anew(state: Any) -> int:
+    return rank_anew(state)
+
+
+@window
 def ranked(state: Any, order: int = QUEUE_ORDER) -> Any:
-    """The waiting jobs in queue order, or in that of another order that the policy took as a parameter."""
+    """List the waiting jobs in queue order, or in that of another order that the policy took as a parameter."""
     if order == QUEUE_ORDER:
         return waiting(state)
-    if config.DISABLE_JIT:
-        return state.ranking[: rank_anew(state)]
-    return state.ranking[: _crossing("rank_anew", types.int64)(*_flat(state), 0, 0)]
+    return state.ranking[: _rank_anew(state)]
 
 
+@verb(crosses=True)
+def _find_prefix(state: Any, procs: int) -> tuple[int, int]:
+    return find_prefix(state, procs)
+
+
+@window
 def prefix(state: Any, procs: int) -> Any:
-    """Who should be served if only the queue's order counted, and which running jobs should not.
+    """Find who should be served if only the queue's order counted, and which running jobs should not.
 
     The longest prefix, in queue order over all jobs in the system by what remains of them now, whose widths fit on
     `procs` processors; and the running jobs that are not in it. Two arrays, the first in that order.
     """
-    running = int(state.clock.running)
-    taken, merged = (
-        find_prefix(state, procs)
-        if config.DISABLE_JIT
-        else _crossing("find_prefix", types.UniTuple(types.int64, 2))(*_flat(state), procs, 0)
-    )
+    running = state.clock.running
+    taken, merged = _find_prefix(state, procs)
     return state.ranking[running : running + merged], state.ranking[taken:running]
 
 
+@verb(only=(SLEEPING, "sleep"), crosses=True)
 def put_to_sleep(state: Any, node: int, depth: int = 0) -> None:
     """Let a node fall asleep, into its sleep state number `depth`; 0 is the lightest.
 
     The node must be awake and hold no job (`node.free == node.cores`), and have such a state: anything else stops the
     run, as a mistake of the policy. A sleeping node can still be allocated; the job begins when it is awake.
     """
-    if config.DISABLE_JIT:
-        doze(state, node, depth)
-    else:
-        _crossing("doze", types.void)(*_flat(state), node, depth)
+    doze(state, node, depth)
 
 
+@verb(only=(SLEEPING, "sleep"), crosses=True)
 def wake(state: Any, node: int) -> None:
     """Wake a sleeping node, or let one that is falling asleep wake right after; nothing if it is awake."""
-    if config.DISABLE_JIT:
-        rouse(state, node)
-    else:
-        _crossing("rouse", types.void)(*_flat(state), node, 0)
+    rouse(state, node)
 
 
 @verb
 def when(state: Any, virtual: float) -> float:
-    """The real time at which the virtual clock will show `virtual`, if the rate stays; now, if it already does.
+    """Return the real time at which the virtual clock will show `virtual`, if the rate stays; now, if it already does.
 
     At full speed from the start, that is `virtual` itself, exactly.
     """
     clock = state.clock
+    if not later(virtual, clock.virtual):
+        return float(clock.now)
     return max(clock.now, clock.since + (virtual - clock.origin) / clock.rate)
 
 
@@ -147,90 +167,3 @@ def uniform(dice: Any) -> float:
     x ^= x << np.uint64(17)
     dice[0] = x
     return float(x >> np.uint64(11)) / 9007199254740992.0
-
-
-# ---------------------------------------------------------------- in compiled code: calls into the engine
-
-
-@overload(put_to_sleep, strict=False)
-def _put_to_sleep(state: Any, node: Any, depth: Any = 0) -> Any:
-    return lambda state, node, depth=0: doze(state, node, depth)
-
-
-@overload(wake, strict=False)
-def _wake(state: Any, node: Any) -> Any:
-    return lambda state, node: rouse(state, node)
-
-
-@overload(start, strict=False)
-def _start(state: Any, job: Any) -> Any:
-    return lambda state, job: begin(state, job)
-
-
-@overload(suspend, strict=False)
-def _suspend(state: Any, job: Any) -> Any:
-    return lambda state, job: interrupt(state, job)
-
-
-@overload(ranked, strict=False, jit_options={"_nrt": True})
-def _ranked(state: Any, order: Any = QUEUE_ORDER) -> Any:
-    def lowered(state: Any, order: Any = QUEUE_ORDER) -> Any:
-        if order == QUEUE_ORDER:
-            return waiting(state)
-        return state.ranking[: rank_anew(state)]
-
-    return lowered
-
-
-@overload(prefix, strict=False, jit_options={"_nrt": True})
-def _prefix(state: Any, procs: Any) -> Any:
-    def lowered(state: Any, procs: Any) -> Any:
-        running = state.clock.running
-        taken, merged = find_prefix(state, procs)
-        return state.ranking[running : running + merged], state.ranking[taken:running]
-
-    return lowered
-
-
-# ---------------------------------------------------------------- crossing from plain Python
-
-# A bundle that holds functions cannot be passed from Python, so the verbs cross with its parts laid out.
-
-
-def _flat(state: Any) -> tuple[Any, ...]:
-    kernels = len(View._fields) + len(Inside._fields)
-    return (view(state), Inside(*state[len(View._fields) : kernels]), *state[kernels:])
-
-
-_CROSSINGS = {
-    "begin": "return begin(bundled(*parts), subject)",
-    "interrupt": "interrupt(bundled(*parts), subject)",
-    "doze": "doze(bundled(*parts), subject, detail)",
-    "rouse": "rouse(bundled(*parts), subject)",
-    "rank_anew": "return rank_anew(bundled(*parts))",
-    "find_prefix": "return find_prefix(bundled(*parts), subject)",
-}
-
-
-_CROSSED = {
-    "begin": begin,
-    "interrupt": interrupt,
-    "doze": doze,
-    "rouse": rouse,
-    "rank_anew": rank_anew,
-    "find_prefix": find_prefix,
-}
-
-
-@cache
-def _crossing(verb: str, returns: Any) -> Any:
-    """Compiled only when the first plain Python policy needs it."""
-    parts = [f"part{k}" for k in range(len(PARTS))]
-    body = _CROSSINGS[verb]
-    for k, part in enumerate(parts):
-        body = body.replace(f"parts[{k}]", part)
-    source = f"def kernel({', '.join(parts)}, subject, detail):\n    {body.strip()}\n".replace(
-        "*parts", ", ".join(parts)
-    )
-    names = {"bundled": bundled, verb: _CROSSED[verb]}
-    return compile_and_keep(f"cross_{verb}", source, names, returns(*PARTS, types.int64, types.int64))

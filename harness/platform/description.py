@@ -1,18 +1,18 @@
 """Platforms described in TOML: rows picked from a table of servers, or nodes given one by one."""
 
 import math
-import reprlib
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
 from harness.platform.finding import find_platform
-from harness.platform.platform import NodeType, PerformanceState, Platform, SleepState
+from harness.platform.machine import NodeType, PerformanceState, Platform, SleepState
+from harness.platform.server_tables import read_servers
 from harness.platform.servers import Servers
-from harness.platform.tables import read_servers
+from harness.platform.validation import quoted
 
 
 class _Keys(BaseModel):
@@ -71,10 +71,7 @@ _KEYS: dict[str, type[_Keys]] = {"": _Description, "nodes": _Nodes, "performance
 def read_description(path: str | Path) -> Platform:
     """Read a platform from a TOML file."""
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise HarnessError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}") from error
+    content = toml_of(stored_bytes(path, "a platform"), path, "TOML")
     try:
         description = _Description.model_validate(content)
     except ValidationError as error:
@@ -82,7 +79,7 @@ def read_description(path: str | Path) -> Platform:
     try:
         servers = read_servers(find_platform(description.table, path.parent)) if description.table else None
     except HarnessError as error:
-        raise HarnessError(f"{path}, table = {description.table!r}: {error}") from error
+        raise HarnessError(f"{path}, table = {quoted(description.table)}: {error}") from error
     types = []
     for number, nodes in enumerate(description.nodes, start=1):
         try:
@@ -93,7 +90,7 @@ def read_description(path: str | Path) -> Platform:
 
 
 def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:
-    """The row that the keys pick, or else nodes of so many cores; what the other keys say replaces its figures."""
+    """Take the row that the keys pick, or else nodes of so many cores; what the other keys say replaces its figures."""
     said = {key: value for key, value in nodes if value is not None}
     facts = {key: said.pop(key) for key in _Pick.model_fields if key in said}
     if not facts and nodes.cores is None:
@@ -112,7 +109,7 @@ def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:
 
 
 def _sentence(error: ValidationError) -> str:
-    """One thing that is wrong, a misspelt key before the missing one: where, what, and what was expected."""
+    """Say one thing that is wrong, a misspelt key before a missing one: where, what, and what was expected."""
     first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
     *tables, last = first["loc"]
     # ("nodes", 1, "sleep", 0, "watts") is said as "nodes 2, sleep 1, watts".
@@ -121,9 +118,9 @@ def _sentence(error: ValidationError) -> str:
     above = where.removesuffix(f", {last}") if tables else "the file"
     if first["type"] == "extra_forbidden":
         known = _KEYS[next((part for part in reversed(tables) if isinstance(part, str)), "")]
-        return f"{above}: there is no key {last!r}; {did_you_mean(str(last), known.model_fields)}"
+        return f"{above}: there is no key {quoted(last)}; {did_you_mean(str(last), known.model_fields)}"
     if first["type"] == "missing":
         return f"{above}: expected the key {last!r}"
     if first["type"] == "list_type" and last in _KEYS:
         return f"{where}: expected a list of tables, each headed [[…{last}]]"
-    return f"{where} = {reprlib.repr(first['input'])}: {first['msg'].replace('Input should be', 'expected')}"
+    return f"{where} = {quoted(first['input'])}: {first['msg'].replace('Input should be', 'expected')}"

@@ -1,18 +1,17 @@
 """The rows of a comma-separated table that someone else wrote, and the numbers in it."""
 
 import csv
-import gzip
 import io
 import math
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.disk.stored import read_text
 from harness.errors import HarnessError
 
-_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Table:
     records: tuple[tuple[str, ...], ...]
 
     def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        """Each row that is not blank as a spreadsheet numbers it (the header is row 1), by column.
+        """Yield each row that is not blank as a spreadsheet numbers it (the header is row 1), by column.
 
         Where a row has fewer fields than the header has names, the last columns are missing from it.
         """
@@ -46,7 +45,7 @@ def read_rows(path: str | Path) -> Table:
 
 
 def number(text: str) -> float:
-    """What `165064`, `1,024`, `95.3` or `3.68761e+07` mean; a `ValueError` for all else, `n/a` among it."""
+    """Read `165064`, `1,024`, `95.3` or `3.68761e+07`; raise `ValueError` for all else, `n/a` among it."""
     value = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"{text!r} is not a number")
@@ -54,16 +53,7 @@ def number(text: str) -> float:
 
 
 def _text(path: Path) -> str:
-    try:
-        content = path.read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise HarnessError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")  # as SPEC writes it
+    text = read_text(path, "comma-separated text")
     if "\0" in text:
         raise HarnessError(f"{path}: not a text file; expected comma-separated text in UTF-8 or Latin-1")
     return text

@@ -1,11 +1,12 @@
-"""Servers of a published table: those that became node types, those that could not, and picking one of them."""
+"""Servers of a published table: those that became node types, those that could not, and how one is picked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HarnessError, did_you_mean
-from harness.platform.platform import NodeType
+from harness.platform.machine import NodeType
+from harness.platform.validation import quoted
 
 #: How many names a sentence may list.
 _FEW = 12
@@ -32,16 +33,16 @@ class Servers:
     refused: dict[Server, str]
 
     def pick(self, facts: Mapping[str, str | int]) -> NodeType:
-        """The node type of the one row whose facts are exactly these; clear words if there is none, or several."""
+        """Return the node type of the one row with exactly these facts; refuse none, and several."""
         left = [*self.types, *self.refused]
         for fact, wanted in facts.items():
             known = {getattr(server, fact) for server in left}
             left = [server for server in left if getattr(server, fact) == wanted]
             if not left:
                 hint = f"known: {min(known)} to {max(known)}" if fact == "row" else self._hint(str(wanted), known)
-                raise HarnessError(f"{fact} = {wanted!r}: no such row in {self.path}; {hint}")
+                raise HarnessError(f"{fact} = {quoted(wanted)}: no such row in {self.path}; {hint}")
         left = [server for server in left if server in self.types] or left
-        said = ", ".join(f"{fact} = {value!r}" for fact, value in facts.items())
+        said = ", ".join(f"{fact} = {quoted(value)}" for fact, value in facts.items())
         if len(left) > 1:
             rows = ", ".join(str(server.row) for server in left[:_FEW]) + ", …" * (len(left) > _FEW)
             raise HarnessError(f"{said}: {len(left)} rows of {self.path} match; expected one: add row, one of {rows}")
@@ -50,7 +51,7 @@ class Servers:
         return self.types[left[0]]
 
     def _hint(self, wanted: str, known: Collection[str]) -> str:
-        """The nearest name, or all of a few, or where to look at the many."""
+        """Name the nearest, or all of a few, or where to look at the many."""
         near = did_you_mean(wanted, known)
         many = len(known) > _FEW and not near.startswith("did you mean")
         return f"see harness list platforms --from {self.path}" if many else near

@@ -4,17 +4,17 @@ import math
 from collections.abc import Mapping
 
 from harness.errors import HarnessError, did_you_mean
-from harness.platform.platform import NodeType
+from harness.platform.machine import MOST_CORES, NodeType
 from harness.platform.rows import Table, number
 from harness.platform.servers import Server, Servers
 
 COLUMNS = ("Vendor", "Processor", "#Chips", "#Cores/Chip", "RAM (GB)", "OPS@100%Load", "Watts@100%Load")
 
 
-def small_table_servers(table: Table, *, whole_watts: bool = False) -> Servers:
-    """The servers of the table. With `whole_watts`, the watts of one core are rounded down to a whole number.
+def small_table_servers(table: Table, *, whole_watts: bool = False, whole_ops: bool = False) -> Servers:
+    """Read the servers of the table; the watts or the operations per second of a core may be rounded down.
 
-    The printed energies of the PEAS paper come out only so: its authors evidently divided whole numbers.
+    The printed figures of the PEAS paper come out only so: its authors evidently divided whole numbers.
     """
     for column in table.header:
         if column not in COLUMNS:
@@ -25,19 +25,22 @@ def small_table_servers(table: Table, *, whole_watts: bool = False) -> Servers:
     servers = Servers(table.path, {}, {})
     for row, fields in table.rows():
         try:
-            node = _node(fields, whole_watts)
+            node = _node(fields, whole_watts, whole_ops)
         except ValueError as error:
             raise HarnessError(f"{table.path}, row {row}: {error}") from error
         servers.types[Server(row, vendor=fields["Vendor"], processor=fields["Processor"])] = node
     return servers
 
 
-def _node(fields: Mapping[str, str], whole_watts: bool) -> NodeType:
+def _node(fields: Mapping[str, str], whole_watts: bool, whole_ops: bool) -> NodeType:
     chips, per_chip, memory, ops, watts = (_above_zero(fields, column) for column in COLUMNS[2:])
     cores = chips * per_chip
-    if chips % 1 or per_chip % 1:
-        raise ValueError(f"{chips:g} chips of {per_chip:g} cores; expected whole numbers")
+    if chips % 1 or per_chip % 1 or cores > MOST_CORES:
+        raise ValueError(
+            f"{chips:g} chips of {per_chip:g} cores; expected whole numbers, and at most {MOST_CORES:,} cores"
+        )
     peak = math.floor(watts / cores) * cores if whole_watts else watts
+    ops = math.floor(ops / cores) * cores if whole_ops else ops
     return NodeType(1, int(cores), ops=ops, memory=memory * 1024**2, peak=peak, name=fields["Processor"])
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.results.recording import Placements
+from harness.results.timeline import Placements
 
 if TYPE_CHECKING:
-    from harness.report.closeness import Replay
+    from harness.report.log_comparison import Replay
     from harness.results.schedule import Schedule
 
 #: Neighbours merge: of so many times as many processors, a given number of rectangles may remain. More are not tried.
@@ -37,7 +37,7 @@ class Gantt:
 
 
 def gantt(schedule: "Schedule", replay: "Replay", most: int) -> Gantt | None:
-    """At most `most` rectangles of a run, around the longest queue if that is not all of them.
+    """Return at most `most` rectangles of a run, around the longest queue if that is not all of them.
 
     Who was where is too much to keep of a large run: `replay` repeats it, keeping what the window needs.
     """
@@ -68,7 +68,7 @@ def gantt(schedule: "Schedule", replay: "Replay", most: int) -> Gantt | None:
 
 
 def _around(centre: float, begin: float, end: float) -> tuple[float, float]:
-    """Half of a window, around its centre as far as it has so much."""
+    """Return half of a window, around `centre` where the window reaches as far."""
     half = (end - begin) / 4
     middle = min(max(centre, begin + half), end - half)
     return middle - half, middle + half
@@ -77,7 +77,7 @@ def _around(centre: float, begin: float, end: float) -> tuple[float, float]:
 def _rectangles(
     placements: pd.DataFrame, first_cores: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
 ) -> pd.DataFrame:
-    """Placements as rectangles over processors, neighbours of one job merged."""
+    """Return placements as rectangles over processors, neighbours of one job merged."""
     pieces = _on_cores(placements, first_cores, sizes).sort_values(["job", "begin", "core"], kind="stable")
     job, begin, core, cores = (pieces[name].to_numpy() for name in ("job", "begin", "core", "cores"))
     new = np.ones(len(pieces), bool)
@@ -91,7 +91,7 @@ def _rectangles(
 def _on_cores(
     placements: pd.DataFrame, first_cores: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
 ) -> pd.DataFrame:
-    """Placements with the lowest core of each; those that fit no free stretch of their node in pieces."""
+    """Return placements with the lowest core of each; those that fit no free stretch of their node in pieces."""
     node, cores = placements["node"].to_numpy(), placements["cores"].to_numpy()
     pieces = placements[["job", "begin", "end"]].assign(core=first_cores[node], cores=cores)
     shared = cores < sizes[node]
@@ -108,7 +108,7 @@ def _on_cores(
 
 
 def _packed(placements: pd.DataFrame, size: int) -> list[tuple[float, float, float, int, int]]:
-    """The placements of one node, each on the lowest cores that are free when it begins."""
+    """Put the placements of one node on the lowest cores that are free when each begins."""
     free_from = np.full(size, -np.inf)
     pieces = []
     for job, begin, end, first, cores in placements[["job", "begin", "end", "core", "cores"]].itertuples(index=False):

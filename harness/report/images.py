@@ -1,4 +1,4 @@
-"""The pictures of a page as files, for papers: drawn by the browser through kaleido, in daylight colours."""
+"""The charts of a page as files, for papers: drawn by the browser through kaleido, in daylight colours."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,8 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.report.figures import Figure, label
-from harness.report.page import Page, drawing
+from harness.report.page import Page
+from harness.report.rendering import drawing
 
 #: [px]; papers scale what they include.
 _WIDTH = 900
@@ -17,7 +18,7 @@ _TILES = {"colorscale": [[0, "#eef5fb"], [1, "#559fe6"]], "textfont": {"color": 
 
 
 def draw(page: Page, folder: Path) -> list[Path]:
-    """Write the pictures that a page shows when it opens into `folder`, as SVG and PNG."""
+    """Write the charts that a page shows when it opens into `folder`, as SVG and PNG."""
     import kaleido
 
     try:
@@ -46,16 +47,16 @@ def draw(page: Page, folder: Path) -> list[Path]:
 
 
 def _diagrams(page: Page, folder: Path) -> Iterator[Path]:
-    """The critical-difference diagram, which is SVG already."""
+    """Write the diagram of the ranking, which is SVG already."""
     for section in page.sections:
         if section.data.get("diagram"):
-            path = folder / "critical-difference.svg"
+            path = folder / "ratios.svg"
             path.write_text(drawing(section.data["diagram"]), encoding="utf-8")
             yield path
 
 
 def _printed(figure: Figure) -> dict[str, Any]:
-    """A figure as it stands alone on paper, with its title."""
+    """Return a figure as it stands alone on paper, with its title."""
     layout = {
         "template": {"layout": {"colorway": ["#1c7ed6"]}},
         "font": {"family": "sans-serif", "size": 13, "color": _INK},
@@ -78,5 +79,5 @@ def _options(figure: Figure, kind: str) -> dict[str, Any]:
 
 
 def _file_name(figure: Figure) -> str:
-    """Its name, of letters that every system takes; long ones are cut."""
+    """Return its name in letters that every system takes; cut long ones."""
     return re.sub(r"[^\w.-]+", "-", figure.name).strip("-")[:60]

@@ -1,31 +1,31 @@
 """The runs of a tournament that its page looks at closely: simulated again, and held against what the store says."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from harness.errors import HarnessError
-from harness.report.details import Detail, detail
-from harness.tournament.field import PARTS
-from harness.tournament.results import COLUMNS
+from harness.errors import HarnessError, did_you_mean
+from harness.experiment.field import PARTS
+from harness.experiment.field_reading import field_again
+from harness.experiment.plan import make_plan
+from harness.experiment.stored_results import COLUMNS
+from harness.report.close_up import CloseUp, close_up
 
 if TYPE_CHECKING:
-    from harness.results.schedule import Schedule
-    from harness.tournament.plan import Plan, Run
-    from harness.tournament.results import Results
-    from harness.workload.log import Workload
+    from harness.experiment.plan import Plan, Run
+    from harness.experiment.stored_results import Results
 
 #: Looked at closely: on the first so many workloads, the so many best schedulers and the worst.
 WORKLOADS = 6
 BEST = 3
 
-#: A run that took longer than this is not repeated for pictures [s].
-PATIENCE = 3.0
+#: A run of more jobs than this is not repeated for pictures, unless somebody asks to look at it. Who preempts looks at
+#: everybody at every event: its jobs count as many times as this. Seconds would choose others on another machine.
+MOST_JOBS = 300_000
+_PREEMPTING = 10
 
 #: Pairs of repetitions that tell how far the replay of the best scheduler that is quick enough is from itself.
 PAIRS = 3
@@ -38,7 +38,7 @@ Watch = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A run to look at."""
+    """A run to look at closely."""
 
     row: "pd.Series[Any]"  # of the store's frame
     place: int  # of its scheduler
@@ -46,14 +46,20 @@ class _Wanted:
 
 
 def replays(
-    results: "Results", frame: pd.DataFrame, schedulers: list[str], plugins: tuple[str, ...], watch: Watch
-) -> tuple[list[Detail], list[str]]:
-    """The runs that pictures show, and what a reader must know about their choice."""
-    wanted, remarks = choose(frame, schedulers)
+    results: "Results",
+    frame: pd.DataFrame,
+    schedulers: list[str],
+    plugins: tuple[str, ...],
+    watch: Watch,
+    look: Sequence[str] = (),
+) -> tuple[list[CloseUp], list[str]]:
+    """Repeat the runs that are looked at closely; return them, and what a reader must know about their choice."""
+    wanted, remarks = choose(frame, schedulers, look)
     if not wanted:
         return [], remarks
     try:
-        known = _by_name(_plan(results, plugins))
+        field = field_again(results.about["field"], plugins=plugins)
+        known = _by_name(make_plan(field, plugins))
     except (HarnessError, OSError) as error:
         return [], [f"No pictures of single runs: what was run is not at hand any more. {error}"]
     found, gone, other = [], [], []
@@ -64,7 +70,7 @@ def replays(
         if run is None:
             gone.append(title)
             continue
-        picture, digest = _again(run, one, plugins, RECTANGLES // len(wanted))
+        picture, digest = _again(run, one, RECTANGLES // len(wanted))
         if digest == one.row["schedule_digest"]:
             found.append(picture)
         else:
@@ -84,7 +90,7 @@ def replays(
 
 
 def _by_name(plan: "Plan") -> "dict[Any, Run]":
-    """The runs of a plan by identity; and by name, for what another version of the engine has run."""
+    """Return the runs of a plan by identity; and by name, for what another version of the engine has run."""
     named = {
         (run.workload.name, run.platform.name, run.variation, run.seed, *(run.policies[part] for part in PARTS)): run
         for run in plan.runs
@@ -93,12 +99,15 @@ def _by_name(plan: "Plan") -> "dict[Any, Run]":
 
 
 def _name(row: "pd.Series[Any]") -> tuple[Any, ...]:
-    """What a run is called in the store's frame."""
+    """Return what a run is called in the store's frame."""
     return tuple(row[name] for name in ("workload", "platform", "variation", "seed", *COLUMNS.values()))
 
 
-def choose(frame: pd.DataFrame, schedulers: list[str]) -> tuple[list[_Wanted], list[str]]:
-    """On every workload the best schedulers and the worst, as far as they are done and did not take long."""
+def choose(frame: pd.DataFrame, schedulers: list[str], look: Sequence[str] = ()) -> tuple[list[_Wanted], list[str]]:
+    """Choose, on every workload, the schedulers to `look` at, or the best and the worst of those with few jobs."""
+    for name in look:
+        if name not in schedulers:
+            raise HarnessError(f"there is no scheduler {name!r} to look at; {did_you_mean(name, schedulers)}")
     done = frame[(frame["status"] == "done") & frame["scheduler"].isin(schedulers)]
     workloads = list(done["workload"].unique())
     remarks, wanted, slow = [], [], dict[str, None]()
@@ -108,49 +117,36 @@ def choose(frame: pd.DataFrame, schedulers: list[str]) -> tuple[list[_Wanted], l
         block = [name for name in ("variation", "platform", "seed") if name in runs]
         runs = runs[(runs[block] == first[block]).all(axis=1)]
         runs = runs.assign(place=runs["scheduler"].map(schedulers.index)).sort_values("place")
-        quick = runs[runs["seconds"] <= PATIENCE]
-        slow |= dict.fromkeys(f"{row.scheduler} on {workload}" for row in runs[runs["seconds"] > PATIENCE].itertuples())
-        shown = pd.concat([quick.head(BEST), quick.iloc[BEST:].tail(1)])
-        quickest = shown.index[shown["seconds"] * 2 * PAIRS <= PATIENCE][:1]  # and best
+        jobs = _jobs(runs)
+        quick = runs[jobs <= MOST_JOBS]
+        if look:
+            shown = runs[runs["scheduler"].isin(look)]
+        else:
+            slow |= dict.fromkeys(f"{name} on {workload}" for name in runs["scheduler"][jobs > MOST_JOBS])
+            shown = pd.concat([quick.head(BEST), quick.iloc[BEST:].tail(1)])
+        quickest = shown.index[jobs[shown.index] * 2 * PAIRS <= MOST_JOBS][:1]  # and best
         wanted += [_Wanted(row, int(row["place"]), index in quickest) for index, row in shown.iterrows()]
-    if wanted and len(schedulers) > BEST + 1:
+    if wanted and len(schedulers) > BEST + 1 and not look:
         remarks.append(
-            f"Of {len(schedulers)} schedulers the first {BEST} of the ranking are looked at closely, and the last."
+            f"Of {len(schedulers)} schedulers the first {BEST} of the ranking are looked at closely, and the last; "
+            "--look SCHEDULER chooses others."
         )
     if len(workloads) > WORKLOADS:
         remarks.append(f"Of {len(workloads)} workloads the first {WORKLOADS} are looked at closely.")
     if slow:
-        remarks.append(f"Too long to be repeated for pictures (over {PATIENCE:.0f} s): {', '.join(slow)}.")
+        remarks.append(f"Too many jobs to be repeated for pictures, unless --look asks for it: {', '.join(slow)}.")
     return wanted, remarks
 
 
-def _plan(results: "Results", plugins: tuple[str, ...]) -> "Plan":
-    """What the store's field would run here and now."""
-    from harness.tournament.plan import make_plan
-    from harness.tournament.reading import read_field
-
-    about = results.about["field"]
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{Path(about['name']).name}.toml"
-        path.write_text(about["text"], encoding="utf-8")
-        field = read_field(path, plugins=plugins)
-    return make_plan(replace(field, resamples=about["resamples"]), plugins)
+def _jobs(runs: pd.DataFrame) -> "pd.Series[float]":
+    """Return how many jobs each run has, as if all took as long."""
+    preempting = runs["preemptions"] > 0 if "preemptions" in runs else False
+    return runs["jobs"].astype(float) * np.where(preempting, _PREEMPTING, 1)
 
 
-def _again(run: "Run", wanted: _Wanted, plugins: tuple[str, ...], rectangles: int) -> tuple[Detail, str]:
-    """A run's pictures, and the digest of its schedule."""
-    from harness.tournament.execute import variation
-
-    workload = variation(run.workload, run.variation) if run.variation else run.workload
-
-    replay = partial(_simulate, run, plugins)
-    schedule = replay(workload, timeline=True)
+def _again(run: "Run", wanted: _Wanted, rectangles: int) -> tuple[CloseUp, str]:
+    """Simulate a run again; return it looked at closely, and the digest of its schedule."""
+    schedule = run.simulate(timeline=True)
     name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
     pairs = PAIRS if wanted.repeated else 0
-    return detail(schedule, replay, name, scheduler, wanted.place, rectangles, pairs), schedule.digest
-
-
-def _simulate(run: "Run", plugins: tuple[str, ...], workload: "Workload", **kept: Any) -> "Schedule":
-    from harness.run import simulate
-
-    return simulate(workload, run.platform, run.scheduler, seed=run.seed, plugins=plugins, **kept)
+    return close_up(schedule, run.simulate, name, scheduler, wanted.place, rectangles, pairs), schedule.digest

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.results.recording import thin
+from harness.results.timeline import thin
 
 Floats = npt.NDArray[np.float64]
 
@@ -14,7 +14,7 @@ MOST_INSTANTS = 2000
 
 
 def distribution(values: npt.ArrayLike, most: int = MOST_STEPS) -> tuple[Floats, Floats]:
-    """The distinct `values`, and the share of values up to each; at most `most` of them, the extremes included.
+    """Return the distinct `values`, and the share of values up to each: at most `most`, the extremes included.
 
     They are spaced evenly by share and evenly by logarithm, so that the tails of a logarithmic picture stay.
     """
@@ -31,5 +31,5 @@ def distribution(values: npt.ArrayLike, most: int = MOST_STEPS) -> tuple[Floats,
 
 
 def instants(timeline: pd.DataFrame, most: int = MOST_INSTANTS) -> pd.DataFrame:
-    """At most `most` rows of a timeline, by `time`, with the extremes of every column of every part of it."""
+    """Return at most `most` rows of a timeline, by `time`, with the extremes of every column of every part of it."""
     return pd.DataFrame(thin(timeline.to_records(index=False), most))

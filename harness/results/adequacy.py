@@ -18,14 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError
-from harness.workload.log import Log, Workload
-from harness.workload.steps import CANCELLED
+from harness.results.adequacy_scale import Scale, scaled
+from harness.workload.log import Log, LoggedStatus, Workload
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
-
-#: What P is called among the results of a tournament.
-ADEQUACY = "adequacy"
 
 #: Times that differ by less are the same [s]: where the rate changes, they carry rounding errors.
 ROUNDING = 1e-6
@@ -59,6 +56,7 @@ class Adequacy:
     median: float  # of |V − v| [s]
     p95: float  # of |V − v| [s]
     growth: tuple[Growth, ...]  # over the first 50, 100, 250, … jobs, and all
+    scale: Scale  # null models, the skill, and what a few jobs do not move
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Stream:
 
 
 def adequacy(replay: "Schedule | Log", against: "Schedule | Log | None" = None) -> Adequacy:
-    """How far `replay` is from `against`: from another schedule or log, or else from the log that was replayed.
+    """Compare `replay` with `against`: with another schedule or log, or else with the log that was replayed.
 
     What is compared with the log that was replayed are its jobs as they were prepared. `UndefinedError` is raised if
     the two cannot be compared.
@@ -89,8 +87,8 @@ def adequacy(replay: "Schedule | Log", against: "Schedule | Log | None" = None) 
 
 
 def compare(model: Stream, real: Stream) -> Adequacy:
-    """How far two streams are apart."""
-    _refuse_other_jobs(model, real)
+    """Compare two streams."""
+    refuse_other_jobs(model, real)
     for stream in (model, real):
         _refuse_unknown(stream)
     off = np.abs(model.residence - real.residence)
@@ -101,11 +99,12 @@ def compare(model: Stream, real: Stream) -> Adequacy:
         for k in prefixes(len(off))
     ]
     median, p95 = map(float, np.quantile(off, [0.5, 0.95]))
-    return Adequacy((model.name, real.name), len(off), growth[-1].P, growth[-1].E, median, p95, tuple(growth))
+    names, last = (model.name, real.name), growth[-1]
+    return Adequacy(names, len(off), last.P, last.E, median, p95, tuple(growth), scaled(model, real))
 
 
 def prefixes(jobs: int) -> list[int]:
-    """50, 100, 250, 500, 750, 1,000, 2,500, … below `jobs`, and `jobs`."""
+    """Return 50, 100, 250, 500, 750, 1,000, 2,500, … below `jobs`, and `jobs`."""
     lengths = [50, 100]
     while lengths[-1] < jobs:
         lengths += [int(lengths[-1] * factor) for factor in (2.5, 5, 7.5, 10)]
@@ -116,7 +115,7 @@ def prefixes(jobs: int) -> list[int]:
 
 
 def simulated(schedule: "Schedule") -> Stream:
-    """The jobs as they were simulated; whoever leaves the queue waited until then."""
+    """Take the jobs as they were simulated; whoever leaves the queue waited until then."""
     jobs = np.asarray(schedule.outcome.jobs)  # in order of submission already
     submit, start, end = jobs["submit"], jobs["start"], jobs["end"]
     wait = np.where(np.isnan(start), end, start) - submit
@@ -130,10 +129,13 @@ def simulated(schedule: "Schedule") -> Stream:
 
 
 def logged(workload: Workload) -> Stream:
-    """The jobs as the log says they went; whoever left the queue did not run."""
+    """Take the jobs as the log says they went; whoever left the queue did not run."""
     jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
-    job, submit, procs, estimate, wait, run, cancel = (
-        jobs[name].to_numpy() for name in ("job", "submit", "procs", "estimate", "logged_wait", "logged_run", "cancel")
+    job, submit, procs, estimate, cancel = (
+        jobs[name].to_numpy() for name in ("job", "submit", "procs", "estimate", "cancel")
+    )
+    wait, run = (  # a workload made in memory may never have been logged
+        jobs[name].to_numpy() if name in jobs else np.full(len(jobs), -1.0) for name in ("logged_wait", "logged_run")
     )
     run = np.where(np.isinf(cancel), run, np.maximum(run, 0.0))
     stream = Stream(workload.name, job, submit, procs, estimate, *_times(wait, run))
@@ -142,17 +144,17 @@ def logged(workload: Workload) -> Stream:
 
 
 def as_written(log: Log) -> Stream:
-    """The jobs of a log that is not prepared, by submit time and number: some are written as their jobs end."""
+    """Take the jobs of a log that is not prepared, by submit time and number: some logs are in order of end."""
     jobs = log.jobs.take(np.lexsort((log.jobs["job"], log.jobs["submit"])))
     job, submit, procs, used, estimate, wait, run, status = (
         jobs[name].to_numpy() for name in ("job", "submit", "procs", "used_procs", "estimate", "wait", "run", "status")
     )
-    run = np.where((status == CANCELLED) & (run < 0), 0.0, run)
+    run = np.where((status == LoggedStatus.CANCELLED) & (run < 0), 0.0, run)
     return Stream(log.name, job, submit, np.where(procs > 0, procs, used), estimate, *_times(wait, run))
 
 
 def _times(wait: Floats, run: Floats) -> tuple[Floats, Floats]:
-    """Waits and residence times; −1 is unknown."""
+    """Return waits and residence times; −1 is unknown."""
     known = np.where(wait >= 0, wait, np.nan)
     return known, known + np.where(run >= 0, run, np.nan)
 
@@ -160,7 +162,7 @@ def _times(wait: Floats, run: Floats) -> tuple[Floats, Floats]:
 # What cannot be compared
 
 
-def _refuse_other_jobs(model: Stream, real: Stream) -> None:
+def refuse_other_jobs(model: Stream, real: Stream) -> None:
     common = min(len(model.job), len(real.job))
     facts = (("submit", "s"), ("procs", "processors"), ("estimate", "s requested"))
     columns = [(getattr(model, name)[:common], getattr(real, name)[:common], unit) for name, unit in facts]

@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from harness.disk.atomic import replacing
 from harness.errors import HarnessError
-from harness.files import replacing
+from harness.present.numerals import numerals
+from harness.results.endings import SWF_CODES, Ending
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
 from harness.workload.swf import write_swf
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
-
-#: The SWF's codes for how a job ended.
-_SWF_STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5, "stranded": 5}
 
 
 def export(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
@@ -33,7 +31,7 @@ def export_timeline(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
 
 
 def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Its columns; whole numbers without a decimal point, what is missing left empty."""
+    """Write its columns; whole numbers without a decimal point, what is missing left empty."""
     columns = [[str(word) for word in frame[name]] if name == "status" else numerals(frame[name]) for name in frame]
     lines = [",".join(frame.columns), *map(",".join, zip(*columns, strict=True)), ""]
     with replacing(path) as temporary:
@@ -41,7 +39,7 @@ def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Its columns, as they are."""
+    """Write its columns, as they are."""
     try:
         import pyarrow  # noqa: F401 - pandas' own message does not name our extra
     except ImportError:
@@ -51,7 +49,7 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
-    """The log that the simulated machine would have written."""
+    """Write the log that the simulated machine would have written."""
     write_swf(simulated_log(schedule), path)
 
 
@@ -62,13 +60,13 @@ _LOGS: dict[str, Writer] = {".swf": write_log, ".swf.gz": write_log}
 
 
 def schedule_writer(path: str | os.PathLike[str]) -> Writer:
-    """What writes a schedule in the format that the name of `path` ends in."""
+    """Return what writes a schedule in the format that the name of `path` ends in."""
     tables = {suffix: _of_frame(write) for suffix, write in _TABLES.items()}
     return _writer(path, tables | _LOGS, "a schedule")
 
 
 def timeline_writer(path: str | os.PathLike[str]) -> Writer:
-    """What writes the table of a timeline in the format that the name of `path` ends in."""
+    """Return what writes the table of a timeline in the format that the name of `path` ends in."""
     return _writer(path, _TABLES, "a timeline")
 
 
@@ -85,13 +83,13 @@ def _writer(path: str | os.PathLike[str], writers: dict[str, Writer], what: str)
 
 
 def simulated_log(schedule: "Schedule") -> Log:
-    """The schedule as a log: wait, run and status of the simulation, the rest from the workload.
+    """Return the schedule as a log: wait, run and status of the simulation, the rest from the workload.
 
     Cancelled jobs keep their patience as their wait, even those that were started and, having no work, ended at
     once: replaying the log with `prepare(…, unknown="cancel")` gives the same schedule.
     """
     frame, jobs = schedule.frame, schedule.workload.jobs
-    gave_up = (frame["status"] == "cancelled") & ~(frame["run"] > 0)
+    gave_up = (schedule.statuses == Ending.CANCELLED) & ~(frame["run"] > 0)
     served = frame["start"].notna() & ~gave_up
     patience = jobs["cancel"].where(np.isfinite(jobs["cancel"]), frame["end"])
     left = frame["start"].where(~gave_up, patience)  # the queue: to run, or for good
@@ -103,11 +101,12 @@ def simulated_log(schedule: "Schedule") -> Log:
         "used_procs": frame["procs"].where(served, -1),
         "procs": frame["procs"],
         "estimate": frame["estimate"],
-        "status": frame["status"].map(_SWF_STATUS),
+        "status": SWF_CODES[schedule.statuses],
         **{name: jobs[name].to_numpy() for name in ("memory", "user", "group", "queue", "partition")},
     }
     name = schedule.workload.name
-    return log_from_frame(pd.DataFrame(columns), name, header=_header(schedule), source=f"simulated from {name}")
+    frame, procs, source = pd.DataFrame(columns), schedule.platform.cores, f"simulated from {name}"
+    return log_from_frame(frame, name, procs=procs, header=_header(schedule), source=source)
 
 
 def _header(schedule: "Schedule") -> tuple[str, ...]:
@@ -122,23 +121,6 @@ def _header(schedule: "Schedule") -> tuple[str, ...]:
         "Generator": f"sched-harness {__version__}, simulated from {schedule.workload.name}",
         "Platform": f"{schedule.platform.name}, digest {schedule.platform.digest}",
         "Workload": f"{schedule.workload.name}, digest {schedule.workload.digest}",
-        "Scheduler": f"{policies}, seed {schedule.seed}",
+        "Scheduler": f"{policies}, seed {schedule.seed}{schedule.timing.remark}",
     }
     return tuple(f"; {name}: {' '.join(value.split())}" for name, value in fields.items())
-
-
-def numerals(column: "pd.Series[Any]") -> list[str]:
-    """The numbers of a column as they are written in CSV."""
-    values: npt.NDArray[Any] = column.to_numpy()
-    if values.dtype.kind in "iu":
-        return list(map(str, values.tolist()))
-    # As `numeral`, but with the column as one text, because logs are long.
-    lines = "\n".join(map(repr, values.astype(np.float64).tolist())) + "\n"
-    return lines.replace(".0\n", "\n").replace("nan\n", "\n").split("\n")[:-1]
-
-
-def numeral(value: float) -> str:
-    """A number exactly: without a decimal point if it is whole, empty if it is none."""
-    if value != value:
-        return ""
-    return str(int(value)) if value.is_integer() else repr(value)

@@ -72,7 +72,7 @@ def fairness(
 
 
 def _up_to(schedule: "Schedule", arrival: int) -> Workload:
-    """The jobs that had arrived when the `arrival`-th had, itself included; still in log order."""
+    """Return the jobs that had arrived when the `arrival`-th had, itself included; still in log order."""
     workload = schedule.workload
     rows = np.sort(schedule.outcome.place[: arrival + 1])
     digest = hashlib.sha256(f"{workload.digest} first {arrival + 1}".encode()).hexdigest()

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.engine.state import CANCELLED, KILLED, UNACCEPTED, WAITING
 from harness.errors import HarnessError
-from harness.platform.platform import Platform
-from harness.results.metrics import MEASURES, Measure
+from harness.platform.machine import Platform
+from harness.policy.timing import Timing
+from harness.present.aside import prints_aside
+from harness.results.endings import WORDS, Ending, endings
+from harness.results.measures import Measure, known_measures
 from harness.workload.log import Workload
 
 if TYPE_CHECKING:
     from harness.engine.simulate import Outcome
-    from harness.results.recording import Placements, Timeline
+    from harness.policy.scheduler import Chosen
+    from harness.results.timeline import Placements, Timeline
     from harness.workload.events import Events
-
-#: How a job ends.
-STATUSES = ("completed", "killed", "cancelled", "unaccepted", "stranded")
-_COMPLETED, _KILLED, _CANCELLED, _UNACCEPTED, _STRANDED = range(5)
 
 #: Shorter jobs count as this long in the bounded slowdown [s].
 BOUND = 10.0
@@ -36,12 +35,18 @@ class Schedule:
 
     workload: Workload
     platform: Platform
-    scheduler: dict[str, str]  # part → policy with its parameters: {"start": "easy(reservations=2)", …}
+    policies: "Chosen"
     seed: int
     outcome: "Outcome"
     events: "Events | None" = None  # failures and interventions that were replayed
     samples: "Timeline | None" = None
     places: "Placements | None" = None
+    timing: Timing = field(default_factory=Timing)  # when starts were decided
+
+    @property
+    def scheduler(self) -> dict[str, str]:
+        """Each part's policy with its parameters: `{"start": "easy(reservations=2)", …}`."""
+        return self.policies.names
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -49,19 +54,22 @@ class Schedule:
 
         `job`, `submit` [s], `start` [s], `end` [s], `procs`, `wait` = start − submit, `run` = time in service,
         `energy` [J], `status` (completed, killed, cancelled, unaccepted, stranded), `response` = end − submit,
-        `slowdown` = response / run, `bounded_slowdown`, `estimate`, `user`, `preemptions`, `nodes` it last ran on,
+        `slowdown` = response / run, `bounded_slowdown`, `estimate` (the request),
+        `predicted` (what it was believed to take when it was submitted [s]), `corrections` (times that was too little),
+        `user`, `preemptions`, `nodes` it last ran on,
         `boot` (time it held processors and waited for sleeping nodes [s], neither wait nor run), `restarts` and `lost`
         (times it was interrupted and had to begin again, and the time in service that cost [s]), `logged_wait`,
         `logged_run`.
         Of a job that was interrupted, start and run are those of its last beginning. A job is stranded if nodes that
         stayed down kept it waiting to the end.
 
+        Of one that was suspended, run is the time in service of all its turns, the overhead of suspensions included.
+
         Jobs that never ran have no start, wait, run and response (not a number); `end` is when they left, if they
         did. A job that the log cancels counts as cancelled even if it was started here: its work is not known.
         Energy is not a number where it was not accounted.
         """
-        words = np.array(STATUSES)[self.statuses]
-        return pd.DataFrame({name: words if name == "status" else values for name, values in self._columns.items()})
+        return pd.DataFrame(self._columns | {"status": WORDS[self.statuses]})
 
     @cached_property
     def ran(self) -> pd.DataFrame:
@@ -71,17 +79,17 @@ class Schedule:
     @cached_property
     def who_ran(self) -> npt.NDArray[np.bool_]:
         """Which rows of `frame` averages are taken over."""
-        return np.isin(self.statuses, (_COMPLETED, _KILLED))
+        return np.isin(self.statuses, (Ending.COMPLETED, Ending.KILLED))
 
     def of_those_that_ran(self, column: str) -> npt.NDArray[np.float64]:
-        """`ran[column]` as floats. Measures take it from here: a tournament has no time to make frames."""
+        """Return `ran[column]` as floats. Measures take it from here: making a frame for each run takes too long."""
         if column not in self._ran:
             self._ran[column] = self._columns[column][self.who_ran].astype(np.float64, copy=False)
         return self._ran[column]
 
     @cached_property
     def timeline(self) -> pd.DataFrame:
-        """The system at the instants of the run, thinned; see `harness.results.recording.Timeline.frame`."""
+        """The system at the instants of the run, thinned; see `harness.results.timeline.Timeline.frame`."""
         if self.samples is None:
             raise HarnessError("no timeline was kept: expected simulate(…, timeline=True)")
         frame = self.samples.frame
@@ -116,11 +124,12 @@ class Schedule:
         return hashlib.sha256(numbers.tobytes() + starts.astype("<f8").tobytes()).hexdigest()
 
     def measures(self, extra: Iterable[Measure] = ()) -> dict[str, float]:
-        """Every built-in measure, then the `extra` ones: name → value in the measure's unit."""
+        """Calculate every built-in measure, then the `extra` ones: name → value in the measure's unit."""
         values = {}
-        for measure in (*MEASURES.values(), *extra):
+        for measure in known_measures(extra).values():
             try:
-                values[measure.name] = float(measure.function(self))
+                with prints_aside():
+                    values[measure.name] = float(measure.function(self))
             except Exception as error:
                 error.add_note(f"in the measure {measure.name!r}")
                 raise
@@ -140,16 +149,12 @@ class Schedule:
 
     @cached_property
     def statuses(self) -> npt.NDArray[np.int64]:
-        """How each job ended, in log order, as its place in `STATUSES`."""
-        codes, jobs = self._records["status"], self.workload.jobs
-        leaves = np.isfinite(jobs["cancel"].to_numpy())
-        killed = (codes == KILLED) | jobs["killed"].to_numpy(dtype=bool)
-        kinds = [codes == UNACCEPTED, leaves | (codes == CANCELLED), codes == WAITING, killed]
-        return np.select(kinds, [_UNACCEPTED, _CANCELLED, _STRANDED, _KILLED], _COMPLETED)
+        """The `Ending` of each job, in log order."""
+        return endings(self._records["status"], self.workload.jobs)
 
     @cached_property
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of `frame`, statuses as their places."""
+        """The columns of `frame`, statuses as codes."""
         jobs = self.workload.jobs
         records = self._records
         submit, start, end, service = (records[name] for name in ("submit", "start", "end", "service"))
@@ -169,13 +174,14 @@ class Schedule:
             "response": response,
             "slowdown": np.divide(response, run, out=np.full(len(jobs), np.nan), where=run > 0),
             "bounded_slowdown": np.maximum(1.0, response / np.maximum(run, BOUND)),
-            "estimate": records["estimate"],
+            "estimate": records["requested"],
             "user": records["user"],
             "preemptions": records["preemptions"],
             "nodes": records["nodes"],
             **{name: records[name] for name in ("boot", "restarts", "lost")},
             # A workload made in memory may never have been logged.
             **{name: jobs[name].to_numpy() if name in jobs else unknown for name in ("logged_wait", "logged_run")},
+            **{name: records[name] for name in ("predicted", "corrections")},
         }
 
     @cached_property

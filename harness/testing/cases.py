@@ -1,6 +1,7 @@
 """The cases that policies are put to: a few jobs, a small platform, and the other policies of the scheduler."""
 
 import math
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,8 +10,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from harness.platform.platform import NodeType, PerformanceState, Platform, SleepState, plain
-from harness.policy import Policy, Scheduler
+from harness.platform.machine import NodeType, PerformanceState, Platform, SleepState, plain
+from harness.policy.kinds import Policy
+from harness.policy.scheduler import Scheduler
+from harness.policy.table import Table
 from harness.workload.log import Workload
 
 NEVER = math.inf
@@ -46,6 +49,9 @@ class Job:
     memory: float = -1.0
     partition: int = -1
     patience: float = NEVER
+    user: int = -1
+    group: int = -1
+    queue: int = -1
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,8 @@ class Case:
     values: Mapping[str, Any] = field(default_factory=dict)  # parameters of the policy that is tested
     seed: int = 0
 
-    def workload(self) -> Workload:
-        """The jobs as `harness.prepare(unknown="cancel")` makes them of `swf`."""
+    def workload(self, further: tuple[str, ...] = ()) -> Workload:
+        """Return the jobs as `prepare(unknown="cancel")` makes them of `swf`, with small numbers in further columns."""
         count = len(self.jobs)
         columns: dict[str, Any] = {
             name: np.array([getattr(job, name) for job in self.jobs], dtype)
@@ -69,7 +75,8 @@ class Case:
         columns["partition"] = np.array([job.partition for job in self.jobs])
         columns["cancel"] = np.array([job.submit + job.patience for job in self.jobs])
         columns |= {"job": np.arange(1, count + 1), "killed": np.zeros(count, bool)}
-        columns |= {name: np.full(count, -1) for name in ("user", "group", "queue")}
+        columns |= {name: np.array([getattr(job, name) for job in self.jobs]) for name in ("user", "group", "queue")}
+        columns |= {name: np.arange(7 * place, 7 * place + count) * 5 % 3.0 for place, name in enumerate(further)}
         return Workload("case", pd.DataFrame(columns), self.platform.cores, "case")
 
     @property
@@ -83,12 +90,13 @@ class Case:
         return any(job.patience < NEVER for job in self.jobs)
 
     def swf(self) -> str:
-        """The jobs as a log."""
+        """Return the jobs as a log."""
         lines = [f"; MaxProcs: {self.platform.cores}"]
         for number, job in enumerate(self.jobs, 1):
             wait, run, status = (-1, job.work, 1) if job.patience == NEVER else (job.patience, -1, 5)
             fields = (number, job.submit, wait, run, job.procs, -1, -1, job.procs, job.estimate, job.memory, status)
-            lines.append(" ".join(f"{value:.15g}" for value in (*fields, -1, -1, -1, -1, job.partition, -1, -1)))
+            who = (job.user, job.group, -1, job.queue)
+            lines.append(" ".join(f"{value:.15g}" for value in (*fields, *who, job.partition, -1, -1)))
         return "\n".join(lines) + "\n"
 
     def reversed(self) -> "Case":
@@ -117,6 +125,7 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
             estimate=work + draw(st.sampled_from((0, 0, 0, 1, 3, 8))),
             memory=draw(st.sampled_from((-1.0, 1.0, 2.0, 3.0))) if constrained else -1.0,
             partition=draw(st.integers(-1, partitions - 1)) if partitions > 1 else -1,
+            **dict.fromkeys(("user", "group", "queue"), draw(st.integers(-1, 2))),
         )
         if draw(st.integers(0, 9)) == 9:
             job = replace(job, work=0, patience=draw(st.integers(0, 12)))
@@ -126,15 +135,18 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
 
 @st.composite
 def power(draw: st.DrawFn, needs: tuple[str, ...]) -> dict[str, Any]:
-    """What a node type says of its power: idle and peak, what is needed, and perhaps more."""
+    """Draw what a node type says of its power: idle and peak, what is needed, and perhaps more."""
     return {name: figure for name, figure in FIGURES.items() if name in ("idle", "peak", *needs) or draw(st.booleans())}
 
 
 @st.composite
-def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool) -> Platform:
-    """From a few single processors to node types that differ in everything but what is to be `equal`."""
+def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> Platform:
+    """Draw a few single processors up to node types that differ in everything.
+
+    They are as fast as each other if they are to be `equal`, and alike unless `bound` lets memory and partitions bind.
+    """
     powered = needs_power(policy)
-    kind = draw(st.integers(0, 2 if equal else 3))
+    kind = draw(st.integers(0, 2 if equal and not bound else 3))
     if kind <= 1 and not powered:
         return plain(draw(st.integers(1, 6)))
     if kind <= 2:
@@ -143,7 +155,8 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool) -> Platform:
     types = []
     for number in range(draw(st.integers(1, 3))):
         cores = draw(st.integers(1, 3))
-        ops, memory = cores * draw(st.sampled_from((1.0, 2.0, 3.0))), draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
+        ops = cores * (1.0 if equal else draw(st.sampled_from((1.0, 2.0, 3.0))))
+        memory = draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
         partition = draw(st.integers(0, 1)) if number else 0
         figures = draw(power(policy.needs)) if powered else {}
         types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures))
@@ -151,12 +164,12 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool) -> Platform:
 
 
 def needs_power(policy: Policy) -> bool:
-    """Whether only platforms that say what nodes draw will do."""
+    """Return whether only platforms that say what nodes draw will do."""
     return bool(policy.needs) or policy.hook in ("account_energy", "set_rate", "set_sleep")
 
 
 def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.SearchStrategy[Any]]:
-    """What to try for the parameters that the user did not fix: every word, yes and no, another order, the least."""
+    """Return what to try for parameters that the user did not fix: every word, yes and no, another order, the least."""
     tried: dict[str, st.SearchStrategy[Any]] = {}
     for name, default in policy.parameters.items():
         if name in fixed:
@@ -165,6 +178,8 @@ def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.Search
             tried[name] = st.sampled_from([default, *(word for word in policy.choices[name] if word != default)])
         elif name == getattr(policy, "order", ""):
             tried[name] = st.sampled_from((default, "spf"))
+        elif isinstance(default, Table):
+            tried[name] = st.just(default)
         elif isinstance(default, bool):
             tried[name] = st.sampled_from((default, not default))
         elif name in policy.least:
@@ -175,26 +190,49 @@ def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.Search
 
 
 @st.composite
-def cases(draw: st.DrawFn, policy: Policy, fixed: Mapping[str, Any], *, equal: bool = False, most: int = 10) -> Case:
-    """Cases for `policy`; with `equal`, they come first and run at full speed, on processors alike."""
-    platform = draw(platforms(policy, equal=equal))
+def cases(
+    draw: st.DrawFn,
+    policy: Policy,
+    fixed: Mapping[str, Any],
+    *,
+    equal: bool = False,
+    bound: bool = False,
+    orders: tuple[str, ...] = (),
+    most: int = 10,
+) -> Case:
+    """Draw a case for `policy`.
+
+    With `equal`, jobs are in order of submission, or of one of `orders` if no parameter is changed, and run at full
+    speed, on processors alike but for memory and partitions if those may be `bound`.
+    """
+    platform = draw(platforms(policy, equal=equal, bound=bound))
+    declines = getattr(policy, "fits", None)  # then plans that count processors are refused
     company = {
-        part: draw(st.sampled_from(names))
+        part: draw(st.sampled_from([name for name in names if not (declines and name == "conservative")]))
         for part, names in COMPANY.items()
         if Scheduler.HOOKS[part] != policy.hook
         and not (part in ("order", "rate", "sleep") and equal)
         and not (part in ("sleep", "energy") and not needs_power(policy))
     }
     values = {name: draw(strategy) for name, strategy in settings_of(policy, fixed).items()}
+    if orders:
+        default = all(value == policy.parameters[name] for name, value in values.items())
+        company["order"] = draw(st.sampled_from(orders if default else orders[:1]))
     return Case(draw(jobs(platform, most)), platform, company, values, seed=draw(st.integers(0, 2)))
 
 
 # ---------------------------------------------------------------- corner cases
 
 
-def corners(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, Case]:
-    """Name → the cases that everybody forgets."""
-    machine = Platform("four", (NodeType(4, 1, **FIGURES),)) if needs_power(policy) else plain(4)
+def corners(
+    policy: Policy, fixed: Mapping[str, Any], *, crowds: int = 1, equal: bool = False, bound: bool = False
+) -> dict[str, Case]:
+    """Return the cases that everybody forgets, by name, and so many of more jobs than are usually made up.
+
+    `equal` and `bound` are as for `cases`.
+    """
+    powered = FIGURES if needs_power(policy) else {}
+    machine = Platform("four", (NodeType(4, 1, **powered),)) if powered else plain(4)
     values = policy.parameters | dict(fixed)
     day = 86400.0
     lists = {
@@ -210,4 +248,30 @@ def corners(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, Case]:
         "estimates far too long": [Job(k, 1 + k % 3, 1, 30 * day) for k in range(8)],
         "no estimate and no work": [Job(0, 3, 0, 0), Job(0, 4, 0, 0), Job(1, 2, 4, 4), Job(1, 4, 0, 0)],
     }
-    return {name: Case(tuple(jobs), machine, values=values) for name, jobs in lists.items()}
+    made = {name: Case(tuple(jobs), machine, values=values) for name, jobs in lists.items()}
+    if bound or not equal:
+        binds = [NodeType(1, 2, 2.0, memory, partition=p, **powered) for p, memory in enumerate((2.0, 4.0))]
+        hungry = [Job(k, 1 + k % 2, 5, 5, memory=2.0, partition=(-1, 1, 0)[k % 3]) for k in range(8)]
+        made["memory and partitions that bind"] = Case(tuple(hungry), Platform("bound", tuple(binds)), values=values)
+    steps = Platform("steps", tuple(NodeType(1, 2, ops, **powered) for ops in (2.0, 3.0, 4.0, 5.0)))
+    for seed in range(crowds):
+        made[f"a crowd, {seed}"] = Case(crowd(seed, 4), machine, values=values)
+    if crowds and not equal:
+        made["a crowd on unlike nodes"] = Case(crowd(0, 8), steps, values=values)
+    return made
+
+
+def crowd(seed: int, procs: int, count: int = 41) -> tuple[Job, ...]:
+    """Return many jobs, most of them narrow, about as many as can be served.
+
+    Their number is prime: a policy that goes round the nodes, and on where it was in the next run, is elsewhere then.
+    """
+    dice = random.Random(seed)
+    made, now = [], 0
+    for _ in range(count):
+        now += dice.choice((0, 0, 1, 2, 4, 12))
+        work = dice.randint(1, 12)
+        wide = dice.random() < 0.3
+        estimate = work + dice.choice((0, 0, 1, 5, 20))
+        made.append(Job(now, dice.randint(1, procs) if wide else dice.randint(1, max(1, procs // 2)), work, estimate))
+    return tuple(made)

@@ -7,21 +7,25 @@ from harness.testing.subject import Wrong
 
 
 def close(one: float, other: float) -> bool:
-    """Equal but for rounding."""
+    """Return whether two numbers are equal but for rounding."""
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-6)
 
 
-def history(schedule: Schedule) -> dict[int, dict[str, str]]:
-    """Job → when it started and ended, how often it was suspended, what it drew."""
+def history(schedule: Schedule) -> dict[str, dict[str, str]]:
+    """Return when each job started and ended, how often it was suspended, and what it and each node drew."""
     columns = {"start": ".15g", "end": ".15g", "preemptions": "d", "energy": ".9g"}
-    jobs = schedule.frame.to_dict("records")
-    return {job["job"]: {name: format(job[name], digits) for name, digits in columns.items()} for job in jobs}
+    found = {
+        f"job {job['job']}": {name: format(job[name], digits) for name, digits in columns.items()}
+        for job in schedule.frame.to_dict("records")
+    }
+    drawn = schedule.outcome.nodes["energy"]
+    return found | {f"node {number}": {"energy": format(joules, ".9g")} for number, joules in enumerate(drawn)}
 
 
 def same(one: Schedule, other: Schedule, what: str) -> None:
     """Refuse two schedules that differ."""
     second = history(other)
-    for number, first in history(one).items():
+    for who, first in history(one).items():
         for name, value in first.items():
-            if second[number][name] != value:
-                raise Wrong(f"{what}: for job {number}, {name} is {value} and {second[number][name]}")
+            if second[who][name] != value:
+                raise Wrong(f"{what}: for {who}, {name} is {value} and {second[who][name]}")

@@ -1,6 +1,6 @@
 """`check_policy` and `PolicyTests`: every check on corner cases and made-up ones, and what is wrong in plain words."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy import Policy
+from harness.policy.kinds import Policy
+from harness.testing import checks as _checks  # noqa: F401 - declares them
 from harness.testing.cases import Case, cases, corners
-from harness.testing.checks import CHECKS, Check
+from harness.testing.declared_checks import CHECKS, GUARANTEES, Check
 from harness.testing.subject import Stopped, Subject, Wrong, find
 
 #: How many made-up cases a check is put to.
@@ -22,7 +23,7 @@ class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
 
     def __init__(self, subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> None:
         if isinstance(wrong, Stopped):
-            check = CHECKS[0]
+            check = CHECKS["runs"]
         self.check = check.name
         self.wrong = str(wrong)
         self.case = case
@@ -32,7 +33,7 @@ class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
         super().__init__(
             f"the policy {name!r} ({hook}) fails the check {self.check!r}: {wrong}\n\n"
             f"why it matters: {check.why}.\n\n"
-            f"the smallest workload that shows it (failing.swf{where}):\n{log}\n"
+            f"the smallest workload that shows it (save it as failing.swf{where}):\n{log}\n"
             f"replayed by:\n{subject.command(case)}"
         )
 
@@ -64,21 +65,33 @@ def check_policy(
 
 
 def chosen_checks(subject: Subject, names: Collection[str] | None = None) -> list[Check]:
-    """The checks that apply to the policy, or those of them that are named."""
-    known = {check.name: check for check in CHECKS}
+    """Return the checks that apply to the policy, or those of them that are named."""
     for name in names or ():
-        if name not in known:
-            raise HarnessError(f"there is no check {name!r}; {did_you_mean(name, known)}")
-    return [
-        check for name, check in known.items() if (names is None or name in names) and check.applies(subject.policy)
-    ]
+        if name not in CHECKS:
+            raise HarnessError(f"there is no check {name!r}; {did_you_mean(name, CHECKS)}")
+    return [c for name, c in CHECKS.items() if (names is None or name in names) and c.applies(subject.policy)]
 
 
-def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
-    """One check, on the corner cases first. Raises `PolicyFailure` with the smallest case that fails."""
-    for corner, case in corners(subject.policy, subject.fixed).items():
-        if wrong := _wrong(subject, check, case):
+def run_check(
+    subject: Subject, check: Check, examples: int = EXAMPLES, alive: Callable[[], None] = lambda: None
+) -> None:
+    """Make one check, on the corner cases first. Raise `PolicyFailure` with the smallest case that fails.
+
+    `alive` is called before each case.
+    """
+    fixed = dict(subject.fixed)
+    if check.name in GUARANTEES:  # given for what is so by default: `conservative(replan=true)` promises nothing
+        switches = {name: value for name, value in subject.policy.parameters.items() if isinstance(value, bool)}
+        fixed = switches | fixed
+    kind = {name: check.cases[name] for name in ("equal", "bound") if name in check.cases}
+    listed = corners(subject.policy, fixed, crowds=check.crowds, **kind)
+    seen = False  # what `check.never` says is wrong if it is never seen
+    for corner, case in listed.items():
+        alive()
+        wrong, shown = _verdict(subject, check, case)
+        if wrong:
             raise _explained(subject, check, wrong, case, corner)
+        seen = seen or shown
     failures: list[tuple[Wrong, Case]] = []
 
     @settings(
@@ -91,9 +104,15 @@ def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
     )
-    @given(cases(subject.policy, subject.fixed, equal=check.equal))
+    @given(cases(subject.policy, fixed, **check.cases))
     def attempt(case: Case) -> None:
-        if wrong := _wrong(subject, check, case):
+        alive()
+        nonlocal seen
+        if check.never and seen:
+            return
+        wrong, shown = _verdict(subject, check, case)
+        seen = seen or shown
+        if wrong:
             failures.append((wrong, case))
             raise wrong
 
@@ -103,24 +122,26 @@ def run_check(subject: Subject, check: Check, examples: int = EXAMPLES) -> None:
         if not failures:
             raise
         raise _explained(subject, check, *failures[-1]) from None
+    if check.never and not seen:
+        corner, case = listed.popitem()
+        raise PolicyFailure(subject, check, Wrong(check.never), case, corner)
 
 
-def _wrong(subject: Subject, check: Check, case: Case) -> Wrong | None:
-    """What the check says about the case."""
+def _verdict(subject: Subject, check: Check, case: Case) -> tuple[Wrong | None, bool]:
+    """Return what the check finds wrong with the case, and whether it saw there what it looks for."""
     try:
-        check.run(subject, case)
+        return None, bool(check.run(subject, case))
     except Wrong as wrong:
-        return wrong
-    return None
+        return wrong, False
 
 
 def _explained(subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> PolicyFailure:
-    """The failure with every job left out that is not needed for it."""
+    """Return the failure with every job left out that is not needed for it."""
     number = len(case.jobs)
     while number > 0 and len(case.jobs) > 1:
         number -= 1
         smaller = replace(case, jobs=case.jobs[:number] + case.jobs[number + 1 :])
-        again = _wrong(subject, check, smaller)
+        again, _ = _verdict(subject, check, smaller)
         if type(again) is type(wrong):
             wrong, case = again, smaller
     failure = PolicyFailure(subject, check, wrong, case, corner)
@@ -149,5 +170,5 @@ class PolicyTests:
             metafunc.parametrize("check", names)
 
     def test_policy(self, check: str) -> None:
-        """The policy passes this check."""
+        """Require that the policy passes this check."""
         check_policy(self.policy, hook=self.hook, plugins=self.plugins, checks=[check], examples=self.examples)

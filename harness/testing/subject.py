@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import inspect
-import itertools
 import math
 import shlex
 import warnings
@@ -14,18 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from harness import bundled, kernels
+from harness.compile.misuse import MisuseError
+from harness.disk import bundled
+from harness.engine import doors
 from harness.engine.faults import PolicyError
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError, did_you_mean
-from harness.plugins import plugins as load_plugins
-from harness.policy import Choice, Policy, Rate, Scheduler, Sleep, choose, parse
+from harness.policy import scheduler
+from harness.policy.kinds import Policy, Rate, Sleep, Start
+from harness.policy.registry import plugins as load_plugins
+from harness.policy.scheduler import Scheduler, choose_all, wrapping
+from harness.policy.spec import Choice, choose, parse
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
 
-PARTS = {hook: part for part, hook in Scheduler.HOOKS.items()}
-
-#: The run of a handful of jobs that is still going after so many signs of progress, 0.2 s each, will never end.
+#: A run of which no job leaves for so many signs of progress, 0.2 s each, will never end.
 PATIENCE = 15
 
 Chosen = dict[str, Choice]
@@ -51,49 +53,47 @@ class Subject:
     @property
     def part(self) -> str:
         """Its part in a scheduler."""
-        return PARTS[self.policy.hook]
+        return self.policy.part
 
     def choose(self, case: Case) -> Chosen:
-        """The scheduler of a case, with the policy in its part."""
+        """Choose the scheduler of a case, with the policy in its part."""
         policies = load_plugins(*self.plugins).policies
-        chosen = Scheduler(**({"energy": "none"} | dict(case.company))).choose(policies)
-        chosen[self.part] = Choice(self.policy, {**self.policy.parameters, **case.values})
-        start = chosen["start"]
-        named = start.values.get(start.policy.order)
-        chosen["second"] = choose(named, "order_queue", policies["order_queue"]) if named else chosen["order"]
-        return chosen
+        company = Scheduler(**({"energy": "none"} | dict(case.company))).choose(policies)
+        mine = Choice(self.policy, {**self.policy.parameters, **case.values})
+        return dict(choose_all({**company, self.part: mine}, policies))
 
     def run(self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None) -> Schedule:
         """Replay the case; what stops the run is `Stopped`. `watched` puts spies around the chosen policies."""
         chosen = self.choose(case)
-        workload = case.workload()
+        workload = case.workload(self.policy.columns)
 
-        signs = itertools.count()
+        signs: list[int] = []  # how many jobs had left, each time
 
         def patience(done: int, jobs: int) -> None:
-            if next(signs) > PATIENCE:
+            signs.append(done)
+            if signs.count(done) > PATIENCE:
                 raise Stopped("the run does not come to an end: something asks to be called again all the time")
 
         chosen = watched(chosen) if watched else chosen
         try:
             with np.errstate(all="ignore"):  # compiled code does not warn of overflows either
                 outcome = simulate(workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience)
-        except PolicyError as error:
+        except (PolicyError, MisuseError) as error:
             raise Stopped(f"the run was stopped: {error}") from error
         except (Wrong, HarnessError):
             raise
         except Exception as error:
             where = " ".join(getattr(error, "__notes__", []))
             raise Stopped(f"the run was stopped by {type(error).__name__}: {error} {where}".rstrip()) from error
-        names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
-        return Schedule(workload, case.platform, names, case.seed, outcome)
+        return Schedule(workload, case.platform, scheduler.Chosen(chosen), case.seed, outcome)
 
     def command(self, case: Case, log: str = "failing.swf") -> str:
-        """What replays the case: a command where its platform has a name, else Python."""
+        """Return what replays the case: a command where its platform has a name, else Python."""
         parts = dict(case.company)
         chosen = Choice(self.policy, {**self.policy.parameters, **case.values})
         parts[self.part] = str(chosen)
-        if case.in_swf and case.platform.name == f"{case.platform.cores} processors":
+        further = self.policy.columns  # which are in no log of this format
+        if case.in_swf and not further and case.platform.name == f"{case.platform.cores} processors":
             words = ["harness", "run", log, "--procs", str(case.platform.cores)]
             words += ["--unknown", "cancel"] if case.impatient else []
             words += [word for path in self.plugins for word in ("--plugins", path)]
@@ -101,22 +101,22 @@ class Subject:
             return shlex.join(words + (["--seed", str(case.seed)] if case.seed else []))
         platform = python(case.platform)
         jobs = f'harness.prepare(harness.read_swf("{log}"), unknown="cancel")'
-        if not case.in_swf:
-            jobs = f"Case({python(case.jobs)}, {platform}).workload()"
-        scheduler = ", ".join(f"{part}={name!r}" for part, name in parts.items())
+        if further or not case.in_swf:
+            jobs = f"Case({python(case.jobs)}, {platform}).workload({further or ''})"
+        named = ", ".join(f"{part}={name!r}" for part, name in parts.items())
         call = (
-            f"harness.simulate({jobs}, {platform}, harness.Scheduler({scheduler}), seed={case.seed}, "
+            f"harness.simulate({jobs}, {platform}, harness.Scheduler({named}), seed={case.seed}, "
             f"plugins={list(self.plugins)})"
         )
         homes = {"Case": "harness.testing.cases", "Job": "harness.testing.cases", "NodeType": "harness"}
         homes |= {"Platform": "harness"}
-        homes |= dict.fromkeys(("PerformanceState", "SleepState"), "harness.platform.platform")
+        homes |= dict.fromkeys(("PerformanceState", "SleepState"), "harness.platform.machine")
         imports = [f"from {home} import {name}" for name, home in homes.items() if f"{name}(" in call]
         return "\n".join(["import harness", *imports, call])
 
 
 def python(thing: Any) -> str:
-    """A platform as it is written, without what is as by default."""
+    """Return a platform as it is written, without what is as by default."""
     if isinstance(thing, tuple):
         return "(" + "".join(f"{python(item)}, " for item in thing).rstrip() + ")"
     if not dataclasses.is_dataclass(thing):
@@ -130,7 +130,7 @@ def python(thing: Any) -> str:
 
 
 def find(policy: Policy | str, hook: str | None = None, plugins: Iterable[str | Path] = ()) -> Subject:
-    """The policy that is meant: itself, or by its name as a user writes it, `easy(reservations=2)`."""
+    """Return the policy that is meant: itself, or by its name as a user writes it, `easy(reservations=2)`."""
     paths = tuple(str(path) for path in ((plugins,) if isinstance(plugins, str | Path) else plugins))
     if isinstance(policy, Policy):
         return _ready(Subject(policy, plugins=paths or _file_of(policy)))
@@ -144,31 +144,30 @@ def find(policy: Policy | str, hook: str | None = None, plugins: Iterable[str | 
         raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, names)}")
     if len(homes) > 1:
         raise HarnessError(f"{name!r} is a policy of {' and of '.join(homes)}: say which with hook={homes[0]!r}")
-    found = known[homes[0]][name]
-    for parameter, value in given.items():
-        if parameter not in found.parameters:
-            raise HarnessError(f"{name!r} has no parameter {parameter!r}; {did_you_mean(parameter, found.parameters)}")
-        found.number(parameter, value)
-    return _ready(Subject(found, given, paths))
+    found = choose(policy, homes[0], known[homes[0]])
+    return _ready(Subject(found.policy, {name: found.values[name] for name in given}, paths))
 
 
 def _ready(subject: Subject) -> Subject:
-    """A policy that numba refuses is tested as plain Python, without trying to compile it every time."""
+    """Mark a policy that numba refuses: it is tested as plain Python, without trying to compile it every time."""
     if not subject.policy.compiled:
         return replace(subject, plain="it says compiled=False")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        kernel = kernels.kernel_of(Choice(subject.policy, dict(subject.policy.parameters)), 0)
-    if kernel.python is None:
-        return subject
-    reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
+        try:
+            policies = load_plugins(*subject.plugins).policies
+            if doors.kernel_of(wrapping(Choice.plain(subject.policy), policies), 0).python is None:
+                return subject
+            reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
+        except (MisuseError, PolicyError):  # every run will say so
+            return subject
     return replace(
         subject, policy=replace(subject.policy, compiled=False), plain="".join(reasons) or "numba refuses it"
     )
 
 
 def _file_of(policy: Policy) -> tuple[str, ...]:
-    """The plugin file that a policy given as an object comes from; none for bundled and installed ones."""
+    """Return the plugin file that a policy given as an object comes from; none for bundled and installed ones."""
     path = inspect.getsourcefile(getattr(policy.function, "py_func", policy.function)) or ""
     if load_plugins().policies[policy.hook].get(policy.name) is policy:
         return ()
@@ -178,23 +177,29 @@ def _file_of(policy: Policy) -> tuple[str, ...]:
 def spied(
     policy: Policy, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None
 ) -> Policy:
-    """The policy in plain Python, with something called before and after it: `after(answer, …)` gets its answer."""
-    inner = getattr(policy.function, "py_func", policy.function)
+    """Return the policy in plain Python, with `before` called before it and `after(answer, …)` after it."""
 
-    @functools.wraps(inner)
-    def function(*arguments: Any) -> Any:
-        if before:
-            before(*arguments)
-        answer = inner(*arguments)
-        if after:
-            after(answer, *arguments)
-        return answer
+    def around(function: Callable[..., Any]) -> Callable[..., Any]:
+        inner = getattr(function, "py_func", function)
 
-    watched = replace(policy, function=function, compiled=False)
+        @functools.wraps(inner)
+        def watching(*arguments: Any) -> Any:
+            if before:
+                before(*arguments)
+            answer = inner(*arguments)
+            if after:
+                after(answer, *arguments)
+            return answer
+
+        return watching
+
+    watched = replace(policy, function=around(policy.function), compiled=False)
+    if isinstance(watched, Start) and watched.bound:
+        return replace(watched, bound=around(watched.bound))
     return replace(watched, constant=False) if isinstance(watched, Rate | Sleep) else watched
 
 
 def spy(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:
     """Put a spy around one of the chosen policies."""
     choice = chosen[part]
-    chosen[part] = Choice(spied(choice.policy, **calls), choice.values)
+    chosen[part] = replace(choice, policy=spied(choice.policy, **calls))

@@ -1,12 +1,13 @@
 """Who held which cores when, written down from outside while a run goes on: the engine's own sums are not trusted."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from harness.engine.state import COMPLETED, RUNNING
-from harness.platform.platform import NodeType, Platform
-from harness.testing.subject import Chosen, spy
+from harness.platform.machine import NodeType, Platform
+from harness.testing.subject import Chosen, Wrong, spy
 
 
 @dataclass
@@ -16,6 +17,7 @@ class Stretch:
     job: int  # its number, counted from 1
     begin: float
     pieces: list[tuple[int, int]]  # (node, cores)
+    restarts: int  # how often it had begun anew before
     end: float = float("nan")
 
 
@@ -28,26 +30,41 @@ class Watch:
         self._open: dict[int, Stretch] = {}  # by the job's index
 
     def around(self, chosen: Chosen) -> Chosen:
-        """The chosen policies, watched."""
+        """Return the chosen policies, watched."""
         spy(chosen, "select", after=self._selected)
         spy(chosen, "rate", after=self._rated)
         spy(chosen, "start", after=self._started)
         return chosen
 
     def _selected(self, answer: Any, state: Any, job: int, *own: Any) -> None:
-        if not answer:
+        if not answer or state.clock.asking:  # it declined, or a plan tries what would be if it started
             return
         pieces = []
         piece = state.jobs[job].slices
         while piece >= 0:
             pieces.append((int(state.slices[piece].node), int(state.slices[piece].cores)))
             piece = state.slices[piece].next
-        self._open[job] = Stretch(int(state.jobs[job].number), float(state.clock.now), pieces)
+        record = state.jobs[job]
+        self._open[job] = Stretch(int(record.number), float(state.clock.now), pieces, int(record.restarts))
         self.stretches.append(self._open[job])
 
     def _rated(self, answer: Any, state: Any, *own: Any) -> None:
         self.rates.append((float(state.clock.now), float(answer)))
         self._close(state)
+        self._compare(state)
+
+    def _compare(self, state: Any) -> None:
+        """Refuse counts of free cores that are not what the jobs in service leave."""
+        held = Counter(dict.fromkeys(range(len(state.nodes)), 0))
+        for stretch in self._open.values():
+            held.update(dict(stretch.pieces))
+        for number, node in enumerate(state.nodes):
+            if node.free + held[number] != node.cores:
+                raise Wrong(
+                    f"node {number} of {node.cores} cores serves {held[number]} and says that {node.free} are free"
+                )
+        if state.clock.free != state.clock.cores - sum(held.values()):
+            raise Wrong(f"{sum(held.values())} of {state.clock.cores} processors are held, and {state.clock.free} free")
 
     def _started(self, answer: Any, state: Any, *own: Any) -> None:
         self._close(state)
@@ -59,7 +76,7 @@ class Watch:
             self._open.pop(job).end = float(record.end if record.status == COMPLETED else state.clock.now)
 
     def virtual(self, begin: float, end: float) -> float:
-        """The integral of the rate."""
+        """Return the integral of the rate."""
         changes = [*self.rates, (float("inf"), 1.0)]
         return sum(
             rate * max(0.0, min(end, until) - max(begin, since)) for (since, rate), (until, _) in pairwise(changes)
@@ -67,5 +84,5 @@ class Watch:
 
 
 def node_types(platform: Platform) -> list[NodeType]:
-    """The type of every node, as they are numbered."""
+    """Return the type of every node, as they are numbered."""
     return [t for t in platform.types for _ in range(t.count)]

@@ -1,8 +1,8 @@
 """What every simulation must agree with: exact recursions and closed forms.
 
-First come, first served, when jobs need several servers at once (`harness.theory.kiefer_wolfowitz`):
+First come, first served, when jobs need several processors at once (`harness.theory.kiefer_wolfowitz`):
     `delays`, `delays_of_arrivals`   how long each job waits, exactly
-    `workloads`                      what is left to do on each server, as a job finds it
+    `workloads`                      what is left to do on each processor, as a job finds it
 
 Does the queue stay finite (`harness.theory.stability`; the paper's own sums in `harness.theory.enumeration`):
     `stability_of_stream`, `stability_of_log`  the answer, a `Stability`: load, critical load, …
@@ -10,27 +10,20 @@ Does the queue stay finite (`harness.theory.stability`; the paper's own sums in 
     `width_distribution`             shares of the widths in a log
     `constant_by_enumeration`, `constant_by_partitions`, `constant_by_sampling`
 
-Unlimited servers and a dispatcher's time limit (`harness.theory.infinite_server`, `estimation`, `figures`):
-    `InfiniteServer`                 busy servers, completion probability, critical limit
+Unlimited processors and a dispatcher's time limit (`harness.theory.infinite_server`, `estimation`):
+    `InfiniteServer`                 busy processors, completion probability, critical limit
     `poisson_case`, `negative_binomial_case`
     `estimate_parameters`            the model from a log, with confidence intervals; `Parameters`, `Estimate`
     `outcomes`                       which jobs of a log completed, and which were stopped at their limit
-    `completion_curve`, `completion_curves`, `draw`
+    `completion_curve`, `completion_curves`
 
 Textbook queues (`harness.theory.classical`):
     `erlang_b`, `erlang_c`, `mmc_mean_wait`, `mg1_mean_wait`, `little`, `mean_number`
 
-The simulator held to account with all of these (`harness.theory.comparison`):
-    `compare_all`, `Comparison`      seeded runs against closed forms; `comparison_table` prints them
-
-Published experiments: `harness.theory.service_rate` (pictures in `service_rate_figures`), `other_simulators`.
-
-Logs for all of them: `read_customers`, `Customers`.
+Logs for all of them: `read_job_stream`, `JobStream`. The simulator is compared with them by `reports/theory.py`.
 """
 
 from harness.theory.classical import erlang_b, erlang_c, little, mean_number, mg1_mean_wait, mmc_mean_wait
-from harness.theory.comparison import Comparison, compare_all, comparison_table
-from harness.theory.customers import Customers, read_customers
 from harness.theory.enumeration import (
     Sampled,
     constant_by_enumeration,
@@ -38,14 +31,16 @@ from harness.theory.enumeration import (
     constant_by_sampling,
 )
 from harness.theory.estimation import Estimate, Parameters, estimate_parameters, outcomes
-from harness.theory.figures import completion_curves, draw
 from harness.theory.infinite_server import (
     InfiniteServer,
     completion_curve,
+    completion_curves,
     negative_binomial_case,
     poisson_case,
 )
+from harness.theory.job_stream import JobStream, read_job_stream
 from harness.theory.kiefer_wolfowitz import delays, delays_of_arrivals, workloads
+from harness.theory.saturation import Saturated, saturated_constant, saturated_load
 from harness.theory.stability import (
     Stability,
     stability_constant,
@@ -55,15 +50,13 @@ from harness.theory.stability import (
 )
 
 __all__ = [
-    "Comparison",
-    "Customers",
     "Estimate",
     "InfiniteServer",
+    "JobStream",
     "Parameters",
     "Sampled",
+    "Saturated",
     "Stability",
-    "compare_all",
-    "comparison_table",
     "completion_curve",
     "completion_curves",
     "constant_by_enumeration",
@@ -71,7 +64,6 @@ __all__ = [
     "constant_by_sampling",
     "delays",
     "delays_of_arrivals",
-    "draw",
     "erlang_b",
     "erlang_c",
     "estimate_parameters",
@@ -82,7 +74,9 @@ __all__ = [
     "negative_binomial_case",
     "outcomes",
     "poisson_case",
-    "read_customers",
+    "read_job_stream",
+    "saturated_constant",
+    "saturated_load",
     "stability_constant",
     "stability_of_log",
     "stability_of_stream",

@@ -1,6 +1,6 @@
 """Textbook queues with known answers, for holding a simulator to account: M/M/c, M/G/1, and Little's law.
 
-Jobs of one server each arrive as a Poisson stream; `mean_service` and all waits are in seconds, rates per
+Jobs of one processor each arrive as a Poisson stream; `mean_service` and all waits are in seconds, rates per
 second.
 """
 
@@ -8,33 +8,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.errors import HarnessError
-from harness.theory.inputs import nonnegative, positive, same_length, series, server_count
+from harness.theory.inputs import nonnegative, positive, proc_count, same_length, series
 
 
-def erlang_b(servers: int, offered: float) -> float:
-    """Probability that all of c servers are busy when no one may wait (Erlang 1917); `offered` = λ·E[S]."""
+def erlang_b(procs: int, offered: float) -> float:
+    """Return the probability that all processors are busy when no job may wait (Erlang 1917); `offered` = λ·E[S]."""
     offered = positive(offered, "offered load")
     blocked = 1.0
-    for c in range(1, server_count(servers) + 1):  # every term positive: stable for any number of servers
+    for c in range(1, proc_count(procs) + 1):  # every term positive: stable for any number of processors
         blocked = offered * blocked / (c + offered * blocked)
     return blocked
 
 
-def erlang_c(servers: int, offered: float) -> float:
-    """Probability that a job has to wait in M/M/c; `offered` = λ·E[S] < c."""
-    _must_be_stable(positive(offered, "offered load") / server_count(servers))
-    blocked = erlang_b(servers, offered)
-    return blocked / (1 - offered / servers * (1 - blocked))
+def erlang_c(procs: int, offered: float) -> float:
+    """Return the probability that a job has to wait in M/M/c; `offered` = λ·E[S] < c."""
+    _must_be_stable(positive(offered, "offered load") / proc_count(procs))
+    blocked = erlang_b(procs, offered)
+    return blocked / (1 - offered / procs * (1 - blocked))
 
 
-def mmc_mean_wait(arrival_rate: float, mean_service: float, servers: int) -> float:
-    """Mean wait in M/M/c: exponential service, first come, first served."""
+def mmc_mean_wait(arrival_rate: float, mean_service: float, procs: int) -> float:
+    """Return the mean wait in M/M/c: exponential service, first come, first served."""
     offered = positive(arrival_rate, "arrival rate") * positive(mean_service, "mean service time")
-    return erlang_c(servers, offered) * mean_service / (servers - offered)
+    return erlang_c(procs, offered) * mean_service / (procs - offered)
 
 
 def mg1_mean_wait(arrival_rate: float, mean_service: float, service_variance: float) -> float:
-    """Mean wait in M/G/1, first come, first served (Pollaczek 1930, Khinchine 1932)."""
+    """Return the mean wait in M/G/1, first come, first served (Pollaczek 1930, Khinchine 1932)."""
     load = positive(arrival_rate, "arrival rate") * positive(mean_service, "mean service time")
     _must_be_stable(load)
     second_moment = nonnegative(service_variance, "variance of the service time") + mean_service**2
@@ -42,12 +42,12 @@ def mg1_mean_wait(arrival_rate: float, mean_service: float, service_variance: fl
 
 
 def little(arrival_rate: float, mean_time: float) -> float:
-    """L = λW (Little 1961): mean number in a system that jobs enter at this rate and stay in this long."""
+    """Return the mean number in a system that jobs enter at this rate and stay in this long: L = λW (Little 1961)."""
     return nonnegative(arrival_rate, "arrival rate") * nonnegative(mean_time, "mean time")
 
 
 def mean_number(enter: ArrayLike, leave: ArrayLike) -> float:
-    """How many jobs are inside, averaged over the time from the first `enter` to the last `leave`.
+    """Count the jobs inside, averaged over the time from the first `enter` to the last `leave`.
 
     Over such a whole run Little's law is exact: this equals `little(jobs / length of the run, mean of
     leave − enter)`.

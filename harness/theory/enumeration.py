@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.errors import HarnessError
-from harness.theory.inputs import SUM_TOLERANCE, IntArray, server_count, shares
+from harness.theory.inputs import SUM_TOLERANCE, IntArray, proc_count, shares
 
 Number = TypeVar("Number", float, Fraction)
 
 #: Beyond these, a sum takes more than about a minute.
-MOST_SERVERS_ENUMERATED = 7
-MOST_SERVERS_PARTITIONED = 50
+MOST_PROCS_ENUMERATED = 7
+MOST_PROCS_PARTITIONED = 50
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,22 @@ class Sampled:
 
 
 def constant_by_enumeration(widths: Sequence[Number]) -> Number:
-    """C by (4): over all sequences of the widths of s jobs, s = len(widths)."""
-    servers = _small(widths, MOST_SERVERS_ENUMERATED)
-    possible = [k for k in range(1, servers + 1) if widths[k - 1]]
+    """Sum C by (4): over all sequences of the widths of s jobs, s = len(widths)."""
+    procs = _small(widths, MOST_PROCS_ENUMERATED)
+    possible = [k for k in range(1, procs + 1) if widths[k - 1]]
     total = widths[0] * 0
-    for jobs in product(possible, repeat=servers):
-        total += prod((widths[k - 1] for k in jobs), start=total * 0 + 1) / _fitting(jobs, servers)
+    for jobs in product(possible, repeat=procs):
+        total += prod((widths[k - 1] for k in jobs), start=total * 0 + 1) / _fitting(jobs, procs)
     return total
 
 
 def constant_by_partitions(widths: Sequence[Number]) -> Number:
-    """C by (9): over what the jobs in service need together, and over its partitions into their widths."""
-    servers = _small(widths, MOST_SERVERS_PARTITIONED)
-    possible = [k for k in range(1, servers + 1) if widths[k - 1]]
+    """Sum C by (9): over what the jobs in service need together, and over its partitions into their widths."""
+    procs = _small(widths, MOST_PROCS_PARTITIONED)
+    possible = [k for k in range(1, procs + 1) if widths[k - 1]]
     total = widths[0] * 0
-    for needed in range(1, servers + 1):
-        next_does_not_fit = sum(widths[servers - needed :], start=total * 0)
+    for needed in range(1, procs + 1):
+        next_does_not_fit = sum(widths[procs - needed :], start=total * 0)
         for counts in _partitions(needed, possible):
             orders = Fraction(factorial(sum(counts) - 1), prod(map(factorial, counts)))
             chance = prod((widths[k - 1] ** n for k, n in zip(possible, counts, strict=False)), start=total * 0 + 1)
@@ -60,39 +60,39 @@ def constant_by_partitions(widths: Sequence[Number]) -> Number:
     return total
 
 
-def constant_by_sampling(widths: ArrayLike, servers: int, samples: int = 100_000, seed: int = 0) -> Sampled:
-    """C by (10): the mean of 1/‖m‖ over random queues, drawn from `widths`."""
+def constant_by_sampling(widths: ArrayLike, procs: int, samples: int = 100_000, seed: int = 0) -> Sampled:
+    """Estimate C by (10), as the mean of 1/‖m‖ over random queues, drawn from `widths`."""
     p = shares(widths)
-    servers = server_count(servers)
-    if p[servers:].any():
-        raise HarnessError(f"jobs wider than the {servers} servers can never start: leave them out")
+    procs = proc_count(procs)
+    if p[procs:].any():
+        raise HarnessError(f"jobs wider than the {procs} processors can never start: leave them out")
     if samples < 2:
         raise HarnessError(f"samples is {samples}; it takes at least 2 to know their error")
-    reciprocals = 1 / _sampled_fits(p.cumsum(), servers, samples, np.random.default_rng(seed))
+    reciprocals = 1 / _sampled_fits(p.cumsum(), procs, samples, np.random.default_rng(seed))
     return Sampled(float(reciprocals.mean()), float(reciprocals.std(ddof=1) / samples**0.5))
 
 
 def _small(widths: Sequence[Number], most: int) -> int:
-    """The number of servers, if it is small and the widths are a distribution."""
+    """Return the number of processors; refuse a large one, and widths that are no distribution."""
     if not 1 <= len(widths) <= most:
-        raise HarnessError(f"this sum is for 1 to {most} servers, not {len(widths)}; stability_constant is for any")
+        raise HarnessError(f"this sum is for 1 to {most} processors, not {len(widths)}; stability_constant is for any")
     if any(p < 0 for p in widths) or abs(float(sum(widths)) - 1) > SUM_TOLERANCE:
         raise HarnessError(f"the width distribution sums to {float(sum(widths)):.10g}; probabilities must sum to 1")
     return len(widths)
 
 
-def _fitting(jobs: Sequence[int], servers: int) -> int:
-    """‖m‖: how many of the jobs, from the first, fit together."""
+def _fitting(jobs: Sequence[int], procs: int) -> int:
+    """Count the jobs that fit together, from the first: ‖m‖."""
     needed = 0
     for fitting, width in enumerate(jobs):
         needed += width
-        if needed > servers:
+        if needed > procs:
             return fitting
     return len(jobs)
 
 
 def _partitions(total: int, parts: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """How many of each of the ascending `parts` make up `total`; an answer may end early: no more."""
+    """Yield how many of each of the ascending `parts` make up `total`; an answer that ends early has no more."""
     if total == 0:
         yield ()
     elif parts:
@@ -101,9 +101,9 @@ def _partitions(total: int, parts: Sequence[int]) -> Iterator[tuple[int, ...]]:
                 yield (count, *rest)
 
 
-def _sampled_fits(upto: np.ndarray, servers: int, samples: int, random: np.random.Generator) -> IntArray:
-    """‖m‖ of `samples` queues, all grown job by job until the next job of each does not fit."""
-    room = np.full(samples, servers)
+def _sampled_fits(upto: np.ndarray, procs: int, samples: int, random: np.random.Generator) -> IntArray:
+    """Return ‖m‖ of `samples` queues, all grown job by job until the next job of each does not fit."""
+    room = np.full(samples, procs)
     fits = np.zeros(samples, dtype=np.int64)
     growing = np.arange(samples)
     while growing.size:

@@ -8,7 +8,7 @@ both ends for as long as they ran, so the most likely rates are counts over the 
     μ = completed / Σ runtime        ν = stopped / Σ runtime
 
 which neither forgets what is censored nor takes it for an end. The unit observed is the job,
-whose servers end together; a model that lets them end independently gives these rates to each of them.
+whose processors end together; a model that lets them end independently gives these rates to each of them.
 """
 
 from dataclasses import dataclass
@@ -46,10 +46,12 @@ class Parameters:
     confidence: float
 
     def model(self, release: Release = "independent") -> InfiniteServer:
-        """The infinite-server model with the estimated values."""
+        """Return the infinite-server model with the estimated values."""
         shares = np.zeros(int(self.widths["width"].max()))
         shares[self.widths["width"] - 1] = self.widths["share"]
-        return InfiniteServer(self.arrival_rate.value, self.service_rate.value, self.kill_rate.value, shares, release)
+        rates = (self.arrival_rate.value, self.service_rate.value, self.kill_rate.value)
+        left = self.service_rate.value * self.censored / self.completed
+        return InfiniteServer(*rates, shares, release, left)
 
 
 def estimate_parameters(
@@ -95,7 +97,7 @@ def estimate_parameters(
 
 
 def rate(events: int, exposure: float, confidence: float = 0.95) -> Estimate:
-    """Events per unit of exposure, with Garwood's interval; without events its lower end is zero."""
+    """Estimate the events per unit of exposure, with Garwood's interval; without events its lower end is zero."""
     tail = (1 - confidence) / 2
     low = float(stats.gamma.ppf(tail, events)) if events else 0.0
     high = float(stats.gamma.ppf(1 - tail, events + 1))
@@ -105,7 +107,7 @@ def rate(events: int, exposure: float, confidence: float = 0.95) -> Estimate:
 def outcomes(
     runtime: ArrayLike, limit: ArrayLike, status: ArrayLike | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which jobs were killed at their limit and which completed, as `(killed, completed)`.
+    """Tell which jobs were killed at their limit and which completed, as `(killed, completed)`.
 
     A job that lasted as long as its limit (zero or less: it has none) was killed, whatever the log calls
     it. Others completed if their SWF `status` is 1, or unknown (−1, or no status at all); failed and
@@ -119,7 +121,7 @@ def outcomes(
 
 
 def _width_shares(widths: NDArray[np.int64], confidence: float) -> pd.DataFrame:
-    """α_k of the widths that occur; every occurring share is above zero."""
+    """Estimate α_k of the widths that occur; every occurring share is above zero."""
     occurring, jobs = np.unique(widths, return_counts=True)
     tail, n = (1 - confidence) / 2, widths.size
     return pd.DataFrame(

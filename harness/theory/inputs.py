@@ -1,4 +1,4 @@
-"""What the formulas of this room accept: each check says in one sentence what is wrong and what is right."""
+"""Checks of what the formulas take: each says in one sentence what is wrong and what is right."""
 
 from typing import Any
 
@@ -20,35 +20,35 @@ SUM_TOLERANCE = 1e-9
 
 
 def positive(value: float, name: str) -> float:
-    """`value`, if it is a number above zero."""
+    """Return `value`; refuse what is not a number above zero."""
     if not 0 < value < np.inf:
         raise HarnessError(f"{name} is {value:g}; it must be a finite number above zero")
     return float(value)
 
 
 def nonnegative(value: float, name: str) -> float:
-    """`value`, if it is a number not below zero."""
+    """Return `value`; refuse what is not a number of at least zero."""
     if not 0 <= value < np.inf:
         raise HarnessError(f"{name} is {value:g}; it must be a finite number, zero or more")
     return float(value)
 
 
 def fraction(value: float, name: str) -> float:
-    """`value`, if it lies strictly between zero and one."""
+    """Return `value`; refuse what does not lie strictly between zero and one."""
     if not 0 < value < 1:
         raise HarnessError(f"{name} is {value:g}; it must lie strictly between 0 and 1")
     return float(value)
 
 
-def server_count(servers: int) -> int:
-    """`servers`, if there is at least one and none is split."""
-    if servers != int(servers) or servers < 1:
-        raise HarnessError(f"servers is {servers}; it must be a whole number, at least 1")
-    return int(servers)
+def proc_count(procs: int) -> int:
+    """Return `procs`; refuse fewer than one, and parts of one."""
+    if procs != int(procs) or procs < 1:
+        raise HarnessError(f"procs is {procs}; it must be a whole number, at least 1")
+    return int(procs)
 
 
 def shares(widths: ArrayLike, name: str = "the width distribution") -> FloatArray:
-    """p_1, p_2, …: probabilities that a job needs 1, 2, … servers, rescaled to sum to one to the last bit."""
+    """Return the probabilities p_1, p_2, … of the widths 1, 2, …, scaled to sum to one to the last bit."""
     p = np.asarray(widths, dtype=np.float64)
     if p.ndim != 1 or p.size == 0:
         raise HarnessError(f"{name} must be a list of probabilities p1, p2, …; it has shape {p.shape}")
@@ -62,32 +62,32 @@ def shares(widths: ArrayLike, name: str = "the width distribution") -> FloatArra
 
 
 def series(values: ArrayLike, name: str) -> FloatArray:
-    """One finite number not below zero for each customer."""
+    """Return one number for each job; refuse what is below zero or not finite."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
-        raise HarnessError(f"{name} must hold one number for each customer; it has shape {array.shape}")
+        raise HarnessError(f"{name} must hold one number for each job; it has shape {array.shape}")
     wrong = np.flatnonzero(~((array >= 0) & (array < np.inf)))
     if wrong.size:
-        customer = wrong[0]
-        raise HarnessError(f"{name} of customer {customer} is {array[customer]:g}; it must be finite and not negative")
+        job = wrong[0]
+        raise HarnessError(f"{name} of job {job} is {array[job]:g}; it must be finite and not negative")
     return array
 
 
-def whole_widths(values: ArrayLike, servers: int | None = None) -> IntArray:
-    """How many servers each customer needs: whole numbers from 1 to `servers`."""
+def whole_widths(values: ArrayLike, procs: int | None = None) -> IntArray:
+    """Return how many processors each job needs; refuse what is not a whole number from 1 to `procs`."""
     array = series(values, "width")
-    most = np.inf if servers is None else servers
+    most = np.inf if procs is None else procs
     wrong = np.flatnonzero((array != np.floor(array)) | (array < 1) | (array > most))
     if wrong.size:
-        customer = wrong[0]
-        bound = "at least 1" if servers is None else f"from 1 to the {servers} servers there are"
-        raise HarnessError(f"width of customer {customer} is {array[customer]:g}; it must be a whole number {bound}")
+        job = wrong[0]
+        bound = "at least 1" if procs is None else f"from 1 to the {procs} processors there are"
+        raise HarnessError(f"width of job {job} is {array[job]:g}; it must be a whole number {bound}")
     return array.astype(np.int64)
 
 
 def same_length(**columns: NDArray[Any]) -> None:
-    """Nothing, if every column describes the same number of customers."""
+    """Refuse columns that describe different numbers of jobs."""
     lengths = {name: column.size for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise HarnessError(f"the columns describe different numbers of customers: {told}")
+        raise HarnessError(f"the columns describe different numbers of jobs: {told}")

@@ -1,12 +1,12 @@
 """Does the queue of a supercomputer stay finite? The criterion of Rumyantsev (2014), computed exactly.
 
 Jobs arrive as a Poisson stream of rate λ and are served first come, first served; each needs a random
-number N of the s servers for an exponential time S, independent of N. The queue stays finite if and only
+number N of the s processors for an exponential time S, independent of N. The queue stays finite if and only
 if
 
     ρ = λ · C · E[S] < 1        C = E[1/‖m‖]
 
-where ‖m‖ is how many jobs from the head of an endless queue fit on s servers together. 1/C, not C, is the
+where ‖m‖ is how many jobs from the head of an endless queue fit on s processors together. 1/C, not C, is the
 mean number of jobs in service when the queue never empties; the most jobs that can be served per second
 are 1/(C·E[S]).
 
@@ -15,7 +15,7 @@ A_j of
 
     A(z) = −log(1 − P(z)) = Σ_n P(z)^n / n
 
-is the sum over n of 1/n · P{n jobs need j servers in all}, and what follows them does not fit with
+is the sum over n of 1/n · P{n jobs need j procs in all}, and what follows them does not fit with
 probability P{N > s − j}, so C = Σ_{j=1..s} A_j · P{N > s − j}. From z A' = z P' / (1 − P), the terms
 j·A_j obey a renewal equation in which everything is positive, so nothing cancels and every digit counts.
 """
@@ -26,37 +26,37 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.errors import HarnessError
+from harness.theory.inner_product import inner_product
 from harness.theory.inputs import (
     FloatArray,
     positive,
+    proc_count,
     same_length,
     series,
-    server_count,
     shares,
     whole_widths,
 )
-from harness.theory.recursion import inner_product
 
 
 @dataclass(frozen=True)
 class Stability:
-    """Whether a stream of jobs can be served on so many servers, and how far it is from the edge."""
+    """Whether a stream of jobs can be served on so many processors, and how far it is from the edge."""
 
-    servers: int
+    procs: int
     constant: float  # C
-    mean_width: float  # E[N], servers
+    mean_width: float  # E[N], processors
     mean_service: float  # E[S], s
     arrival_rate: float  # λ, jobs per second that fit on the machine
     unaccepted: int = 0  # jobs of the log that are wider than the machine: left out of everything above
 
     @property
     def jobs_in_service(self) -> float:
-        """Mean number in service when the queue never empties: 1/C."""
+        """Return the mean number in service when the queue never empties: 1/C."""
         return 1 / self.constant
 
     @property
     def load(self) -> float:
-        """ρ, the share of the capacity for such jobs that the stream asks for."""
+        """Return ρ, the share of the capacity for such jobs that the stream asks for."""
         return self.arrival_rate * self.constant * self.mean_service
 
     @property
@@ -66,26 +66,26 @@ class Stability:
 
     @property
     def max_arrival_rate(self) -> float:
-        """Jobs per second at which the queue begins to grow for ever."""
+        """Return the jobs per second at which the queue begins to grow for ever."""
         return 1 / (self.constant * self.mean_service)
 
     @property
     def critical_factor(self) -> float:
-        """By how much the stream may be condensed in time before the queue grows for ever."""
+        """Return by how much the stream may be condensed in time before the queue grows for ever."""
         return 1 / self.load
 
     @property
     def utilisation(self) -> float:
-        """Share of the servers' time the stream asks for; it is served if the stream is stable."""
-        return self.arrival_rate * self.mean_service * self.mean_width / self.servers
+        """Return the share of the processors' time that the stream asks for; it is served if the stream is stable."""
+        return self.arrival_rate * self.mean_service * self.mean_width / self.procs
 
     @property
     def critical_utilisation(self) -> float:
-        """The utilisation first come, first served cannot exceed with such widths; the rest is gaps."""
-        return self.mean_width / (self.constant * self.servers)
+        """Return the utilisation that first come, first served cannot exceed with such widths; the rest is gaps."""
+        return self.mean_width / (self.constant * self.procs)
 
     def __str__(self) -> str:
-        """The answer in words."""
+        """Say the answer in words."""
         percent = f"{100 * self.load:.0f}"
         if percent == "100":
             percent = f"{100 * self.load:.4f}"  # at the edge the whole number would hide the side
@@ -93,24 +93,24 @@ class Stability:
         return f"{'stable' if self.stable else 'unstable'}: {percent} % of capacity{end}"
 
 
-def stability_of_stream(widths: ArrayLike, servers: int, arrival_rate: float, mean_service: float) -> Stability:
-    """The stability of a stream whose jobs need k servers with probability `widths[k - 1]`.
+def stability_of_stream(widths: ArrayLike, procs: int, arrival_rate: float, mean_service: float) -> Stability:
+    """Return the stability of a stream whose jobs need k processors with probability `widths[k - 1]`.
 
     `arrival_rate` is in jobs per second and `mean_service` in seconds, or in any other unit of time, the
     same one.
     """
-    p = _up_to(servers, widths)
+    p = _up_to(procs, widths)
     return Stability(
-        servers=servers,
-        constant=stability_constant(p, servers),
-        mean_width=float(p @ np.arange(1, servers + 1)),
+        procs=procs,
+        constant=stability_constant(p, procs),
+        mean_width=float(p @ np.arange(1, procs + 1)),
         mean_service=positive(mean_service, "mean service time"),
         arrival_rate=positive(arrival_rate, "arrival rate"),
     )
 
 
-def stability_of_log(interarrival: ArrayLike, service: ArrayLike, width: ArrayLike, servers: int) -> Stability:
-    """The stability of the jobs of a log on `servers` servers, from their means and their widths.
+def stability_of_log(interarrival: ArrayLike, service: ArrayLike, width: ArrayLike, procs: int) -> Stability:
+    """Return the stability of the jobs of a log on `procs` processors, from their means and their widths.
 
     `interarrival` [s] has one gap for each job, or one less, as `numpy.diff` of the arrivals gives. Jobs
     wider than the machine are left out, with their share of the arrivals, and counted.
@@ -121,59 +121,59 @@ def stability_of_log(interarrival: ArrayLike, service: ArrayLike, width: ArrayLi
     same_length(service=services, width=every_width)
     if gaps.size not in (services.size, services.size - 1):
         raise HarnessError(f"{gaps.size} interarrival times do not belong to {services.size} jobs")
-    fits = every_width <= server_count(servers)
+    fits = every_width <= proc_count(procs)
     rate = 1 / positive(float(gaps.mean()), "mean interarrival time") * fits.mean()
-    p, unaccepted = width_distribution(every_width, servers)
-    answer = stability_of_stream(p, servers, float(rate), float(services[fits].mean()))
+    p, unaccepted = width_distribution(every_width, procs)
+    answer = stability_of_stream(p, procs, float(rate), float(services[fits].mean()))
     return Stability(**{**vars(answer), "unaccepted": unaccepted})
 
 
-def width_distribution(widths: ArrayLike, servers: int) -> tuple[FloatArray, int]:
-    """Shares p_1, …, p_s of the widths in a log that fit on `servers` servers, and how many jobs do not."""
-    servers = server_count(servers)
+def width_distribution(widths: ArrayLike, procs: int) -> tuple[FloatArray, int]:
+    """Return the shares p_1, …, p_s of the widths in a log that fit on the machine, and how many jobs do not."""
+    procs = proc_count(procs)
     every_width = whole_widths(widths)
-    fitting = every_width[every_width <= servers]
+    fitting = every_width[every_width <= procs]
     if not fitting.size:
-        raise HarnessError(f"none of the {every_width.size} jobs fits on {servers} servers")
-    counts = np.bincount(fitting, minlength=servers + 1)[1:]
+        raise HarnessError(f"none of the {every_width.size} jobs fits on {procs} processors")
+    counts = np.bincount(fitting, minlength=procs + 1)[1:]
     return counts / fitting.size, every_width.size - fitting.size
 
 
-def stability_constant(widths: ArrayLike, servers: int | None = None) -> float:
-    """C = E[1/‖m‖] for jobs that need k servers with probability `widths[k - 1]`, exactly.
+def stability_constant(widths: ArrayLike, procs: int | None = None) -> float:
+    """Return C = E[1/‖m‖] for jobs that need k processors with probability `widths[k - 1]`, exactly.
 
-    Without `servers`, the machine is as large as the list is long. 1/C is the mean number of jobs in
+    Without `procs`, the machine is as large as the list is long. 1/C is the mean number of jobs in
     service of the saturated system.
     """
     listed = shares(widths)
-    servers = server_count(listed.size if servers is None else servers)
-    p = np.concatenate(([0.0], _up_to(servers, listed)))
+    procs = proc_count(listed.size if procs is None else procs)
+    p = np.concatenate(([0.0], _up_to(procs, listed)))
     wider = np.append(np.cumsum(p[:0:-1])[::-1], 0.0)  # P{N > k}, k = 0, …, s, summed from the small end
     renewals = _renewals(p)
-    size = np.arange(1, servers + 1)
-    return float(np.sum(renewals[1:] / size * wider[servers - size]))
+    size = np.arange(1, procs + 1)
+    return float(np.sum(renewals[1:] / size * wider[procs - size]))
 
 
 def _renewals(p: FloatArray) -> FloatArray:
-    """B_j = j·A_j, from B_j = j·p_j + Σ_{i<j} p_i·B_{j−i}, for j = 0, …, s.
+    """Return B_j = j·A_j, from B_j = j·p_j + Σ_{i<j} p_i·B_{j−i}, for j = 0, …, s.
 
     B is written backwards, so that the sum over i is the product of two pieces of memory read forwards.
     """
-    servers = p.size - 1
-    backwards = np.zeros(servers + 1)
-    for j in range(1, servers + 1):
-        here = servers - j
-        backwards[here] = j * p[j] + inner_product(p[1:j], backwards[here + 1 : servers])
+    procs = p.size - 1
+    backwards = np.zeros(procs + 1)
+    for j in range(1, procs + 1):
+        here = procs - j
+        backwards[here] = j * p[j] + inner_product(p[1:j], backwards[here + 1 : procs])
     return backwards[::-1]
 
 
-def _up_to(servers: int, widths: ArrayLike) -> FloatArray:
-    """p_1, …, p_s: nothing may be wider than the machine, and what is not listed has probability zero."""
-    servers = server_count(servers)
+def _up_to(procs: int, widths: ArrayLike) -> FloatArray:
+    """Return p_1, …, p_s, zero where nothing is listed; refuse what is wider than the machine."""
+    procs = proc_count(procs)
     p = shares(widths)
-    too_wide = p[servers:].sum()
+    too_wide = p[procs:].sum()
     if too_wide > 0:
         raise HarnessError(
-            f"jobs wider than the {servers} servers have probability {too_wide:g}; they can never start: leave them out"
+            f"jobs wider than the {procs} processors have probability {too_wide:g} and can never start: leave them out"
         )
-    return np.pad(p[:servers], (0, max(0, servers - p.size)))
+    return np.pad(p[:procs], (0, max(0, procs - p.size)))

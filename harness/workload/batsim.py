@@ -1,39 +1,45 @@
 """Workloads of Batsim (its JSON), as far as they need no network: jobs whose profile is a delay."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
 
 
+def is_batsim(path: str) -> bool:
+    """Say whether `path` is called as a JSON file is, packed or not."""
+    return suffix_of(path) == ".json"
+
+
 def read_batsim(path: str | Path) -> Log:
-    """A `.json` or `.json.gz` with `nb_res`, `jobs` (`id`, `subtime`, `res`, `profile`, `walltime`), `profiles`."""
+    """Read JSON with `nb_res`, `jobs` (`id`, `subtime`, `res`, `profile`, `walltime`), `profiles`."""
     path = Path(path)
     try:
-        content = json.loads(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
-    except (OSError, EOFError, ValueError) as error:
+        content = json.loads(unpacked(stored_bytes(path, "a workload of Batsim"), path))
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"{path}: cannot be read: {error}") from error
     try:
         rows = [_row(job, content["profiles"][job["profile"]], path) for job in content["jobs"]]
-        header = (f"; MaxProcs: {int(content['nb_res'])}",)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        procs = int(content["nb_res"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise HarnessError(
             f"{path}: expected a workload of Batsim: nb_res, jobs (id, subtime, res, profile) and profiles, each "
             f"delay with its delay; {type(error).__name__}: {error}"
         ) from error
     frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate"])
     frame = frame.sort_values("submit", kind="stable", ignore_index=True)
-    return log_from_frame(frame, path.name.split(".json")[0], header=header, source=str(path))
+    header = (f"; MaxProcs: {procs}",)  # part of the identity of such logs
+    return log_from_frame(frame, path.name.split(".json")[0], procs=procs, header=header, source=str(path))
 
 
 def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[float, ...]:
-    """One job; `workload!17` is number 17."""
+    """Return one job as a row; `workload!17` is number 17."""
     if profile["type"] != "delay":
         raise HarnessError(
             f"{path}: job {job['id']} has a profile of type {profile['type']!r}, whose length depends on a network; "

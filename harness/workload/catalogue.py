@@ -2,14 +2,13 @@
 
 import os
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.bundled import folder
+from harness.disk.bundled import folder
+from harness.disk.data_search import cache_folder, data_folders, files_below, find_below, is_file_name, looked_in
 from harness.errors import HarnessError, did_you_mean
-from harness.workload.cache import cache_folder
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,13 @@ class Trace:
 
     @property
     def checksum(self) -> str:
-        """What the file in the archive must have; unknown where ours goes by another name, and may be packed anew."""
+        """The SHA-256 of the file in the archive; unknown where ours has another name, and may be packed anew."""
         return self.sha256 if self.path.endswith(f"/{self.file}") else ""
 
 
 @cache
 def catalogue() -> dict[str, Trace]:
-    """All logs of `workloads/catalogue.toml` by their short names, in its order."""
+    """Return all logs of `workloads/catalogue.toml` by their short names, in its order."""
     path = folder("workloads") / "catalogue.toml"
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -44,31 +43,30 @@ def catalogue() -> dict[str, Trace]:
 
 
 def find_trace(name: str | os.PathLike[str]) -> Path:
-    """The file of the log `name`: a path, a short name of the catalogue in any case, or a file's name.
+    """Return the file of the log `name`: a path, a short name of the catalogue in any case, or a file's name.
 
     Names are looked for in the folders of the environment variable `HARNESS_DATA` and below them, then among
     what was fetched into the cache folder.
     """
     path, name = Path(name), str(name)
-    if path.exists() and not path.is_dir():
+    if os.path.exists(path) and not os.path.isdir(path):
         return path
     trace = _by_name(name)
-    if trace is None and name and path.is_dir():
+    if trace is None and name and os.path.isdir(path):
         raise HarnessError(f"{name}: is a folder; expected a log, or the short name of one")
-    if trace is None and (path.is_absolute() or not _is_file_name(name)):
+    if trace is None and (path.is_absolute() or not is_file_name(name)):
         raise HarnessError(f"no log file and no trace {name!r}: {_nearest(name)}")
     file = trace.file if trace else name
-    for place in _places():
-        if (found := _find_below(place, file)) is not None:
-            return found
+    if found := find_below(_places(), file, file.removesuffix(".gz")):
+        return found
     if trace is None:
-        raise HarnessError(f"{name}: there is no such file, here or {_looked()}")
+        raise HarnessError(f"{name}: there is no such file, here or {looked_in(_places())}")
     advice = f"fetch it with: harness data fetch {trace.name}" if trace.path else "its folder belongs in HARNESS_DATA"
-    raise HarnessError(f"trace {trace.name!r}: its file {file} is not {_looked()}; {advice}")
+    raise HarnessError(f"trace {trace.name!r}: its file {file} is not {looked_in(_places())}; {advice}")
 
 
 def named_trace(name: str) -> Trace:
-    """The log of the catalogue with this short name, in any case."""
+    """Return the log of the catalogue with this short name, in any case."""
     trace = _by_name(name)
     if trace is None:
         raise HarnessError(f"there is no trace {name!r}: {_nearest(name)}")
@@ -76,8 +74,8 @@ def named_trace(name: str) -> Trace:
 
 
 def found_traces() -> dict[str, Path]:
-    """Where the logs of the catalogue are that are there, by short name; every folder is looked through once."""
-    places = [_names_below(place) for place in _places()]
+    """Find the logs of the catalogue that are there, by short name; every folder is looked through once."""
+    places = [files_below(place) for place in _places()]
     found = {}
     for trace in catalogue().values():
         for names in places:
@@ -88,59 +86,20 @@ def found_traces() -> dict[str, Path]:
     return found
 
 
-def find_data(name: str) -> Path:
-    """A file or folder that is no log, by its path here or below one of the folders of `HARNESS_DATA`."""
-    for place in (Path(), *_places()):
-        if (place / name).exists():
-            return place / name
-    raise HarnessError(f"{name}: there is no such file, here or {_looked()}")
-
-
 def fetched_folder() -> Path:
-    """Where traces are kept that the harness itself fetched."""
+    """Return where traces are kept that the harness itself fetched."""
     return cache_folder() / "traces"
 
 
-def _places() -> Iterator[Path]:
-    for place in os.environ.get("HARNESS_DATA", "").split(os.pathsep):
-        if place:
-            yield Path(place)
-    yield fetched_folder()
-
-
-def _find_below(place: Path, file: str) -> Path | None:
-    """`file` in `place`, directly or anywhere below; an unpacked one will do as well."""
-    for wanted in (file, file.removesuffix(".gz")):
-        if (place / wanted).is_file():
-            return place / wanted
-    names = _names_below(place)
-    return names.get(file) or names.get(file.removesuffix(".gz"))
-
-
-def _names_below(place: Path) -> dict[str, Path]:
-    """The files in `place` and below by name; of several, the one that is least deep, then the first by alphabet."""
-    found: dict[str, Path] = {}
-    for parent, _, files in sorted(os.walk(place), key=lambda walked: (walked[0].count(os.sep), walked[0])):
-        for file in files:
-            found.setdefault(file, Path(parent) / file)
-    return found
+def _places() -> list[Path]:
+    return [*data_folders(), fetched_folder()]
 
 
 def _by_name(name: str) -> Trace | None:
     return {short.lower(): trace for short, trace in catalogue().items()}.get(name.lower())
 
 
-def _looked() -> str:
-    places = list(map(str, _places()))
-    hint = "" if len(places) > 1 else " (HARNESS_DATA is not set)"
-    return f"in {', '.join(places)} or below{hint}"
-
-
-def _is_file_name(name: str) -> bool:
-    return name.lower().endswith((".swf", ".gz"))
-
-
 def _nearest(name: str) -> str:
-    """The short name that was meant, in small letters if `name` is: else none is near."""
+    """Return words with the nearest short name, in small letters if `name` is, or none would be near."""
     names = [short.lower() for short in catalogue()] if name.islower() else list(catalogue())
     return did_you_mean(name, names, otherwise="harness data list shows the names there are")

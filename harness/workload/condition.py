@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError, did_you_mean
+from harness.policy.spec import figure, syntax
 
 #: What a condition may name, by column of the jobs under preparation.
 COLUMNS = {
@@ -45,15 +46,14 @@ class Condition:
 
     def __init__(self, text: str) -> None:
         try:
-            self._tree = ast.parse(text.strip(), mode="eval").body
+            self._tree = syntax(text)
             self.text = ast.unparse(self._tree)  # one spelling, whatever the blanks and parentheses were
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            self._truth(self._tree, dict.fromkeys(COLUMNS, np.empty(0)))  # refuses now what it would refuse later
+        except (ValueError, RecursionError):
             raise HarnessError(f"the condition {text!r}: expected something like procs <= 64 and user != 3") from None
-        nothing = dict.fromkeys(COLUMNS, np.empty(0))
-        self._truth(self._tree, nothing)  # refuses now what it would refuse later
 
     def holds(self, columns: Mapping[str, npt.NDArray[Any]]) -> Bools:
-        """For which jobs it holds, given the columns by the names of `COLUMNS`."""
+        """Return for which jobs it holds, given the columns by the names of `COLUMNS`."""
         return self._truth(self._tree, columns)
 
     def _truth(self, node: ast.expr, columns: Mapping[str, npt.NDArray[Any]]) -> Bools:
@@ -87,7 +87,7 @@ class Condition:
                     )
                 return columns[name]
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                return number
+                return figure(number)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-                return -number
+                return -figure(number)
         raise HarnessError(f"the condition {self.text!r}: expected a column or a number for {ast.unparse(node)!r}")

@@ -15,7 +15,7 @@ Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 def canonical(values: npt.NDArray[Any]) -> Column:
-    """`values` as int64 if they are whole numbers throughout, else as float64."""
+    """Return `values` as int64 if they are whole numbers throughout, else as float64."""
     if values.dtype.kind in "iu" and values.dtype != np.uint64:
         return values.astype(np.int64, copy=False)
     floats = values.astype(np.float64, copy=False)
@@ -25,7 +25,7 @@ def canonical(values: npt.NDArray[Any]) -> Column:
 
 
 def content_digest(jobs: pd.DataFrame, header: Iterable[str]) -> str:
-    """SHA-256 of a log's jobs and header: the same for the same content, however it was stored."""
+    """Return the SHA-256 of a log's jobs and header: the same for the same content, however it was stored."""
     sha = hashlib.sha256()
     for line in header:
         sha.update(line.encode() + b"\n")

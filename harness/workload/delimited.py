@@ -4,11 +4,14 @@ import csv
 import io
 from collections.abc import Callable, Container
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from harness.errors import HarnessError
-from harness.workload.files import plain_lines, shortened, text_of
+from harness.disk.stored import plain_lines, text_of
+from harness.errors import HarnessError, shortened
 from harness.workload.log import Step
 
 #: Called with the cells of a line that has more than there are columns; gives the right number of them, or None.
@@ -24,7 +27,7 @@ def read_delimited(
     only: Container[str] | None = None,
     mend: Callable[[list[str]], Mend] | None = None,
 ) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """The cells of a table as text, each row under the number of its line, and what had to be done.
+    """Return the cells of a table as text, each row under the number of its line, and what had to be done.
 
     Without a `separator` it is the comma, semicolon or tab, whichever the first line has most of. `only` names
     the columns that are wanted. Lines with a wrong number of cells are refused, or skipped if `lenient`; before
@@ -64,7 +67,7 @@ def read_delimited(
 def _whole_rows(
     lines: dict[int, str], separator: str, width: int, mend: Mend | None
 ) -> tuple[dict[int, str], list[str], tuple[Step, ...]]:
-    """The lines with `width` cells, some of them mended; what is wrong with the others; and both counted."""
+    """Return the lines with `width` cells, mended if need be, what is wrong with the others, and how many of both."""
     rows: dict[int, str] = {}
     faults, mended = [], []
     for number, line in lines.items():
@@ -86,10 +89,16 @@ def _whole_rows(
     return rows, faults, tuple(steps)
 
 
+def numbered(texts: "pd.Series[str]") -> npt.NDArray[Any]:
+    """Return names as numbers from 1, in the order in which they appear; −1 where there is none."""
+    codes, _ = pd.factorize(texts.mask(texts == ""))
+    return np.where(codes < 0, -1, codes + 1)
+
+
 def _separator(line: str) -> str:
     return max(",;\t", key=line.count)
 
 
 def names_of(line: str, separator: str = "") -> list[str]:
-    """The names of the columns on the first line of a table; quotes around them do not count."""
+    """Return the names of the columns on the first line of a table; quotes around them do not count."""
     return [name.strip().strip('"') for name in line.split(separator or _separator(line))]

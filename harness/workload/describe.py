@@ -3,27 +3,24 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from harness.workload.log import Log, Step
-from harness.workload.swf import header_number, header_texts, procs_of
+from harness.workload.log import Log, LoggedStatus, Step
+from harness.workload.occupation import Occupation, periods
+from harness.workload.wall_clock import WallClock
 
 #: What the statuses of the Standard Workload Format mean; whatever else occurs is odd.
 STATUSES = {
-    -1: "unknown",
-    0: "failed",
-    1: "completed",
-    2: "partial, continued",
-    3: "partial, last, completed",
-    4: "partial, last, failed",
-    5: "cancelled",
+    LoggedStatus.UNKNOWN: "unknown",
+    LoggedStatus.FAILED: "failed",
+    LoggedStatus.COMPLETED: "completed",
+    LoggedStatus.PARTIAL: "partial, continued",
+    LoggedStatus.LAST_PARTIAL: "partial, last, completed",
+    LoggedStatus.FAILED_PARTIAL: "partial, last, failed",
+    LoggedStatus.CANCELLED: "cancelled",
 }
-
-DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,8 +61,8 @@ class Description:
 
 
 def describe(log: Log, procs: int | None = None) -> Description:
-    """What `log` is like, on a machine of `procs` processors or as many as its header names."""
-    procs = procs_of(log) if procs is None else procs
+    """Describe `log` on a machine of `procs` processors or as many as its header names."""
+    procs = log.procs if procs is None else procs
     column = {str(name): log.jobs[name].to_numpy(dtype=np.float64) for name in log.jobs.columns}
     submit = column["submit"][column["submit"] >= 0]
     width = np.where(column["procs"] > 0, column["procs"], column["used_procs"])
@@ -73,9 +70,11 @@ def describe(log: Log, procs: int | None = None) -> Description:
     span = float(np.ptp(submit)) if submit.size else 0.0
     work = float((run * width)[(run > 0) & (width > 0)].sum())
     both = (run > 0) & (estimate > 0)
-    start, zone = _clock(log.header)
-    hours, weekdays = _arrivals(submit, start, zone)
-    begin = datetime.fromtimestamp(start + submit.min(), zone) if start and zone and submit.size else None
+    clock = WallClock.of(log.header)
+    beyond = clock.beyond(submit)
+    if beyond:
+        clock = WallClock(None, clock.zone)
+    begin = datetime.fromtimestamp(clock.start + submit.min(), clock.zone) if clock.start and submit.size else None
     return Description(
         name=log.name,
         source=log.source,
@@ -83,7 +82,7 @@ def describe(log: Log, procs: int | None = None) -> Description:
         procs=procs,
         users=int(np.unique(column["user"][column["user"] >= 0]).size),
         begin=begin.isoformat(" ", "minutes") if begin else "",
-        zone=str(zone) if begin else "",
+        zone=str(clock.zone) if begin else "",
         span=span,
         load=work / (procs * span) if procs and span else None,
         statuses=_statuses(column["status"]),
@@ -94,9 +93,18 @@ def describe(log: Log, procs: int | None = None) -> Description:
             _spread("runtime / requested", "", run[both] / estimate[both]),
             _spread("wait", "s", column["wait"][column["wait"] >= 0]),
         ),
-        arrivals_by_hour=hours,
-        arrivals_by_weekday=weekdays,
-        hazards=(*log.reading, *_hazards(log, column, width, procs)),
+        arrivals_by_hour=_counts(clock.hours(submit), 24),
+        arrivals_by_weekday=_counts(clock.weekdays(submit), 7),
+        hazards=(
+            *log.reading,
+            *(
+                [Step("no date", len(log.jobs), "the header's UnixStartTime lies beyond the calendar")]
+                if beyond
+                else []
+            ),
+            *_hazards(log, column, width, procs),
+            *_schedule_hazards(Occupation.of(log.jobs), procs),
+        ),
     )
 
 
@@ -115,32 +123,12 @@ def _statuses(status: Floats) -> dict[str, int]:
     return named | ({"odd": odd} if odd else {})
 
 
-def _clock(header: tuple[str, ...]) -> tuple[int | None, ZoneInfo | None]:
-    """When the log's time 0 was, and where; None what the header does not say."""
-    names = header_texts(header, "TimeZoneString")
-    try:
-        zone = ZoneInfo(names[0] if names else "UTC")
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        zone = ZoneInfo("UTC")
-    return header_number(header, "UnixStartTime"), zone
-
-
-def _arrivals(submit: Floats, start: int | None, zone: ZoneInfo | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """How many jobs came in each hour of the day and on each day of the week, by the clock on the wall."""
-    if start is None:
-        hours, days = submit // 3600 % 24, submit // 86400 % 7
-    else:
-        when = pd.DatetimeIndex(pd.to_datetime(start + submit, unit="s", utc=True)).tz_convert(zone)
-        hours, days = when.hour.to_numpy(), when.day_of_week.to_numpy()
-    return _counts(hours, 24), _counts(days, 7)
-
-
 def _counts(values: npt.NDArray[Any], bins: int) -> tuple[int, ...]:
     return tuple(np.bincount(values.astype(np.int64), minlength=bins).tolist())
 
 
 def _hazards(log: Log, column: dict[str, Floats], width: Floats, procs: int | None) -> list[Step]:
-    """What may mislead a replay, each with the number of jobs it concerns."""
+    """Return what may mislead a replay, each with the number of jobs it concerns."""
     run, wait, estimate, status = (column[name] for name in ("run", "wait", "estimate", "status"))
     submit = column["submit"]
     gaps = np.diff(np.sort(submit[submit >= 0]))
@@ -171,3 +159,21 @@ def _hazards(log: Log, column: dict[str, Floats], width: Floats, procs: int | No
         ),
     )
     return [Step(name, int(jobs), detail) for name, jobs, detail in found if jobs]
+
+
+def _schedule_hazards(logged: Occupation, procs: int | None) -> list[Step]:
+    """Return what no replay can do as the log says it was done: more than the machine has, starts by the clock."""
+    found = []
+    if procs and logged.peak > procs:
+        instants, busy = logged.steps
+        over = (busy > procs)[np.searchsorted(instants, logged.start)]
+        detail = (
+            f"the logged schedule needs up to {logged.peak:,} of {procs:,} processors, more than there are in "
+            f"{100 * logged.above(procs):.2g} % of the time: jobs that began then"
+        )
+        found.append(Step("infeasible schedule", int(over.sum()), detail))
+    for period, share in periods(logged.start - logged.submit)[:1]:
+        waited = int((logged.start > logged.submit).sum())
+        detail = f"{100 * share:.1f} % of {waited:,} waits above 0 are multiples of {period} s: a scheduler that passes"
+        found.append(Step("periodic waits", round(share * waited), detail))
+    return found

@@ -4,6 +4,7 @@ A CSV with the columns `time` [s], `event` and `subject`: `node-down` and `node-
 `job-deleted` (from the queue), `job-killed` and `job-requeued` (while it runs) name a job by its number in the log.
 """
 
+import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.engine.state import EVENT
+from harness.disk.stored import read_text
 from harness.errors import HarnessError, did_you_mean
 
 COLUMNS = ("time", "event", "subject")
 
-#: The events by their codes in the engine.
+#: What may happen: to nodes, then to jobs.
 WORDS = ("node-down", "node-up", "job-deleted", "job-killed", "job-requeued")
 _ABOUT_NODES = 2  # the first so many
 
@@ -48,7 +49,8 @@ class Events:
             if word not in WORDS:
                 raise self._wrong(row, f"there is no event {word!r}; {did_you_mean(str(word), WORDS)}")
         for column, test in (("time", np.isfinite), ("subject", _whole)):
-            numbers = pd.to_numeric(self.frame[column], errors="coerce").to_numpy(float)
+            # As text, in which a number of any length can be read.
+            numbers = pd.to_numeric(self.frame[column].astype(str), errors="coerce").to_numpy(float)
             if not test(numbers).all():
                 row = int(np.argmin(test(numbers)))
                 kind = "whole number" if column == "subject" else "number"
@@ -62,9 +64,9 @@ class Events:
         """Whether interrupted jobs wait again."""
         return self.interrupted == "requeue"
 
-    def records(self, numbers: npt.NDArray[Any], nodes: int) -> npt.NDArray[Any]:
-        """The engine's records, by time: nodes by number, jobs by their place among the job `numbers`."""
-        records = np.zeros(len(self.frame), EVENT)
+    def records(self, numbers: npt.NDArray[Any], nodes: int, layout: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return records by time in the engine's `layout`: nodes by number, jobs by their place among the `numbers`."""
+        records = np.zeros(len(self.frame), layout)
         records["time"] = pd.to_numeric(self.frame["time"])
         records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
         place = {int(number): k for k, number in enumerate(numbers)}
@@ -90,11 +92,12 @@ def _whole(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 
 def read_events(path: str | Path, *, interrupted: str = "requeue") -> Events:
     """Read a CSV of events."""
+    text = read_text(Path(path), "a table of events")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
-            frame = pd.read_csv(path, skipinitialspace=True, comment="#", index_col=False)
-    except (OSError, ValueError, pd.errors.ParserWarning) as error:  # pandas' own errors are ValueErrors
+            frame = pd.read_csv(io.StringIO(text), skipinitialspace=True, comment="#", index_col=False)
+    except (ValueError, pd.errors.ParserWarning) as error:  # pandas' own errors are ValueErrors
         why = " ".join(str(error).split())
         raise HarnessError(f"{path}: cannot be read as a table of events: {why}") from error
     return Events(frame, interrupted, str(path))

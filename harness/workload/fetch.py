@@ -27,14 +27,14 @@ Progress = Callable[[int, int | None], None]
 
 
 def is_intact(trace: Trace, path: Path) -> bool:
-    """Is the file at `path` what the archive has, as far as one can tell? An unpacked one is taken as it is."""
+    """Say whether the file at `path` is what the archive has; an unpacked one is taken as it is."""
     if path.name != trace.file:
         return True
     return bool(pooch.file_hash(path) == trace.checksum) if trace.checksum else _is_whole_gzip(path)
 
 
 def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None = None) -> Path:
-    """The file of `trace` in the cache folder, fetched from `mirror`, `HARNESS_MIRROR` or the archive if need be.
+    """Fetch the file of `trace` into the cache folder from `mirror`, `HARNESS_MIRROR` or the archive, and return it.
 
     What has come before a connection is cut stays beside it, and the next call goes on from there.
     """
@@ -123,7 +123,7 @@ def _transfer(session: requests.Session, url: str, part: Path, progress: Progres
 
 
 def _is_whole_gzip(path: Path) -> bool:
-    """Does `path` hold gzip data to its end, and anything in it? Without a checksum of our own, gzip's must do."""
+    """Say whether `path` holds gzip data to its end, and any: without a checksum of our own, gzip's must do."""
     try:
         with gzip.open(path) as file:
             something = bool(file.read(1))
@@ -139,7 +139,7 @@ def _size(part: Path) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """The innermost cause, which says it shortest."""
+    """Return the innermost cause, which says it shortest."""
     cause: Any = error
     while (inner := getattr(cause, "reason", None) or (cause.args and cause.args[-1])) and isinstance(inner, Exception):
         cause = inner

@@ -1,6 +1,8 @@
 """Logs from tables with named columns, in memory or in a file: the way in for jobs that never were in an SWF file."""
 
+import io
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,45 +11,58 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.errors import HarnessError, did_you_mean
+from harness.disk.stored import stored_bytes, suffix_of, unpacked
+from harness.errors import HarnessError, did_you_mean, shortened
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import read_delimited
-from harness.workload.files import log_name, shortened, stored_bytes, unpacked
-from harness.workload.log import SWF_COLUMNS, Log, Step
+from harness.workload.log import FURTHER, SWF_COLUMNS, Log, Step
+from harness.workload.log_files import log_name
+from harness.workload.swf_header import header_procs
 
 _REQUIRED = ("submit", "run", "procs")
-_TABLES = (".csv", ".csv.gz", ".parquet")
+_TABLES = (".csv", ".parquet")
 
 
 def is_table(path: str) -> bool:
-    """Is `path` a file whose name says that it is a table?"""
-    return path.lower().endswith(_TABLES) and Path(path).is_file()
+    """Say whether `path` is a file whose name says that it is a table."""
+    return suffix_of(path) in _TABLES and os.path.isfile(path)
 
 
 def read_table(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
-    """The log in a CSV or Parquet file with columns named as in `SWF_COLUMNS`; see `log_from_frame`.
+    """Read the log in a CSV or Parquet file with columns named as in `SWF_COLUMNS`; see `log_from_frame`.
 
     A cell that is not a number stops the reading with its line; with `lenient` such lines are skipped and counted.
     """
     path = Path(path)
-    stored = stored_bytes(path, "a table of jobs")
-    steps: tuple[Step, ...] = ()
-    if path.suffix.lower() == ".parquet":
-        table = _parquet(path)
-    else:
-        table, steps = read_delimited(unpacked(stored, path), path, lenient=lenient)
-        table = table.apply(lambda column: column.str.strip('" '))
+    table, steps = read_cells(path, "a table of jobs", lenient=lenient)
     check_columns(table, str(path))
     table, skipped = numbers(table, str(path), lenient=lenient)
     log = log_from_frame(table, log_name(path), source=str(path))
     return replace(log, reading=steps + skipped)
 
 
-def log_from_frame(frame: pd.DataFrame, name: str = "frame", *, header: tuple[str, ...] = (), source: str = "") -> Log:
-    """A log of the jobs in `frame`, one row per job, with columns named as in `SWF_COLUMNS`.
+def read_cells(path: Path, expected: str, *, lenient: bool) -> tuple[pd.DataFrame, tuple[Step, ...]]:
+    """Return all cells of a CSV file as text, or of a Parquet file as they are, and what reading it took."""
+    content = unpacked(stored_bytes(path, expected), path)
+    if suffix_of(path) == ".parquet":
+        return _parquet(content, path), ()
+    table, steps = read_delimited(content, path, lenient=lenient)
+    return table.apply(lambda column: column.str.strip('" ')), steps
+
+
+def log_from_frame(
+    frame: pd.DataFrame,
+    name: str = "frame",
+    *,
+    procs: int | None = None,
+    header: tuple[str, ...] = (),
+    source: str = "",
+) -> Log:
+    """Return a log of the jobs in `frame`, one row per job, with columns named as in `SWF_COLUMNS`.
 
     `submit`, `run` and `procs` must be there; jobs are numbered from 1 unless there is a column `job`, and
-    whatever else is absent is unknown (−1).
+    whatever else is absent is unknown (−1). Columns whose names begin with `x_` hold further numbers, for policies that
+    ask for them. The machine has `procs` processors, or as many as the `header` says.
     """
     check_columns(frame, name)
     given, _ = numbers(frame, name)
@@ -57,15 +72,18 @@ def log_from_frame(frame: pd.DataFrame, name: str = "frame", *, header: tuple[st
     columns["job"] = np.arange(1, len(frame) + 1)
     columns |= {str(column): canonical(given[column].to_numpy()) for column in given.columns}
     jobs = pd.DataFrame(columns)
-    return Log(name, jobs, header, source or name, content_digest(jobs, header))
+    digest = content_digest(jobs, header)
+    return Log(name, jobs, header, source or name, digest, procs=procs or header_procs(header))
 
 
 def check_columns(frame: pd.DataFrame, name: str) -> None:
-    """Nothing, if every column is one of a log's, none is there twice, and those that a replay needs are there."""
+    """Refuse columns that no log has or that are there twice, and a table without those that a replay needs."""
     for column in frame.columns:
-        if column not in SWF_COLUMNS:
+        if column not in SWF_COLUMNS and not re.fullmatch(rf"{FURTHER}\w+", str(column)):
             hint = did_you_mean(str(column), SWF_COLUMNS)
-            raise HarnessError(f"{name}: a log has no column {str(column)!r}: {hint}")
+            raise HarnessError(
+                f"{name}: a log has no column {str(column)!r}: {hint}; further ones for policies begin with {FURTHER}"
+            )
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise HarnessError(f"{name}: the column {twice!r} is there twice; expected it once")
@@ -74,7 +92,7 @@ def check_columns(frame: pd.DataFrame, name: str) -> None:
 
 
 def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """`frame` with finite numbers in all its cells; rows with others are refused, or skipped if `lenient`."""
+    """Return `frame` with finite numbers in all its cells; rows with others are refused, or skipped if `lenient`."""
     columns = {column: _number_column(frame[column]) for column in frame.columns}
     faulty = np.zeros(len(frame), dtype=np.bool_)
     for values in columns.values():
@@ -94,7 +112,7 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
 
 
 def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
-    """The cells of a column as numbers, NaN where they are none; numbers written as text count."""
+    """Return the cells of a column as numbers, NaN where they are none; numbers written as text count."""
     if column.dtype.kind == "i":
         return column.to_numpy()
     if column.dtype.kind in "mM":  # dates would become nanoseconds
@@ -105,12 +123,12 @@ def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
         return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64)
 
 
-def _parquet(path: Path) -> pd.DataFrame:
+def _parquet(stored: bytes, path: Path) -> pd.DataFrame:
     try:
         import pyarrow
     except ImportError:
         raise HarnessError(f"{path}: reading Parquet needs pyarrow: pip install 'sched-harness[parquet]'") from None
     try:
-        return pd.read_parquet(path, engine="pyarrow")
+        return pd.read_parquet(io.BytesIO(stored), engine="pyarrow")
     except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise HarnessError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split())[:120]}") from error

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from harness.disk.stored import first_line, stored_bytes, unpacked
 from harness.errors import HarnessError
 from harness.workload.delimited import names_of, read_delimited
-from harness.workload.files import first_line, log_name, stored_bytes, unpacked
 from harness.workload.frame import log_from_frame, numbers
 from harness.workload.log import Log, Step
+from harness.workload.log_files import log_name
 
 #: Columns such a file must have, in seconds.
 TIMES = ("interarrival", "service")
@@ -21,16 +22,15 @@ _NAMES = {"service": "run", "delays": "wait", "cores_requested": "procs", "cores
 
 #: How late the next customer comes where the log says at once, or earlier [s]: "several milliseconds", at random.
 _DELAY = (0.001, 0.009)
-_SEED = 1
 
 
 def is_hpcwld(path: str) -> bool:
-    """Is `path` a CSV of interarrival and service times?"""
+    """Say whether `path` is a CSV of interarrival and service times."""
     return set(TIMES) <= set(names_of(first_line(path)))
 
 
 def read_hpcwld(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
-    """The log in a CSV with the columns `interarrival`, `service` and `cores_requested` or `cores_used`."""
+    """Read the log in a CSV with the columns `interarrival`, `service` and `cores_requested` or `cores_used`."""
     path = Path(path)
     table, steps = read_customers_table(path, lenient=lenient)
     widths = [column for column in ("cores_requested", "cores_used") if column in table]
@@ -45,10 +45,11 @@ def read_hpcwld(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
     return replace(log, reading=steps + dropped)
 
 
-def read_customers_table(path: Path, *, lenient: bool = False) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """All columns as numbers, and `submit` [s]; what Rumyantsev and Morozova say of such data is done and counted.
+def read_customers_table(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.DataFrame, tuple[Step, ...]]:
+    """Read all columns as numbers, and `submit` [s]; what Rumyantsev and Morozova say of such data is done and counted.
 
-    A customer that comes together with the one before, or earlier, comes several milliseconds after it.
+    A customer that comes together with the one before, or earlier, comes several milliseconds after it, drawn from
+    `seed`.
     """
     cells, steps = read_delimited(unpacked(stored_bytes(path, "a CSV"), path), path, lenient=lenient)
     for name in TIMES:
@@ -59,7 +60,7 @@ def read_customers_table(path: Path, *, lenient: bool = False) -> tuple[pd.DataF
     gaps = table["interarrival"].to_numpy(dtype=np.float64, copy=True)
     together = gaps <= 0
     if together.any():
-        delays = np.random.default_rng(_SEED).uniform(*_DELAY, size=int(together.sum()))
+        delays = np.random.default_rng(seed).uniform(*_DELAY, size=int(together.sum()))
         gaps[together] = np.round(delays, 6)
         low, high = (f"{1000 * bound:g}" for bound in _DELAY)
         skipped += (Step("repaired interarrivals", len(delays), f"zero or negative: made {low} to {high} ms"),)
@@ -68,7 +69,7 @@ def read_customers_table(path: Path, *, lenient: bool = False) -> tuple[pd.DataF
 
 
 def drop_without_width(table: pd.DataFrame, widths: list[str]) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """The customers that are at least one server wide by one of the columns `widths`."""
+    """Return the jobs that are at least one processor wide by one of the columns `widths`."""
     wide = (table[widths] > 0).any(axis=1)
     if wide.all():
         return table, ()

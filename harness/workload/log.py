@@ -1,6 +1,7 @@
 """What a workload is: the log as it was read, and the jobs as they will be replayed."""
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import pandas as pd
 
@@ -26,6 +27,21 @@ SWF_COLUMNS = (
     "think",
 )
 
+#: What the names of further columns begin with, which a log may have for policies to read: `x_priority`, say.
+FURTHER = "x_"
+
+
+class LoggedStatus(IntEnum):
+    """How a log says that a job ended, in the codes of the Standard Workload Format."""
+
+    UNKNOWN = -1
+    FAILED = 0
+    COMPLETED = 1
+    PARTIAL = 2  # a piece of a job that was checkpointed or swapped, to be continued …
+    LAST_PARTIAL = 3  # … the last piece, completed …
+    FAILED_PARTIAL = 4  # … or failed
+    CANCELLED = 5  # before it started, or while it ran
+
 
 @dataclass(frozen=True)
 class Step:
@@ -38,7 +54,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Log:
-    """A trace as it was written: the columns of `SWF_COLUMNS`, unknown values −1, in the order of the file."""
+    """A trace as it was written: the columns of `SWF_COLUMNS`, unknown values −1, in the order of the file.
+
+    Further columns of numbers, for policies that ask for them, have names that begin with `x_`.
+    """
 
     name: str
     jobs: pd.DataFrame
@@ -46,6 +65,7 @@ class Log:
     source: str = ""  # path or generator call, for people
     digest: str = ""  # SHA-256 of the content, for identity
     reading: tuple[Step, ...] = ()  # what reading had to do: lines skipped, columns ignored, …
+    procs: int | None = None  # processors of the machine, where known
 
 
 @dataclass(frozen=True)
@@ -56,7 +76,7 @@ class Workload:
     `memory` [KB per processor, −1 unknown], `user`, `group`, `queue`, `partition` (−1 unknown),
     `cancel` [s: leaves the queue then if it still waits; infinity = never], `killed` (ends at its estimate,
     not by itself), and, only for comparison, what the log says happened: `logged_wait`, `logged_run`,
-    `logged_status`.
+    `logged_status`. Further columns of the log, `x_…`, are there as they were.
     """
 
     name: str
@@ -64,6 +84,7 @@ class Workload:
     procs: int | None  # processors of the machine the log comes from, when it says so
     digest: str  # identity of content and preparation together
     preparation: tuple[Step, ...] = field(default=())
+    header: tuple[str, ...] = ()  # of the log: it may say when and where it was
 
     def __len__(self) -> int:
         return len(self.jobs)

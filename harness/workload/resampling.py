@@ -1,6 +1,11 @@
-"""Variations of a workload: the same users at other times, after Zakay and Feitelson (2013)."""
+"""Variations of a workload: the same users at other times, after Zakay and Feitelson (2013), and as busy weeks.
+
+`reports/variations.md` says how they compare with their logs, and what it is that makes variations drawn without
+regard to the weeks' load so much harder to serve.
+"""
 
 import hashlib
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -15,25 +20,35 @@ WEEK = 7 * 86_400.0
 LONG_TERM = 12 * WEEK
 
 #: Part of every variation's identity; raised whenever a seed means something else than before.
-_METHOD = 1
+_METHOD = 2
+
+#: How often every stream looks for a better place, and at how many each time.
+_ROUNDS, _PLACES = 6, 8
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 def resample(workload: Workload, seed: int) -> Workload:
-    """A variation of `workload`: its users' streams of jobs, put together anew.
+    """Return a variation of `workload`: its users' streams of jobs, put together anew.
 
     Every user's jobs are one stream, whose rhythm is kept. Long-term users, active over 12 weeks or more, are all
     there once; temporary users are drawn with replacement, as many as there were. Every stream is shifted by a
-    whole number of weeks, at random; what is shifted over the end comes in again at the beginning. So arrivals
-    keep their weekday and time of day, the load keeps its mean, and what changes is who meets whom, and when. The
-    weeks are counted from the first submit, and their number is the workload's length, rounded: so much longer or
-    shorter the variation is, and so much lower or higher its load. The preparation says both lengths, for in workloads
-    of few weeks that is much.
+    whole number of weeks; what is shifted over the end comes in again at the beginning. So arrivals keep their weekday
+    and time of day, and what changes is who meets whom, and when.
+
+    Shifts are drawn at random, and then drawn again, one stream after the other, the one with most work first: the
+    better of a few places is taken, until every week brings about the work that a week of the log brought, in the
+    log's order, turned round by some number of weeks. Users see the queue and come another week, so their weeks are
+    more even than those of streams that do not see each other; drawn blindly, busy weeks double and waits with them.
+    Of few users this leaves little to chance. The weeks are counted from the first submit, and their number is the
+    workload's length, rounded: so much longer or shorter the variation is, and so much lower or higher its load. The
+    preparation says both lengths, for in workloads of few weeks that is much.
 
     Drawing long-term users with replacement too would double or drop the few who bring most of the load, and
-    overload many variations of a busy machine. Users do not react to each other: where their bursts meet, they
-    wait longer than they would have in a log that users wrote who saw the queue.
+    overload many variations of a busy machine.
+
+    Where no job says whose it is, weeks are drawn with replacement instead, some at a time as they followed each other.
 
     Jobs are numbered anew by submit time. Repeated users get numbers of their own; jobs of unknown users are one
     stream. The log's waits are of another stream of jobs, thus unknown here.
@@ -44,35 +59,34 @@ def resample(workload: Workload, seed: int) -> Workload:
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise HarnessError(f"seed={seed!r}: expected a whole number, at least 0")
     jobs = workload.jobs
-    if not (jobs["user"] >= 0).any():
-        raise HarnessError(f"{workload.name}: none of its jobs says whose it is; resampling needs their users")
     submit = jobs["submit"].to_numpy()
     first = submit.min()
     length = (submit.max() - first) / WEEK
     weeks = max(1, round(length))
-
-    users, user = np.unique(jobs["user"].to_numpy(), return_inverse=True)
     draw = np.random.default_rng(seed)
-    lasting = _lasting(user, submit, len(users)) | (users < 0)
-    stream = _cast(draw, lasting)  # stream → whose it is
-    shift = draw.integers(0, weeks, len(stream))
-    row, place = _rows_of(stream, user, len(users))
-
-    week, within = np.divmod(submit[row] - first, WEEK)
-    moved = first + (week + shift[place]) % weeks * WEEK + within
+    week, within = np.divmod(submit - first, WEEK)
+    week = week.astype(np.int64) % weeks
+    if (jobs["user"] >= 0).any():
+        row, week, names, done = _users_drawn(draw, workload, week, weeks)
+    elif weeks > 1:
+        row, week, done = _weeks_drawn(draw, week, weeks)
+        names = jobs["user"].to_numpy()[row]
+    else:
+        raise HarnessError(
+            f"{workload.name}: none of its jobs says whose it is, and it lasts {length:.1f} weeks; "
+            "resampling needs users, or two weeks"
+        )
+    moved = first + week * WEEK + within[row]
     order = np.argsort(moved, kind="stable")
-    row, place, moved = row[order], place[order], moved[order]
+    row, moved = row[order], moved[order]
     columns = {
         "job": np.arange(1, len(row) + 1),
         "submit": moved,
-        "user": _names(stream, users)[place],
+        "user": names[order],
         "cancel": moved + (jobs["cancel"].to_numpy() - submit)[row],
         "logged_wait": np.full(len(row), -1.0),
     }
-    detail = (
-        f"variation {seed}: {lasting.sum()} long-term users, {len(users) - lasting.sum()} temporary ones drawn "
-        f"with replacement, each shifted by whole weeks of {weeks} (the workload has {length:.1f})"
-    )
+    detail = f"variation {seed}: {done} of {weeks} (the workload has {length:.1f})"
     return replace(
         workload,
         name=f"{workload.name}, variation {seed}",
@@ -82,8 +96,65 @@ def resample(workload: Workload, seed: int) -> Workload:
     )
 
 
+def _users_drawn(draw: np.random.Generator, workload: Workload, week: Ints, weeks: int) -> tuple[Ints, Ints, Ints, str]:
+    """Draw users and their shifts; return the rows of their jobs, the week of each, its user, and what was done."""
+    jobs = workload.jobs
+    users, user = np.unique(jobs["user"].to_numpy(), return_inverse=True)
+    lasting = _lasting(user, jobs["submit"].to_numpy(), len(users)) | (users < 0)
+    stream = _cast(draw, lasting)  # stream → whose it is
+    row, place = _rows_of(stream, user, len(users))
+    work = (jobs["procs"] * jobs["work"]).to_numpy(dtype=np.float64)
+    wanted: Floats = np.roll(np.bincount(week, work, weeks).astype(np.float64), draw.integers(0, weeks))
+    shift, off = _shifts(draw, _loads(week[row], work[row], place, len(stream)), wanted)
+    done = (
+        f"{lasting.sum()} long-term users, {len(users) - lasting.sum()} temporary ones drawn with replacement, "
+        f"a week's work like one of the log's but for {100 * off:.0f} %, each shifted by whole weeks"
+    )
+    return row, (week[row] + shift[place]) % weeks, _names(stream, users)[place], done
+
+
+def _loads(week: Ints, work: Floats, place: Ints, streams: int) -> list[tuple[Ints, Floats]]:
+    """Return the weeks in which each stream has jobs, and the work that it brings in each."""
+    bounds = np.searchsorted(place, np.arange(streams + 1))  # the rows of a stream lie together
+    found = []
+    for begin, end in itertools.pairwise(bounds):
+        own, which = np.unique(week[begin:end], return_inverse=True)
+        found.append((own, np.bincount(which, work[begin:end]).astype(np.float64)))
+    return found
+
+
+def _shifts(draw: np.random.Generator, loads: list[tuple[Ints, Floats]], wanted: Floats) -> tuple[Ints, float]:
+    """Draw a shift for every stream so that together they bring about what is `wanted` of each week; and how nearly."""
+    weeks = len(wanted)
+    shift = draw.integers(0, weeks, len(loads))
+    brought = np.zeros(weeks)
+    for (own, work), by in zip(loads, shift, strict=True):
+        brought[(own + by) % weeks] += work
+    heaviest_first = sorted(range(len(loads)), key=lambda stream: -loads[stream][1].sum())
+    for _ in range(_ROUNDS):
+        for stream in heaviest_first:
+            own, work = loads[stream]
+            brought[(own + shift[stream]) % weeks] -= work
+            places = np.append(shift[stream], draw.integers(0, weeks, _PLACES))
+            lacking = (wanted - brought)[(own + places[:, None]) % weeks]
+            # The sum of squares of what then lacks, but for the weeks that the stream leaves alone.
+            shift[stream] = places[np.argmin(((lacking - work) ** 2 - lacking**2).sum(axis=1))]
+            brought[(own + shift[stream]) % weeks] += work
+    return shift, float(np.abs(wanted - brought).sum() / max(wanted.sum(), 1.0))
+
+
+def _weeks_drawn(draw: np.random.Generator, week: Ints, weeks: int) -> tuple[Ints, Ints, str]:
+    """Draw weeks with replacement, in blocks; return the rows of their jobs, the week of each, and what was done."""
+    block = max(1, round(weeks ** (1 / 3)))  # as many as balance what a bootstrap of dependent numbers gets wrong
+    begins = draw.integers(0, weeks, -(-weeks // block))
+    drawn = ((begins[:, None] + np.arange(block)) % weeks).ravel()[:weeks]
+    rows = [np.flatnonzero(week == own) for own in drawn]
+    place = np.repeat(np.arange(weeks), [len(own) for own in rows])
+    return np.concatenate(rows), place, f"weeks drawn with replacement, {block} at a time as they followed each other,"
+
+
 def _lasting(user: Ints, submit: npt.NDArray[np.float64], users: int) -> npt.NDArray[np.bool_]:
-    """Who is a long-term user."""
+    """Return who is a long-term user."""
     first, last = np.full(users, np.inf), np.full(users, -np.inf)
     np.minimum.at(first, user, submit)
     np.maximum.at(last, user, submit)
@@ -91,14 +162,14 @@ def _lasting(user: Ints, submit: npt.NDArray[np.float64], users: int) -> npt.NDA
 
 
 def _cast(draw: np.random.Generator, lasting: npt.NDArray[np.bool_]) -> Ints:
-    """Who takes part, once for every stream: the long-term users, then the temporary ones as drawn, sorted."""
+    """Return who takes part, once for every stream: the long-term users, then the temporary ones as drawn, sorted."""
     temporary = np.flatnonzero(~lasting)
     drawn = np.sort(draw.choice(temporary, len(temporary))) if len(temporary) else temporary
     return np.concatenate([np.flatnonzero(lasting), drawn])
 
 
 def _rows_of(stream: Ints, user: Ints, users: int) -> tuple[Ints, Ints]:
-    """The rows of every stream's jobs one after another, and which stream each belongs to."""
+    """Return the rows of every stream's jobs one after another, and which stream each belongs to."""
     rows = np.argsort(user, kind="stable")
     size = np.bincount(user, minlength=users)
     begin = np.cumsum(size) - size
@@ -109,7 +180,7 @@ def _rows_of(stream: Ints, user: Ints, users: int) -> tuple[Ints, Ints]:
 
 
 def _names(stream: Ints, users: Ints) -> Ints:
-    """The user number of each stream: its own the first time, a new one whenever it is repeated."""
+    """Return the user number of each stream: its own the first time, a new one whenever it is repeated."""
     repeated = np.zeros(len(stream), dtype=np.bool_)
     repeated[1:] = stream[1:] == stream[:-1]
     names = users[stream]

@@ -12,24 +12,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.disk.stored import first_line
 from harness.errors import HarnessError
-from harness.workload.cache import CachedReading
 from harness.workload.content import canonical, content_digest
-from harness.workload.delimited import names_of, read_delimited
-from harness.workload.files import first_line, read_file
+from harness.workload.delimited import names_of, numbered, read_delimited
 from harness.workload.log import SWF_COLUMNS, Log, Step
+from harness.workload.log_cache import CachedReading
+from harness.workload.log_files import read_file
 from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, attempt, mend_with, state_word
 
 Floats = npt.NDArray[np.float64]
 
 
 def is_sacct(path: str) -> bool:
-    """Is `path` a file whose first line names columns of sacct, `|` between them?"""
+    """Say whether the first line of the file `path` names columns of sacct, `|` between them."""
     return {"Submit", "State"} <= set(names_of(first_line(path), "|"))
 
 
 def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
-    """The jobs of a dump of sacct; steps of jobs are left out and counted.
+    """Read the jobs of a dump of sacct; steps of jobs are left out and counted.
 
     Processors are CPUs: `ReqCPUS` as requested, `AllocCPUS` or `NCPUS` as used; nodes where there is nothing else.
     Submit times count from the first. Names of users, groups, queues (QOS) and partitions become numbers, in the
@@ -105,7 +106,7 @@ class _Dump:
             raise HarnessError(f"{self.path}: holds no jobs; expected lines of jobs with a submit time")
 
     def first_of(self, *names: str) -> Floats:
-        """The first of these columns that is known, job by job."""
+        """Return the first of these columns that is known, job by job."""
         values = np.full(len(self.table), np.nan)
         for name in names:
             if name in self.numbers:
@@ -113,17 +114,15 @@ class _Dump:
         return values
 
     def numbered(self, *names: str) -> npt.NDArray[Any]:
-        """The names in the first of these columns that is there, as numbers from 1 in order of appearance."""
+        """Return the names in the first of these columns that is there, as numbers from 1 in order of appearance."""
         for name in names:
             if name in self.table:
-                texts = self.table[name]
-                codes, _ = pd.factorize(texts.mask(texts == ""))
-                return np.where(codes < 0, -1, codes + 1)
+                return numbered(self.table[name])
         return np.full(len(self.table), -1)
 
 
 def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
-    """The columns of a log."""
+    """Return the columns of a log."""
     states = dump.table["State"].map(state_word)
     unfinished = states.isin(UNFINISHED).to_numpy(dtype=np.bool_)
     dump.note("unfinished", unfinished.sum(), "still pending or running: runtime unknown")
@@ -155,7 +154,7 @@ def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
 
 
 def _job_numbers(dump: _Dump) -> npt.NDArray[Any]:
-    """Slurm's own numbers; where jobs of an array share one, and there is no other, they are numbered from 1."""
+    """Return Slurm's own numbers; from 1 where jobs of an array share one, and there is no other."""
     numbers = dump.first_of("JobIDRaw", "JobID")
     plain = "JobIDRaw" in dump.table or "JobID" not in dump.table or dump.table["JobID"].str.isdigit().all()
     if plain and not np.isnan(numbers).any():
@@ -165,7 +164,7 @@ def _job_numbers(dump: _Dump) -> npt.NDArray[Any]:
 
 
 def _memory(dump: _Dump, procs: Floats, nodes: Floats) -> Floats:
-    """Requested memory per processor in KB: Slurm gives it per CPU (…c), per node (…n), or for the job."""
+    """Return requested memory per processor in KB: Slurm gives it per CPU (…c), per node (…n), or for the job."""
     requested = dump.first_of("ReqMem")
     if "ReqMem" not in dump.table:
         return requested
@@ -175,7 +174,7 @@ def _memory(dump: _Dump, procs: Floats, nodes: Floats) -> Floats:
 
 
 def _header(dump: _Dump) -> tuple[str, ...]:
-    """What an SWF file made of this dump would say."""
+    """Return what an SWF file made of this dump would say."""
     lines = [f"; UnixStartTime: {dump.numbers['Submit'].min():.0f}", "; TimeZoneString: UTC"]
     lines.append("; Note: read from sacct, whose local times are taken as they are")
     for name, field in (("Cluster", "Computer"), ("QOS", "Queue"), ("Partition", "Partition")):

@@ -7,16 +7,19 @@ from datetime import datetime
 import numpy as np
 
 from harness.workload.delimited import Mend
+from harness.workload.log import LoggedStatus
 
 #: What Slurm prints for what it does not know, does not limit or has not got.
 _UNKNOWN = {"", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit"}
 
-#: Statuses of the Standard Workload Format by the first word of Slurm's state: completed, failed, cancelled, open.
+#: What Slurm's states are, by their first word.
 STATUS = {
-    **dict.fromkeys(("COMPLETED",), 1),
-    **dict.fromkeys(("FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED"), 0),
-    **dict.fromkeys(("CANCELLED", "REVOKED"), 5),
-    **dict.fromkeys(("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING"), -1),
+    **dict.fromkeys(("COMPLETED",), LoggedStatus.COMPLETED),
+    **dict.fromkeys(
+        ("FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED"), LoggedStatus.FAILED
+    ),
+    **dict.fromkeys(("CANCELLED", "REVOKED"), LoggedStatus.CANCELLED),
+    **dict.fromkeys(("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING"), LoggedStatus.UNKNOWN),
 }
 UNFINISHED = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING")
 
@@ -29,7 +32,7 @@ _KILOBYTES = {"K": 1.0, "": 1024.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3,
 
 
 def attempt(reader: Callable[[str], float], text: str) -> float | None:
-    """The number a cell stands for, NaN if Slurm does not know it, None if it cannot be read."""
+    """Return the number a cell stands for, NaN if Slurm does not know it, None if it cannot be read."""
     if text.strip().lower() in _UNKNOWN:
         return np.nan
     try:
@@ -39,14 +42,14 @@ def attempt(reader: Callable[[str], float], text: str) -> float | None:
 
 
 def _instant(text: str) -> float:
-    """Seconds since 1970 by the clock of the site: `2021-01-06T14:09:15`, or seconds already."""
+    """Return seconds since 1970 by the clock of the site: `2021-01-06T14:09:15`, or seconds already."""
     return (
         float(text) if text.isdigit() else (datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds()
     )
 
 
 def _duration(text: str) -> float:
-    """Seconds: `1-02:03:04`, `02:03:04`, `03:04.567`."""
+    """Return seconds: `1-02:03:04`, `02:03:04`, `03:04.567`."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError(text)
@@ -63,7 +66,7 @@ def _count(text: str) -> float:
 
 
 def _kilobytes(text: str) -> float:
-    """`2800Mc`, `187000M`, `500G`, `0n`: whatever it is per, `_memory` sees to that."""
+    """Return KB of `2800Mc`, `187000M`, `500G`, `0n`, whatever it is per."""
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise ValueError(text)
@@ -85,7 +88,7 @@ def _state(text: str) -> float:
 
 
 def state_word(text: str) -> str:
-    """`CANCELLED` of `CANCELLED by 1000` and of `CANCELLED+`."""
+    """Return `CANCELLED` of `CANCELLED by 1000` and of `CANCELLED+`."""
     return next(iter(text.split()), "").rstrip("+")
 
 
@@ -125,7 +128,7 @@ _NEVER_EMPTY = ("JobID", "JobIDRaw", "Submit", "State", "Elapsed", "NCPUS", "NNo
 
 
 def mend_with(names: list[str]) -> Mend:
-    """How a line with too many cells is put right: only if there is a single reading of what is used of it."""
+    """Return what puts a line with too many cells right, if there is a single reading of what is used of it."""
     shapes = [_SHAPES.get(name) or READERS.get(name) for name in names]
 
     def fits(place: int, cell: str) -> bool:

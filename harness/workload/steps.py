@@ -9,11 +9,8 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT
-from harness.workload.log import Log, Step, Workload
-from harness.workload.swf import procs_of
-
-#: SWF status of a job that was cancelled before it started, or while it ran.
-CANCELLED = 5
+from harness.workload.log import FURTHER, Log, LoggedStatus, Step, Workload
+from harness.workload.preparation import Preparation
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -71,7 +68,7 @@ class Workbench:
             )
 
     def finished(self, digest: str) -> Workload:
-        """The jobs as they will be replayed, in log order."""
+        """Return the jobs as they will be replayed, in log order."""
         for name, word in (("submit", "submit time"), ("width", "width"), ("work", "runtime"), ("planned", "estimate")):
             self.refuse_inexact(name, word)
         unsorted = np.count_nonzero(np.diff(self.column("submit")) < 0)
@@ -93,76 +90,94 @@ class Workbench:
             "logged_run": self.column("run"),
             "logged_status": numbers["status"],
         }
+        further = {str(name): self.column(name) for name in self.jobs.columns if str(name).startswith(FURTHER)}
         return Workload(
             name=self.log.name,
-            jobs=pd.DataFrame(columns),
-            procs=procs_of(self.log),
+            jobs=pd.DataFrame(columns | further),
+            procs=self.log.procs,
             digest=digest,
             preparation=tuple(self.steps),
+            header=self.log.header,
         )
 
 
-# The steps, in their order
+# The steps
 
 
-def slice_(work: Workbench, start: float | None, stop: float | None, jobs: int | None) -> None:
-    """Keep what was submitted from `start` on, before `stop`, and of that the first `jobs`."""
+def keep_submitted(work: Workbench, _: Preparation) -> None:
+    """Drop jobs without a submit time."""
     work.keep(work.column("submit") >= 0, "submit", "no submit time: dropped")
-    if start is not None or stop is not None:
-        after = work.column("submit") - work.column("submit").min()
-        begin = -np.inf if start is None else start
-        end = np.inf if stop is None else stop
-        wanted = (begin <= after) & (after < end)
-        work.keep(wanted, "interval", f"outside {begin:g} to {end:g} s after the first submit: dropped", asked=True)
-    if jobs is not None:
+
+
+def keep_interval(work: Workbench, told: Preparation) -> None:
+    """Drop jobs outside `start` ≤ submit < `stop`, in seconds after the log's first submit."""
+    if told.start is None and told.stop is None:
+        return
+    after = work.column("submit") - work.column("submit").min()
+    begin = -np.inf if told.start is None else told.start
+    end = np.inf if told.stop is None else told.stop
+    wanted = (begin <= after) & (after < end)
+    work.keep(wanted, "interval", f"outside {begin:g} to {end:g} s after the first submit: dropped", asked=True)
+
+
+def keep_first(work: Workbench, told: Preparation) -> None:
+    """Keep the first `jobs` by (submit, log order)."""
+    if told.jobs is not None:
         rank = np.argsort(np.argsort(work.column("submit"), kind="stable"))
-        work.keep(rank < jobs, "jobs", f"after the first {jobs}: dropped", asked=True)
+        work.keep(rank < told.jobs, "jobs", f"after the first {told.jobs}: dropped", asked=True)
 
 
-def choose_width(work: Workbench, procs_from: str) -> None:
-    """Requested processors, or used ones."""
+def choose_width(work: Workbench, told: Preparation) -> None:
+    """Take `procs_from` "requested" processors, else used ones, or "used" the other way round; drop jobs without."""
     requested, used = work.column("procs"), work.column("used_procs")
-    first, second = (requested, used) if procs_from == "requested" else (used, requested)
-    other = "used" if procs_from == "requested" else "requested"
+    first, second = (requested, used) if told.procs_from == "requested" else (used, requested)
+    other = "used" if told.procs_from == "requested" else "requested"
     work.put(width=np.where(first > 0, first, second))
     borrowed = np.count_nonzero((first <= 0) & (second > 0))
-    work.note("width", borrowed, f"{procs_from} processors; where unknown, {other} ones")
+    work.note("width", borrowed, f"{told.procs_from} processors; where unknown, {other} ones")
     work.keep(work.column("width") > 0, "no width", "neither requested nor used processors: dropped")
 
 
-def choose_runtime(work: Workbench, unknown: str) -> None:
-    """Drop jobs that never ran, or let those that were cancelled leave the queue."""
+def choose_runtime(work: Workbench, told: Preparation) -> None:
+    """Drop jobs with unknown or zero runtime.
+
+    With `unknown="cancel"` those that the log calls cancelled and gives a wait leave the queue that long after their
+    submit instead.
+    """
     run, wait, status = work.column("run"), work.column("wait"), work.column("status")
     cancelled = np.zeros(len(run), dtype=np.bool_)
-    if unknown == "cancel":
-        cancelled = (run <= 0) & (status == CANCELLED) & (wait >= 0)
+    if told.unknown == "cancel":
+        cancelled = (run <= 0) & (status == LoggedStatus.CANCELLED) & (wait >= 0)
         work.note("cancelled", cancelled.sum(), "cancelled before they ran: leave the queue after their wait")
     work.put(work=np.maximum(run, 0.0), cancelled=cancelled, patience=wait)
     work.keep((run > 0) | cancelled, "runtime", "unknown or zero runtime: dropped")
 
 
-def choose_estimate(work: Workbench, estimates: str, factor: float | None) -> None:
-    """What the scheduler is told about a job's length."""
+def choose_estimate(work: Workbench, told: Preparation) -> None:
+    """Take `estimates` as "requested" (where missing, the runtime), "actual" (the runtime), or f times it.
+
+    A cancelled job has no runtime: its estimate is what it requested, or else one second.
+    """
     run, requested = work.column("work"), work.column("estimate")
     cancelled = work.jobs["cancelled"].to_numpy(dtype=np.bool_)
-    if factor is not None:
-        planned, touched = run * factor, np.ones(len(run), dtype=np.bool_)
-        detail = f"{factor:g} times the runtime"
-    elif estimates == "actual":
-        planned, touched, detail = run, np.ones(len(run), dtype=np.bool_), "the runtime"
-    else:
+    if told.estimates == "requested":
         touched = requested <= 0
         planned, detail = np.where(touched, run, requested), "requested; where missing, the runtime"
+    else:
+        touched = np.ones(len(run), dtype=np.bool_)
+        planned, detail = run, "the runtime"
+        if told.estimates != "actual":
+            planned, detail = run * told.factor, f"{told.factor:g} times the runtime"
     planned = np.where(cancelled, np.where(requested > 0, requested, 1.0), planned)
     work.put(planned=planned)
     work.note("estimates", touched.sum(), detail)
 
 
-def settle_overrun(work: Workbench, overrun: str) -> None:
-    """No job is longer than its estimate: one of them gives way."""
+def settle_overrun(work: Workbench, told: Preparation) -> None:
+    """Raise the estimate where the runtime is above it, or clip the job, which then counts as killed."""
     run, planned = work.column("work"), work.column("planned")
     over = run > planned
-    if overrun == "raise":
+    if told.overrun == "raise":
         work.put(planned=np.maximum(planned, run), killed=np.zeros(len(run), dtype=np.bool_))
         work.note("overrun", over.sum(), "runtime above the estimate: estimate raised to it")
     else:
@@ -170,39 +185,58 @@ def settle_overrun(work: Workbench, overrun: str) -> None:
         work.note("overrun", over.sum(), "runtime above the estimate: killed at the estimate")
 
 
-def choose_memory(work: Workbench, memory: str) -> None:
-    """Forget requested memory, if asked to."""
-    if memory == "ignored":
+def choose_memory(work: Workbench, told: Preparation) -> None:
+    """Take `memory` per processor as "requested", or leave it "ignored"."""
+    if told.memory == "ignored":
         asked = np.count_nonzero(work.column("memory") > 0)
         work.put(memory=np.full(len(work.jobs), -1.0))
         work.note("memory", asked, "requested memory ignored")
 
 
-def filter_(work: Workbench, condition: Condition | None) -> None:
-    """Keep the jobs for which the condition holds."""
-    if condition is not None:
+def keep_matching(work: Workbench, told: Preparation) -> None:
+    """Drop jobs for which `filter` does not hold: comparisons of columns with numbers and each other.
+
+    The columns are job, submit, procs, run, estimate, wait, memory, status, user, group, executable, queue and
+    partition, as the steps so far have made them: `procs <= 64 and not user == 3`.
+    """
+    if told.filter is not None:
         columns = {name: work.column(column) for name, column in COLUMNS.items()}
-        detail = f"not {condition.text}: dropped"
-        work.keep(condition.holds(columns), "filter", detail, asked=True)
+        work.keep(Condition(told.filter).holds(columns), "filter", f"not {told.filter}: dropped", asked=True)
 
 
-def scale_width(work: Workbench, factor: float | None) -> None:
-    """Multiply widths, to fit another machine."""
-    if factor is None:
+def scale_width(work: Workbench, told: Preparation) -> None:
+    """Multiply processors by `width`, halves rounded up, at least one."""
+    if told.width is None:
         return
     width = work.column("width")
-    scaled = np.maximum(1.0, np.floor(width * factor + 0.5))
+    scaled = np.maximum(1.0, np.floor(width * told.width + 0.5))
     work.put(width=scaled, wait=np.full(len(width), -1.0))
-    detail = f"multiplied by {factor:g}, halves rounded up, at least 1; the log's waits are another stream's"
+    detail = f"multiplied by {told.width:g}, halves rounded up, at least 1; the log's waits are another stream's"
     work.note("width scaled", np.count_nonzero(scaled != width), detail)
 
 
-def scale_load(work: Workbench, factor: float | None) -> None:
-    """Crowd or spread the submit times."""
-    if factor is None:
+def scale_load(work: Workbench, told: Preparation) -> None:
+    """Divide the time from the first submit to each other by `load`."""
+    if told.load is None:
         return
     submit = work.column("submit")
     first = submit.min()
-    work.put(submit=first + (submit - first) / factor, wait=np.full(len(submit), -1.0))
-    detail = f"time between submits divided by {factor:g}; the log's waits are another stream's"
+    work.put(submit=first + (submit - first) / told.load, wait=np.full(len(submit), -1.0))
+    detail = f"time between submits divided by {told.load:g}; the log's waits are another stream's"
     work.note("load", len(submit), detail)
+
+
+#: Every step, in its order.
+STEPS = (
+    keep_submitted,
+    keep_interval,
+    keep_first,
+    choose_width,
+    choose_runtime,
+    choose_estimate,
+    settle_overrun,
+    choose_memory,
+    keep_matching,
+    scale_width,
+    scale_load,
+)

@@ -14,19 +14,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.errors import HarnessError
-from harness.files import replacing
-from harness.workload.cache import CachedReading
+from harness.disk.atomic import replacing
+from harness.disk.stored import plain_lines, text_of
+from harness.errors import HarnessError, shortened
+from harness.present.numerals import numeral
 from harness.workload.content import canonical, content_digest
-from harness.workload.files import plain_lines, read_file, shortened, text_of
 from harness.workload.log import SWF_COLUMNS, Log, Step
+from harness.workload.log_cache import CachedReading
+from harness.workload.log_files import read_file
 
 _WIDTH = len(SWF_COLUMNS)
 _EXPECTED = f"expected {_WIDTH} numbers separated by blanks"
 
 
 def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
-    """The log in the file `path`, plain or gzipped, in the order of the file.
+    """Read the log in the file `path`, packed or not, in the order of the file.
 
     A line that is neither a comment nor 18 numbers stops the reading with its line number; with `lenient`
     such lines are skipped and counted in `Log.reading`. With `cache`, what was read is kept in the user's
@@ -56,27 +58,6 @@ def write_swf(log: Log, path: str | os.PathLike[str]) -> None:
         temporary.write_bytes(content)
 
 
-def procs_of(log: Log) -> int | None:
-    """Processors of the machine by the log's header: `MaxProcs`, or where only that is given, `MaxNodes`."""
-    procs = header_number(log.header, "MaxProcs")
-    return procs if procs is not None else header_number(log.header, "MaxNodes")
-
-
-def header_number(header: tuple[str, ...], field: str) -> int | None:
-    """The number the header gives for `field`, None if none: `MaxProcs: 1664 (72, 1368, 224)` is 1664."""
-    for text in header_texts(header, field):
-        match = re.match(r"\d{1,3}(?:,\d{3})+|\d+", text)
-        if match and (number := int(match[0].replace(",", ""))) > 0:
-            return number
-    return None
-
-
-def header_texts(header: tuple[str, ...], field: str) -> list[str]:
-    """Everything the header says about `field`: the rest of each line that begins with its name."""
-    pattern = re.compile(rf"\s*;+\s*{re.escape(field)}\s*:\s*(.*)", re.IGNORECASE)
-    return [match[1].strip() for line in header if (match := pattern.match(line))]
-
-
 # Lines
 
 
@@ -103,7 +84,7 @@ def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
 
 
 def _split_header(content: bytes) -> tuple[tuple[str, ...], bytes]:
-    """The comment lines, wherever they stand, and the rest."""
+    """Return the comment lines, wherever they stand, and the rest."""
     if b";" not in content:
         return (), content
     comment = re.compile(rb"^[ \t]*;.*$", re.MULTILINE)
@@ -119,7 +100,7 @@ _EXACT_DECIMALS: dict[str, Any] = (
 
 
 def _fast(body: bytes) -> pd.DataFrame | None:
-    """The table of a well-formed body, else None: 18 columns, or 19 where every line has more."""
+    """Return the table of a well-formed body, else None: 18 columns, or 19 where every line has more."""
     first = re.search(rb"\S.*", body)
     if first is None:
         return pd.DataFrame()
@@ -151,11 +132,11 @@ def _fast(body: bytes) -> pd.DataFrame | None:
 
 
 _PLAIN_LINE = re.compile(rb"[ \t]*(-?\d{1,18}(\.\d+)?[ \t]+){%d}-?\d{1,18}[ \t]*" % (_WIDTH - 1))  # most are
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int, str]:
-    """The well-formed lines, how many were skipped, and what is wrong with the first of those."""
+    """Return the well-formed lines, how many were skipped, and what is wrong with the first of those."""
     kept: list[bytes] = []
     skipped, first = 0, ""
     wide: bool | None = None  # decided by the first well-formed line
@@ -181,7 +162,7 @@ def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int
 
 
 def _fault(fields: list[bytes], wide: bool | None) -> str | None:
-    """What is wrong with one line, or None; `wide` says whether the lines before it had more columns."""
+    """Return what is wrong with one line, or None; `wide` says whether the lines before it had more columns."""
     if len(fields) < _WIDTH:
         return f"found {len(fields)}"
     for position, field in enumerate(fields[:_WIDTH]):
@@ -196,11 +177,9 @@ def _fault(fields: list[bytes], wide: bool | None) -> str | None:
 
 
 def _numerals(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """A column as it is written: whole numbers without decimal point, others in shortest exact form."""
+    """Return a column as it is written: whole numbers without decimal point, others in shortest exact form."""
     values = canonical(column.to_numpy())
     if values.dtype == np.int64:
         return pd.Series(values)
-    whole = 2**53
-    return pd.Series(
-        [str(int(x)) if abs(x) < whole and x.is_integer() else repr(x) for x in values.tolist()], dtype=object
-    )
+    exact = 2**53  # above it a whole number is read back as another kind
+    return pd.Series([numeral(x) if abs(x) < exact else repr(x) for x in values.tolist()], dtype=object)

@@ -24,7 +24,7 @@ _SLOT = _DAY / _SLOTS
 
 
 def lublin(jobs: int = 10_000, procs: int = 256, seed: int = 1, load: float | None = None) -> Log:
-    """Rigid jobs after Lublin and Feitelson (2003), with the parameters they publish for all jobs together.
+    """Generate rigid jobs after Lublin and Feitelson (2003), with the parameters they publish for all jobs together.
 
     Time 0 is midnight. The model knows no estimates, so the requested time is the runtime; it knows no users.
     With `load`, arrivals are spread or crowded so that the sum of runtime · width over the time to the last
@@ -56,7 +56,7 @@ def poisson(
     seed: int = 1,
     whole: bool = True,
 ) -> Log:
-    """Poisson arrivals and exponential runtimes, independent of each other: what queueing theory assumes.
+    """Generate Poisson arrivals and exponential runtimes, independent of each other: what queueing theory assumes.
 
     Widths are all `width`, or else drawn evenly from the powers of two up to `procs`. `load` is the arrival
     rate times mean runtime times mean width over `procs`. Times are rounded to whole seconds (runtimes to at
@@ -105,13 +105,13 @@ def _log(
         "estimate": run,
     }
     frame = pd.DataFrame(columns | {"status": np.ones(len(run), dtype=np.int64)})
-    return log_from_frame(frame, call, header=header, source=call)
+    return log_from_frame(frame, call, procs=procs, header=header, source=call)
 
 
 def _check(*, jobs: int, procs: int, seed: int, **positive: float | None) -> None:
-    for name, value, least in (("jobs", jobs, 1), ("procs", procs, 1), ("seed", seed, 0)):
-        if not isinstance(value, int) or value < least:
-            raise HarnessError(f"{name}={value!r}: expected a whole number, at least {least}")
+    for name, value, least, most in (("jobs", jobs, 1, 10**8), ("procs", procs, 1, 2**31), ("seed", seed, 0, 2**63)):
+        if not isinstance(value, int) or not least <= value <= most:
+            raise HarnessError(f"{name}={value!r}: expected a whole number from {least} to {most}")
     for name, number in positive.items():
         if number is not None and not (isinstance(number, int | float) and 0 < number < math.inf):
             raise HarnessError(f"{name}={number!r}: expected a number above 0")
@@ -123,7 +123,7 @@ def _check(*, jobs: int, procs: int, seed: int, **positive: float | None) -> Non
 
 
 def _lublin_widths(rng: np.random.Generator, jobs: int, procs: int) -> Ints:
-    """Serial jobs, powers of two, and others: two-stage uniform in the binary logarithm."""
+    """Draw serial jobs, powers of two, and others: two-stage uniform in the binary logarithm."""
     serial, power_of_two, narrow = 0.244, 0.576, 0.86
     low, high = 0.8, math.log2(procs)
     middle = max(low, high - 2.5)  # a machine below ten processors has no room for the first stage
@@ -136,7 +136,7 @@ def _lublin_widths(rng: np.random.Generator, jobs: int, procs: int) -> Ints:
 
 
 def _lublin_runtimes(rng: np.random.Generator, width: Ints) -> Floats:
-    """Runtimes of hyper-gamma logarithm, below two days; wide jobs are more often of the long kind."""
+    """Draw runtimes of hyper-gamma logarithm, below two days; wide jobs are more often of the long kind."""
     short = np.clip(0.78 - 0.0054 * width, 0.0, 1.0)
     log_run = np.full(len(width), np.inf)
     while (again := np.flatnonzero(log_run > 12.0)).size:
@@ -147,7 +147,7 @@ def _lublin_runtimes(rng: np.random.Generator, width: Ints) -> Floats:
 
 
 def _lublin_activity(rng: np.random.Generator, jobs: int) -> Floats:
-    """When jobs arrive on a clock that knows no time of day: gaps of gamma logarithm, at most five days."""
+    """Draw when jobs arrive on a clock that knows no time of day: gaps of gamma logarithm, at most five days."""
     rush_hours_to_all = 1.0225
     log_gap = np.full(jobs, np.inf)
     while (again := np.flatnonzero(log_gap > 13.0)).size:
@@ -156,7 +156,7 @@ def _lublin_activity(rng: np.random.Generator, jobs: int) -> Floats:
 
 
 def _activity_by_slot() -> Floats:
-    """Activity gathered from midnight to the end of each half hour, in seconds of an average half hour.
+    """Return the activity gathered from midnight to the end of each half hour, in seconds of an average half hour.
 
     The half hours' shares follow a gamma distribution over a day that begins with its eleventh half hour.
     """
@@ -168,7 +168,7 @@ def _activity_by_slot() -> Floats:
 
 
 def _time_of(activity: Floats) -> Floats:
-    """The times at which so much activity has passed: busy hours are through with it sooner than quiet ones.
+    """Return the times at which so much activity has passed: busy hours are through with it sooner than quiet ones.
 
     The published program walks from half hour to half hour for each job, paying each its share of the gap.
     As it carries the remainder over, this is the inverse of the activity gathered from the start. It also
@@ -182,7 +182,7 @@ def _time_of(activity: Floats) -> Floats:
 
 
 def _activity_until(time: float) -> float:
-    """The inverse of `_time_of`."""
+    """Return the inverse of `_time_of`."""
     gathered = _activity_by_slot()
     day, rest = divmod(time, _DAY)
     return day * float(gathered[-1]) + float(np.interp(rest, np.arange(_SLOTS + 1) * _SLOT, gathered))

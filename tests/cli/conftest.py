@@ -8,7 +8,7 @@ import pytest
 from calling import HEADER, Answer, Call, swf_line
 
 import harness.cli
-import harness.cli.run
+import harness.cli.run_command
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from calling import HEADER, Call, swf_line
 
-from harness.report.tables import FORMATS
+from harness.present.tables import FORMATS
 
 
 @pytest.fixture
@@ -24,12 +24,13 @@ def test_a_replay_of_the_same_policy_is_not_off(harness_says: Call, replayed: Pa
     summary = json.loads(answer.out)
     assert set(summary) == {
         "workload", "platform", "scheduler", "preparation", "launch", "completion", "adequacy", "reference", "ratio",
-        "verdict",
+        "verdict", "breakdown",
     }  # fmt: skip
     found, reference = summary["adequacy"], summary["reference"]
     assert (found["P"], found["jobs"], [row["jobs"] for row in found["growth"]]) == (0, 60, [50, 60])
-    assert len(reference["pairs"]) == 10
+    assert len(reference["pairs"]) == 20
     assert reference["low"] <= reference["P"] <= reference["high"]
+    assert found["scale"]["skill"] == 1
     assert "cannot be told from the machine" in summary["verdict"]
 
 
@@ -41,7 +42,7 @@ def test_another_policy_is(harness_says: Call, replayed: Path) -> None:
     assert "order lcfs, start easy" in answer.out
     assert "different waits" in answer.out
     assert (
-        "P_ideal = 0.0 s, 95 % interval 0.0 to 0.0 s, of 2 pairs of repetitions; launch constant(seconds=1)"
+        "P_ideal = 0.0 s, 95 % interval 0.0 to 0.0 s, of 2 pairs of repetitions, 67% of them below 0.0 s; launch"
         in answer.out
     )
     assert "the replay can be told from the machine" in answer.out
@@ -90,6 +91,15 @@ def test_nothing_is_replayed_of_logs_as_they_are_written(
     assert answer.err.startswith(f"harness: {option[0]}: logs are compared as they are written")
 
 
+def test_two_replays_of_another_stream_can_be_compared(harness_says: Call, replayed: Path) -> None:
+    options = ("--against", "repetition", "--repetitions", "1", "--load", "2", "--rate", "fixed(rate=0.5)")
+    answer = harness_says("adequacy", replayed, *options, "--format", "json")
+    assert (answer.status, answer.err) == (0, "")
+    summary = json.loads(answer.out)
+    assert summary["preparation"][-1]["name"] == "load"
+    assert summary["scheduler"]["rate"].startswith("fixed(rate=0.5")
+
+
 def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replayed: Path) -> None:
     choice = ("--order", "fcfs", "--order", "lcfs", "--start", "none", "--start", "greedy")
     answer = harness_says("identify", replayed, *choice, "--format", "json")
@@ -114,7 +124,9 @@ def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replaye
         (("--filter", "usr == 1"), "did you mean 'user'"),
         (("--procs", "4", "--platform", "peas-table2"), "expected one of them"),
         (("--procs", "3"), "never ran"),
-        (("--load", "2"), "No such option"),
+        (("--load", "2"), "--load: makes another stream of jobs"),
+        (("--width", "2"), "--width: makes another stream of jobs"),
+        (("--variation", "1"), "--variation: makes another stream of jobs"),
     ],
 )
 def test_refusals(harness_says: Call, replayed: Path, command: str, options: tuple[str, ...], complaint: str) -> None:
@@ -143,3 +155,38 @@ def test_run_takes_the_transforms(harness_says: Call, replayed: Path) -> None:
     assert "variation 3" in steps["resampled"]["detail"]
     assert harness_says("run", replayed, "--filter", "procs").status == 2
     assert harness_says("run", "poisson(jobs=9)", "--variation", "1").status == 2
+
+
+@pytest.fixture
+def executed(harness_says: Call, tmp_path: Path) -> tuple[Path, list[Path]]:
+    """A workload without waits, and three executions of it; the last on half of the machine."""
+    planned = tmp_path / "planned.swf"
+    planned.write_text(HEADER + "".join(swf_line(job, 1 + job % 2, run=1 + job % 7) for job in range(1, 61)))
+    ran = []
+    for name, options in (("a", ()), ("b", ("--order", "spf")), ("c", ("--procs", "2"))):
+        path = tmp_path / f"{name}.csv"
+        assert harness_says("run", planned, "--schedule", path, *options).status == 0
+        ran.append(path)
+    return planned, ran
+
+
+def test_a_replay_against_executions(harness_says: Call, executed: tuple[Path, list[Path]]) -> None:
+    planned, ran = executed
+    files = [word for path in ran for word in ("--against", path)]
+    answer = harness_says("adequacy", planned, *files, "--format", "json")
+    assert (answer.status, answer.err) == (0, "")
+    told = json.loads(answer.out)
+    assert [one["name"] for one in told["executions"]] == ["a", "b", "c"]
+    assert [bool(one["incidents"]) for one in told["executions"]] == [False, False, True]
+    assert [found["P"] == 0 for found in told["replays"]] == [True, False, False]
+    assert told["P_ideal"] == told["pairs"][0]["P"] == told["replays"][1]["P"]
+    screen = harness_says("adequacy", planned, *files).out
+    assert "Incident in c: never more than 2 of 4 processors were busy" in screen
+    assert "it can be told from 0 of 2 of them" in screen
+    alone = harness_says("adequacy", planned, "--against", ran[0], "--repetitions", "0", "--format", "json")
+    assert json.loads(alone.out)["adequacy"]["P"] == 0
+    pairs = harness_says("adequacy", ran[0], "--against", ran[1], "--against", ran[2], "--format", "json")
+    assert [pair["P"] for pair in json.loads(pairs.out)["pairs"]] == [pair["P"] for pair in told["pairs"]]
+    mixed = harness_says("adequacy", planned, "--against", "log", "--against", ran[0])
+    assert mixed.status == 2
+    assert "expected one of them, or files only" in mixed.err

@@ -12,9 +12,9 @@ import pytest
 from calling import Answer, Call
 from gates import FIRST_COME, LAST_COME, Bench
 
-from harness.results.metrics import Measure
-from harness.tournament.summary import as_github, as_json, as_text
-from harness.tournament.verdict import Compared, Move, Verdict
+from harness.gate.comparison import Compared, Move
+from harness.gate.verdict import Verdict, as_github, as_json, as_text
+from harness.results.measures import Measure
 
 
 @pytest.fixture
@@ -106,7 +106,9 @@ def test_details_of_many_runs_are_left_to_the_command() -> None:
     ("arguments", "words"),
     [
         (["--format", "githab"], "did you mean 'github'?"),
-        (["--tolerance", "mean_wait"], "expected MEASURE=SHARE"),
+        (["--tolerance", "mean_wait"], "expected SHARE or MEASURE=SHARE"),
+        (["--tolerance", "-5%"], "expected a relative difference"),
+        (["--measures", "mean_wat"], "did you mean 'mean_wait'?"),
         (["--tolerance", "mean_wat=0.1"], "did you mean 'mean_wait'?"),
         (["--tolerance", "mean_wait=-1"], "expected a relative difference"),
         (["--field", "demo"], "expected update (--update)"),

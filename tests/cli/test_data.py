@@ -163,3 +163,16 @@ def test_a_log_that_was_fetched_can_be_run(
     assert (answer.status, answer.err) == (0, "")
     assert "no checksum is known" in answer.out
     assert "DAS2-fs1-2003-1: 12 jobs" in harness_says("data", "show", "DAS2-fs1").out
+
+
+def test_outages_are_written_as_events(harness_says: Call, tmp_path: Path) -> None:
+    source = tmp_path / "log.csv"
+    assert harness_says("run", "lublin(jobs=400, procs=64, seed=1)", "--schedule", source).status == 0
+    out = tmp_path / "events.csv"
+    answer = harness_says("data", "outages", source, "--procs", "64", "--out", out)
+    assert answer.status == 0
+    assert "intervals in which processors of 64 were missing" in answer.out
+    assert out.read_text().startswith("time,event,subject")
+    assert harness_says("data", "outages", source).status == 2
+    refused = harness_says("data", "outages", "lublin(jobs=50)")
+    assert (refused.status, "no job says how long it waited" in refused.err) == (2, True)

@@ -1,7 +1,14 @@
 """Ctrl-C at any instant is one line and status 130."""
 
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 from calling import Call
+from numba.core import config
 
 import harness.cli
 
@@ -19,6 +26,57 @@ def test_while_it_works(harness_says: Call, monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("harness.run.read_workload", interrupted)
+    monkeypatch.setattr("harness.workload.log_reading.read_workload", interrupted)
     answer = harness_says("run")
     assert (answer.status, answer.out, answer.err) == (130, "", "harness: interrupted\n")
+
+
+FOR_EVER = """
+import harness
+
+
+def for_ever(state):
+    turns = 0
+    while state.clock.now >= 0:
+        turns += 1
+    harness.start(state, turns)
+
+
+@harness.hookimpl
+def start_jobs():
+    return [harness.Start("for-ever", for_ever)]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("times", [1, 2])
+def test_where_compiled_code_goes_on_for_ever(tmp_path: Path, log: Path, times: int) -> None:
+    """The first Ctrl-C waits a little for the command to end by itself, the second does not."""
+    (tmp_path / "plugin.py").write_text(FOR_EVER)
+    said = tmp_path / "said"
+    begin = "import signal, sys, harness.cli; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    command = [sys.executable, "-c", begin + "harness.cli.main()", "run", str(log), "--plugins", "plugin.py"]
+    with said.open("w") as errors:
+        child = subprocess.Popen([*command, "--start", "for-ever"], cwd=tmp_path, stderr=errors, stdout=errors)
+    try:
+        while not _computes_alone(child.pid):
+            assert child.poll() is None, said.read_text()
+            time.sleep(0.2)
+        for _ in range(times):
+            child.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        assert child.wait(timeout=30) == 130
+    finally:
+        child.kill()
+    assert said.read_text().splitlines()[-1].startswith("harness: interrupted")
+
+
+def _computes_alone(pid: int, seconds: float = 3.0) -> bool:
+    """Whether the process has compiled everything: for some time it writes no file and reads none."""
+    counts = Path(f"/proc/{pid}/io")
+    if not counts.exists():
+        pytest.skip("there is no /proc to see what a process does")
+    before = counts.read_text()
+    time.sleep(seconds)
+    return before == counts.read_text()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from calling import Call
 
-from harness import bundled
-from harness.plugins import Plugins, plugins
-from harness.policy import KINDS
+from harness.disk import bundled
+from harness.policy.kinds import KINDS
+from harness.policy.registry import Plugins, plugins
 
 
 @pytest.mark.parametrize("hook", KINDS)
@@ -19,7 +19,7 @@ def test_a_new_plugin_passes_every_check_at_once(tmp_path: Path, harness_says: C
     source = tmp_path / "my-idea" / "src" / "my_idea" / "__init__.py"
     assert str(source) in answer.out.splitlines()
     assert "my-idea" in Plugins([source]).policies[hook]
-    answer = harness_says("plugin", "check", source, "--examples", "5")
+    answer = harness_says("plugin", "check", source, "--examples", "2")
     assert answer.status == 0
     assert re.search(rf"my-idea +{hook} +(\d+) of \1 +passes", answer.out)
 
@@ -92,15 +92,15 @@ def order_queue():
 def test_a_broken_plugin_fails_with_an_explanation(tmp_path: Path, harness_says: Call) -> None:
     (tmp_path / "broken.py").write_text(BROKEN)
     for what in (tmp_path / "broken.py", tmp_path):
-        answer = harness_says("plugin", "check", what)
+        answer = harness_says("plugin", "check", what, "--examples", "10")
         assert answer.status == 1
-        assert re.search(r"upside-down +order_queue +\d of \d +fails varies", answer.out)
+        assert re.search(r"upside-down +order_queue +\d+ of \d+ +fails varies", answer.out)
         assert "why it matters" in answer.out
         assert "harness run failing.swf" in answer.out
 
 
 def test_what_runs_as_plain_python_is_told_why(tmp_path: Path, harness_says: Call) -> None:
-    text = BROKEN.replace("-clock.now", "len(str(job)) * 0 + job.submit").replace("upside-down", "stringy")
+    text = BROKEN.replace("-clock.now", "eval('0.0') + job.submit").replace("upside-down", "stringy")
     (tmp_path / "stringy.py").write_text(text)
     answer = harness_says("plugin", "check", tmp_path / "stringy.py", "--examples", "2")
     assert answer.status == 0
@@ -108,8 +108,9 @@ def test_what_runs_as_plain_python_is_told_why(tmp_path: Path, harness_says: Cal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hook", KINDS)
-def test_bundled_plugins_are_checked_where_they_are(harness_says: Call, hook: str) -> None:
+def test_a_bundled_plugin_is_checked_where_it_is(harness_says: Call) -> None:
+    """One of them: tests/plugins/test_conformance.py puts every bundled policy to every check."""
+    hook = "set_sleep"
     answer = harness_says("plugin", "check", bundled.folder("plugins") / f"{hook}.py", "--examples", "2")
     assert answer.status == 0, answer.out
     for name in plugins().policies[hook]:

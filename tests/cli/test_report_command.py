@@ -61,7 +61,7 @@ def test_no_tournament(harness_says: Call, tmp_path: Path) -> None:
 def test_missing_libraries_are_named_before_any_work(
     harness_says: Call, log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.report.page.find_spec", lambda name: None)
+    monkeypatch.setattr("harness.report.rendering.find_spec", lambda name: None)
     for command in (["report", folder], ["run", log, "--report", folder / "run.html"]):
         answer = harness_says(*command)
         assert answer.status == 2

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from calling import HEADER, Call, swf_line
 
 import harness
-from harness.report.tables import FORMATS
-from harness.results.metrics import MEASURES
+from harness.present.tables import FORMATS
+from harness.results import headline
+from harness.results.measures import MEASURES
 
 GENERATED = "lublin(jobs=50, procs=32, seed=3)"
 KINDS = ("orders", "starts", "selections", "rates", "sleeps", "energies", "workloads", "platforms", "measures")
@@ -26,6 +28,21 @@ def test_the_table_says_what_was_replayed_and_how_it_was_prepared(harness_says: 
     assert "order fcfs, start easy" in answer.out
     assert "preparation:" in answer.out
     assert "mean_wait" in answer.out
+
+
+def test_the_table_names_the_predictor_and_when_starts_are_decided(harness_says: Call, log: Path) -> None:
+    answer = harness_says(
+        "run", log, "--predict", "recent(n=1)", "--instants", "each", "--pass", "backfill=60, depth=9"
+    )
+    assert answer.status == 0
+    assert "predict recent(n=1), seed 0, a decision after each event, pass backfill=60, depth=9\n" in answer.out
+
+
+@pytest.mark.parametrize("given", ["1e-9", "backfill=60, depth=1e30", "backfill=60, depth=1.5"])
+def test_passes_that_cannot_be_are_refused(harness_says: Call, log: Path, given: str) -> None:
+    answer = harness_says("run", log, "--pass", given)
+    assert answer.status == 2
+    assert f"pass = '{given}': expected backfill of at least 0.01 s, a depth from 1 to" in " ".join(answer.err.split())
 
 
 def test_without_a_workload_it_runs_on_generated_jobs(harness_says: Call) -> None:
@@ -50,11 +67,42 @@ def test_json_is_one_object_and_nothing_else(harness_says: Call, options: tuple[
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_shows_every_measure(harness_says: Call, format: str) -> None:
-    answer = harness_says("run", GENERATED, "--format", format)
+    answer = harness_says("run", GENERATED, "--format", format, "--measures", "all")
     assert answer.status == 0
     assert [
         name for name in MEASURES if name.replace("_", "") not in answer.out.replace("_", "").replace("\\", "")
     ] == []
+
+
+def test_people_are_shown_what_says_something_in_their_units(harness_says: Call) -> None:
+    answer = harness_says("run", GENERATED)
+    first, _, table = answer.out.partition("\n\n")
+    assert re.search(r"on \d+ processors under fcfs \+ easy: .* of 50 jobs did not wait", first)
+    rows = [line.split()[:3] for line in table.partition("\n\n")[0].splitlines()[2:] if not line.startswith(" ")]
+    assert 3 < len(rows) <= headline.MOST
+    assert {unit for name, _, unit in rows if name.endswith("_wait")} <= {"s", "min", "h", "d"}
+    assert ["utilisation", "%"] in [[name, unit] for name, _, unit in rows]
+    assert "–" not in table.partition("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("mean_wait", ["mean_wait"]),
+        ("max_wait,mean_wait", ["max_wait", "mean_wait"]),
+        ("log", ["adequacy", "skill"]),
+        ("mean_jobs, log", ["mean_jobs", "adequacy", "skill"]),
+    ],
+)
+def test_measures_are_chosen_by_name_and_group(harness_says: Call, asked: str, shown: list[str]) -> None:
+    answer = harness_says("run", GENERATED, "--measures", asked, "--format", "json")
+    assert list(json.loads(answer.out)["measures"]) == shown
+
+
+def test_a_measure_that_does_not_exist_is_refused(harness_says: Call) -> None:
+    answer = harness_says("run", GENERATED, "--measures", "mean_weight")
+    assert answer.status == 2
+    assert answer.err.strip() == "harness: --measures mean_weight: did you mean 'mean_wait'?"
 
 
 def test_the_schedule_as_csv_has_the_columns_that_were_promised(harness_says: Call, log: Path, tmp_path: Path) -> None:
@@ -178,3 +226,23 @@ def test_a_reader_that_goes_away_is_no_error(log: Path) -> None:
         timeout=120,
     )
     assert "Traceback" not in done.stderr
+
+
+def test_the_command_says_who_was_rejected(harness_says, tmp_path):
+    plugin = tmp_path / "choosy.py"
+    plugin.write_text(
+        "import harness\n\n\ndef choosy(state):\n    for job in harness.waiting(state):\n"
+        "        if state.jobs[job].procs > 4:\n            harness.reject(state, job)\n"
+        "        elif harness.fits(state, job):\n            harness.start(state, job)\n\n\n@harness.hookimpl\n"
+        "def start_jobs():\n    return [harness.Start('choosy', choosy, rejects=True, compiled=False)]\n"
+    )
+    answer = harness_says("run", "lublin(jobs=60, procs=16, seed=1)", "--plugins", str(plugin), "--start", "choosy")
+    assert "rejected by choosy: jobs" in answer.out
+
+
+def test_the_benchmark_runs_and_finds_the_same_schedules(harness_says: Call) -> None:
+    """It is a script that imports those beside it while it runs."""
+    answer = harness_says("bench", "--jobs", "1000")
+    assert answer.status == 0
+    assert answer.out.count(" yes\n") >= 2
+    assert " no\n" not in answer.out

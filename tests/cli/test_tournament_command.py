@@ -1,7 +1,10 @@
 """`harness tournament`: what comes back, where it is kept, and what is said when something goes wrong."""
 
 import json
+import shlex
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,11 @@ def test_a_tournament_ends_with_a_leaderboard_and_what_to_try_next(harness_says:
     assert "8 of 8 runs" in answer.err
     assert runs_in(Path("tournaments/small")) == 8
     assert len(harness.Results("tournaments/small").frame()) == 8
+    (tip,) = [line for line in answer.out.splitlines() if "python -c" in line]
+    _, _, program, *_ = shlex.split(tip)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "[8 rows" in ran.stdout
 
 
 def test_the_same_command_repeats_nothing(harness_says: Call, field: Path) -> None:
@@ -118,7 +126,7 @@ def test_interrupting_says_how_to_go_on(harness_says: Call, field: Path, monkeyp
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("harness.tournament.runner.tournament", interrupted)
+    monkeypatch.setattr("harness.experiment.runner.tournament", interrupted)
     answer = harness_says("tournament", field)
     assert answer.status == 130
     assert "kept in tournaments/small; the same command goes on" in answer.err
@@ -144,7 +152,7 @@ def test_mistakes_are_one_sentence(
     Path("wrong.toml").write_text('workloads = "lublin"\n[[schedulr]]\n')
     if "--dask" in arguments:
         pytest.importorskip("distributed")
-        monkeypatch.setattr("harness.tournament.on_dask.PATIENCE", "1s")
+        monkeypatch.setattr("harness.experiment.on_dask.PATIENCE", "1s")
     answer = harness_says("tournament", *arguments)
     assert answer.status == 2
     assert answer.out == ""

@@ -2,9 +2,9 @@
 
 Shares nothing with the harness. Letters are the paper's: at the epoch T_i the system holds the customers M, of which
 `served` (its curly M) are in service; B is what remains of each one's work, R the rate. Where the paper cannot be
-meant literally, DESIGN section 5 is followed: the served set of LPF and SPF is chosen anew at departures, and at an
-arrival a newcomer only takes free servers if nobody waits; the rate falls at the workload k_L as fast as all customers
-in service work it off.
+meant literally, "What the results mean" in harness/README.md is followed: the served set of LPF and SPF is chosen anew
+at departures, and at an arrival a newcomer only takes free servers if nobody waits; the rate falls at the workload k_L
+as fast as all customers in service work it off.
 """
 
 # ruff: noqa: N802, N803, SIM300 - the names and the sides of the inequalities are the paper's

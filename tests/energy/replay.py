@@ -9,8 +9,9 @@ from strategies import rows, workload
 from harness import Events, NodeType, PerformanceState, Platform, SleepState
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
-from harness.results.recording import Placements, Timeline
+from harness.policy.scheduler import Chosen
 from harness.results.schedule import Schedule
+from harness.results.timeline import Placements, Timeline
 
 #: Every bundled rate and sleep, with parameters that matter on small cases.
 RATES = (
@@ -43,8 +44,7 @@ def replay(jobs, platform, *, seed=0, plain=False, events=None, **parts):
     samples, places = Timeline(), Placements()
     extras = Extras(events, samples.add, places.add)
     outcome = simulate(jobs, platform, chosen, seed=seed, plain=plain, extras=extras)
-    names = {part: str(choice) for part, choice in chosen.items() if part != "second"}
-    return Schedule(jobs, platform, names, seed, outcome, events, samples, places)
+    return Schedule(jobs, platform, Chosen(chosen), seed, outcome, events, samples, places)
 
 
 def happenings(*rows, interrupted="requeue"):

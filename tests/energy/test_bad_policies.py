@@ -98,8 +98,8 @@ EXPECTED = "where a node that exists, is awake, holds no job and has such a slee
         (sleep_twice, f"asked node 1 to sleep at depth 0, {EXPECTED}"),
         (sleep_too_deep, f"asked node 1 to sleep at depth 1, {EXPECTED}"),
         (sleep_nowhere, f"asked node 2 to sleep at depth 0, {EXPECTED}"),
-        (wake_nobody, "asked node 7 to wake, where a node out of the 2 of the platform was expected"),
-        (wake_before_the_first, "asked node -1 to wake, where a node out of the 2"),
+        (wake_nobody, "named node 7, where a node out of the 2 of the platform was expected"),
+        (wake_before_the_first, "named node -1, where a node out of the 2"),
     ],
 )
 def test_nodes_that_cannot_sleep_or_wake(policy, sentence, plain):

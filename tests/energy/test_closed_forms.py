@@ -1,5 +1,7 @@
 """Small cases whose every second and joule is worked out by hand."""
 
+import warnings
+
 import numpy as np
 import pytest
 from replay import happenings, replay
@@ -7,6 +9,7 @@ from strategies import workload
 
 import harness
 from harness import NodeType, PerformanceState, Platform, SleepState
+from harness.engine.simulate import SlowestStateWarning
 
 CURVE = (60, 80, 95, 108, 120, 132, 145, 160, 178, 198, 220)
 OFF = SleepState("off", watts=5, down=4, up=10, down_energy=80, up_energy=1500)  # 20 W down, 150 W up
@@ -90,6 +93,17 @@ def test_between_performance_states_power_is_interpolated(rate, idle, peak):
     schedule = replay(jobs, node(performance=PACES), rate=f"fixed(rate={rate})", energy="cores")
     assert schedule.frame["energy"].tolist() == pytest.approx([12 / rate * peak] * 2)
     assert joules(schedule)[1] == pytest.approx((100 - 12 / rate) * idle)
+
+
+def test_a_rate_below_the_slowest_state_is_said_once():
+    jobs = workload([(0, 1, 12, 12)])
+    with pytest.warns(SlowestStateWarning, match=r"'fixed\(rate=0.3\)' .set_rate. set the rate 0.3, below 0.5"):
+        replay(jobs, node(performance=PACES), rate="fixed(rate=0.3)", energy="cores")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        replay(jobs, node(performance=PACES), rate="fixed(rate=0.3)", energy="cores")  # it was said
+        replay(jobs, node(performance=PACES), rate="fixed(rate=0.5)", energy="cores")
+        replay(jobs, node(), rate="fixed(rate=0.25)", energy="cores")  # it has no states
 
 
 def test_the_shape_of_the_curve_is_kept_at_every_rate():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from replay import ENERGIES, RATES, SLEEPS, STARTS, cases, happenings, machines, replay, step_integral, virtual
 from strategies import rows, workload
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 PARTS = [("rate", r) for r in RATES] + [("sleep", s) for s in SLEEPS] + [("start", s) for s in STARTS]
 AVERAGES = {
     "mean_queued": "queued",

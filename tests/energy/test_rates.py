@@ -10,7 +10,7 @@ from strategies import homogeneous, rows, workload
 import harness
 from harness import NodeType, Platform
 
-some = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 starts = st.sampled_from(("none", "easy", "conservative", "greedy"))
 SLOW, FAST = 0.75, 1.0
 

@@ -1,30 +1,33 @@
-"""A slow and obvious simulator, from sections 3 and 5 of the design alone: equal processors, full speed.
+"""A slow and obvious simulator: equal processors, one rate for all of them, in numbers that are never rounded.
 
 It shares nothing with the engine: lists are searched and sorted anew at every instant, future availability is
-counted second by second of interest from the list of what is promised. `simulate` takes the same rows as
-`strategies.workload`, and returns (start, end, service) of each row; None where it never started.
+counted second by second of interest from the list of what is promised. Work is done, and plans are made, in virtual
+time, the integral of the rate. `simulate` takes the same rows as `strategies.workload`, and returns (start, end,
+work done) of each row; None where it never started.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 ORDERS = {
-    "fcfs": lambda j, now: j.submit,
-    "lcfs": lambda j, now: -j.submit,
-    "spf": lambda j, now: j.left(now),
-    "lpf": lambda j, now: -j.left(now),
-    "sjf-width": lambda j, now: j.procs,
-    "ljf-width": lambda j, now: -j.procs,
-    "saf": lambda j, now: j.estimate * j.procs,
-    "laf": lambda j, now: -j.estimate * j.procs,
-    "wfp3": lambda j, now: -(((now - j.submit) / j.estimate) ** 3.0) * j.procs,
-    "unicef": lambda j, now: -(now - j.submit) / (math.log2(max(j.procs, 2)) * j.estimate),
-    "expansion": lambda j, now: -(now - j.submit + j.estimate) / j.estimate,
+    "fcfs": lambda j, m: j.submit,
+    "lcfs": lambda j, m: -j.submit,
+    "spf": lambda j, m: j.left(m.virtual),
+    "lpf": lambda j, m: -j.left(m.virtual),
+    "sjf-width": lambda j, m: j.procs,
+    "ljf-width": lambda j, m: -j.procs,
+    "saf": lambda j, m: j.estimate * j.procs,
+    "laf": lambda j, m: -j.estimate * j.procs,
+    "wfp3": lambda j, m: -(((m.now - j.submit) / j.estimate) ** 3.0) * j.procs,
+    "unicef": lambda j, m: -(m.now - j.submit) / (math.log2(max(j.procs, 2)) * j.estimate),
+    "expansion": lambda j, m: -(m.now - j.submit + j.estimate) / j.estimate,
     # The papers take the logarithm of the submission; second 0 counts as second 1.
-    "f1": lambda j, now: math.log10(j.estimate) * j.procs + 870 * math.log10(max(j.submit, 1)),
-    "f2": lambda j, now: math.sqrt(j.estimate) * j.procs + 25600 * math.log10(max(j.submit, 1)),
-    "f3": lambda j, now: j.estimate * j.procs + 6860000 * math.log10(max(j.submit, 1)),
-    "f4": lambda j, now: j.estimate * math.sqrt(j.procs) + 530000 * math.log10(max(j.submit, 1)),
+    "f1": lambda j, m: math.log10(j.estimate) * j.procs + 870 * math.log10(max(j.submit, 1)),
+    "f2": lambda j, m: math.sqrt(j.estimate) * j.procs + 25600 * math.log10(max(j.submit, 1)),
+    "f3": lambda j, m: j.estimate * j.procs + 6860000 * math.log10(max(j.submit, 1)),
+    "f4": lambda j, m: j.estimate * math.sqrt(j.procs) + 530000 * math.log10(max(j.submit, 1)),
 }
 
 
@@ -36,19 +39,20 @@ class Job:
     work: int
     estimate: int
     cancel: float = math.inf
-    done: int = 0  # seconds in service before the current stretch
-    since: int | None = None  # when the current stretch began
+    done: int = 0  # work before the current stretch in service
+    since: int | None = None  # when the current stretch began, in virtual time as all that is planned
     start: int | None = None
     end: float | None = None
     reserved: float | None = None
     cores: tuple = ()  # which processors it holds
     interrupted: bool = False
+    early: bool = False  # it ended before its estimate
 
-    def served(self, now):
-        return self.done + (now - self.since if self.since is not None else 0)
+    def served(self, virtual):
+        return self.done + (virtual - self.since if self.since is not None else 0)
 
-    def left(self, now):
-        return self.estimate - self.served(now)
+    def left(self, virtual):
+        return self.estimate - self.served(virtual)
 
     def ends(self):
         return self.since + self.work - self.done
@@ -65,6 +69,11 @@ class Machine:
     order: str
     backfill: str
     now: int = 0
+    virtual: int = 0
+    rating: Callable | None = None
+    rate: Fraction = Fraction(0)  # before anybody was asked
+    level: float | None = None  # of the work by estimates: everyone decides when it has fallen to it
+    fell: bool = False
     waiting: list = field(default_factory=list)
     running: list = field(default_factory=list)
     arrived: list = field(default_factory=list)
@@ -81,9 +90,24 @@ class Machine:
     def free(self):
         return self.up - sum(job.procs for job in self.running)
 
+    @property
+    def left(self):
+        """The work of everyone by the estimates."""
+        return sum(job.left(self.virtual) for job in self.waiting + self.running)
+
+    def when(self, virtual):
+        return self.now + (virtual - self.virtual) / self.rate if self.rating else virtual
+
+    def advance(self, now):
+        self.fell = (
+            self.level is not None and self.left - self.rate * len(self.running) * (now - self.now) <= self.level
+        )
+        self.virtual = self.virtual + (now - self.now) * self.rate if self.rating else now
+        self.now = now
+
     def sorted(self, jobs, order=None):
         score = ORDERS[order or self.order]
-        return sorted(jobs, key=lambda job: (score(job, self.now), job.submit, job.place))
+        return sorted(jobs, key=lambda job: (score(job, self), job.submit, job.place))
 
     def start(self, job):
         assert job.procs <= self.free
@@ -91,12 +115,12 @@ class Machine:
         job.cores = tuple(core for core in range(self.procs) if core not in taken)[: job.procs]
         self.waiting.remove(job)
         self.running.append(job)
-        job.since = self.now
+        job.since = self.virtual
         if job.start is None:
             job.start = self.now
 
     def suspend(self, job):
-        job.done = job.served(self.now)
+        job.done = job.served(self.virtual)
         job.since = None
         self.running.remove(job)
         self.waiting.append(job)
@@ -108,7 +132,7 @@ class Machine:
             job.done, job.start, job.reserved, job.interrupted = 0, None, None, True
             self.waiting.append(job)
         else:
-            job.done, job.end = job.served(self.now), self.now
+            job.done, job.end = job.served(self.virtual), self.now
         job.since = None
 
     def happen(self, event, subject, jobs, requeue):
@@ -140,9 +164,9 @@ class Machine:
 
     def earliest(self, job, promised):
         """The first time at which the job fits among the running jobs and (procs, begin, end) `promised`."""
-        busy = [(other.procs, self.now, other.planned()) for other in self.running] + promised
-        length = job.left(self.now)
-        for begin in sorted({self.now, *(end for _, _, end in busy if end > self.now)}):
+        busy = [(other.procs, self.virtual, other.planned()) for other in self.running] + promised
+        length = job.left(self.virtual)
+        for begin in sorted({self.virtual, *(end for _, _, end in busy if end > self.virtual)}):
             # Use only grows where a promise begins.
             moments = [begin, *(b for _, b, _ in busy if begin < b < begin + length)]
             if all(sum(n for n, b, e in busy if b <= t < e) + job.procs <= self.up for t in moments):
@@ -172,7 +196,7 @@ def easy(machine):
     for job in machine.sorted(machine.waiting, machine.backfill):
         if job is head or job.procs > machine.free:
             continue
-        if machine.now + job.left(machine.now) <= at:
+        if machine.virtual + job.left(machine.virtual) <= at:
             machine.start(job)
         elif job.procs <= spare:
             spare -= job.procs
@@ -187,13 +211,13 @@ def easy_many(machine, reservations):
         if len(blocked) == reservations:
             break
         at = machine.earliest(job, promised)
-        if at == machine.now:
+        if at == machine.virtual:
             machine.start(job)
         else:
             blocked.append(job)
-            promised.append((job.procs, at, at + job.left(machine.now)))
+            promised.append((job.procs, at, at + job.left(machine.virtual)))
     for job in machine.sorted(machine.waiting, machine.backfill):
-        if job not in blocked and machine.earliest(job, promised) == machine.now:
+        if job not in blocked and machine.earliest(job, promised) == machine.virtual:
             machine.start(job)
 
 
@@ -205,7 +229,7 @@ def conservative(machine):
             if j.reserved is not None and j is not but
         ]
 
-    early = [job for job in machine.completed if machine.now < job.start + job.estimate]
+    early = [job for job in machine.completed if job.early]
     early += [job for job in machine.cancelled if job.reserved is not None]
     queue = machine.sorted(machine.waiting)
     if early:
@@ -218,7 +242,7 @@ def conservative(machine):
         if job.reserved is None:
             job.reserved = machine.earliest(job, promises())
     for job in queue:
-        if job.reserved == machine.now:
+        if job.reserved == machine.virtual:
             machine.start(job)
 
 
@@ -230,7 +254,7 @@ def replan(machine):
         promised.append((job.procs, at, at + job.estimate))
         plan.append((job, at))
     for job, at in plan:
-        if at == machine.now:
+        if at == machine.virtual:
             machine.start(job)
 
 
@@ -280,24 +304,56 @@ STARTS = {
 }
 
 
-def simulate(rows, procs, order, start, events=(), requeue=True):
-    """(start, end, service) of each row. Events are (time, event, subject), processors being nodes."""
+def fixed(machine, rate):
+    return rate
+
+
+def hysteresis(machine, low, high, slow, fast):
+    jobs = len(machine.waiting) + len(machine.running)
+    before = jobs - len(machine.arrived)
+    if before <= high < jobs:
+        return fast
+    return slow if before <= low else machine.rate or slow
+
+
+def coin(machine, slow, fast):
+    """The coins always fall on the same side: fast at an arrival, slow at a departure."""
+    return fast if machine.arrived else slow if machine.completed else machine.rate or slow
+
+
+def by_workload(machine, low, high, slow, fast):
+    machine.level = None
+    if machine.left <= low or (machine.fell and not machine.arrived):
+        return slow
+    rate = fast if machine.left > high else machine.rate or slow
+    if rate != slow:
+        machine.level = low
+    return rate
+
+
+def simulate(rows, procs, order, start, events=(), requeue=True, rating=None):
+    """(start, end, work done) of each row. Events are (time, event, subject), processors being nodes.
+
+    `rating`: what is asked for the rate first at every instant; full speed without.
+    """
     jobs = [Job(k, *row[:4], **(row[4] if len(row) > 4 else {})) for k, row in enumerate(rows)]
     rule, backfill = STARTS[start]
-    machine = Machine(procs, order, backfill or order)
+    machine = Machine(procs, order, backfill or order, rating=rating)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
-    first = future[0].submit
+    first = machine.now = machine.virtual = future[0].submit
     events = [(max(time, first), *what) for time, *what in sorted(events, key=lambda event: event[0])]
     while future or machine.waiting or machine.running:
         moments = [job.submit for job in future[:1]]
         moments += [event[0] for event in events[:1]]
-        moments += [job.ends() for job in machine.running]
+        moments += [machine.when(job.ends()) for job in machine.running]
+        if machine.level is not None and machine.running:
+            moments.append(machine.now + (machine.left - machine.level) / (machine.rate * len(machine.running)))
         moments += [job.cancel for job in machine.waiting if may_give_up(job) and job.cancel > machine.now]
         if rule is conservative:  # what would have ended then may have been moved: it is an instant all the same
-            moments += [job.reserved for job in machine.waiting]
+            moments += [machine.when(job.reserved) for job in machine.waiting if job.reserved < math.inf]
         if min(moments, default=math.inf) == math.inf:
             break  # stranded
-        machine.now = int(min(moments))
+        machine.advance(Fraction(min(moments)) if rating else int(min(moments)))
         happening = [event for event in events if event[0] == machine.now]
         events = events[len(happening) :]
         one_instant(machine, future, rule, [(*event[1:], jobs, requeue) for event in happening])
@@ -311,9 +367,10 @@ def may_give_up(job):
 def one_instant(machine, future, rule, happening):
     """Completions, events, cancellations, arrivals; then everyone decides once."""
     now = machine.now
-    machine.completed = [job for job in machine.running if job.ends() == now]
+    machine.completed = [job for job in machine.running if job.ends() == machine.virtual]
     for job in machine.completed:
         machine.running.remove(job)
+        job.early = machine.virtual < job.planned()
         job.end, job.done, job.since = now, job.work, None
     effects = [machine.happen(*event) for event in happening]
     machine.upset = any(effects)
@@ -335,6 +392,8 @@ def one_instant(machine, future, rule, happening):
         else:
             machine.arrived.append(job)
     machine.waiting += machine.arrived
+    if machine.rating:
+        machine.rate = machine.rating(machine)
     in_vain = happening and not (machine.completed or machine.upset or machine.cancelled or came)
     if not in_vain or rule is conservative:  # nobody is asked because a node that is up was to come up
         rule(machine)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from running import in_log_order
 from strategies import workload, workloads
 
-from harness.platform.platform import NodeType, Platform, plain
+from harness.platform.machine import NodeType, Platform, plain
 from harness.theory import delays_of_arrivals
 
 
@@ -27,7 +27,7 @@ def agree(run, submit, work, procs, servers, platform=None, **parts):
     assert (in_log_order(outcome, "start") - submit == expected).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data(), st.integers(1, 6))
 def test_small_systems_with_ties(run, data, servers):
     jobs = data.draw(workloads(servers, shuffled=False)).jobs

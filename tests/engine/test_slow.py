@@ -11,9 +11,9 @@ from strategies import rows, seeded_rows, workload
 
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
-from harness.platform.platform import plain
-from harness.plugins import Plugins
-from harness.policy import Scheduler
+from harness.platform.machine import plain
+from harness.policy.registry import Plugins
+from harness.policy.scheduler import Scheduler
 from harness.workload.events import Events
 
 POLICIES = Plugins().policies
@@ -42,14 +42,14 @@ def test_agrees_with_the_obvious_simulator(order, start):
         assert quickly(made, procs, order, start) == expected, f"seed {seed}: {procs} processors, jobs {made}"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), st.integers(1, 5), st.sampled_from(list(ORDERS)), st.sampled_from(list(STARTS)))
 def test_agrees_on_cases_that_shrink(data, procs, order, start):
     made = data.draw(rows(procs + 1, most=8, cancellations="preempt" not in start))
     assert quickly(made, procs, order, start) == slowly(made, procs, order, start)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), st.integers(1, 4), st.sampled_from(list(ORDERS)), st.sampled_from(list(STARTS)), st.booleans())
 def test_agrees_when_nodes_fail_and_jobs_are_interrupted(data, procs, order, start, requeue):
     made = data.draw(rows(procs, most=8, cancellations=True))

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from numba import typeof
+from strategies import workload
 
-from harness.engine import state
+import harness
+from harness.engine import simulate, state
+from harness.engine.bundles import STATE
 
 LAYOUTS = ["JOB", "NODE", "PACE", "NAP", "SLICE", "CLOCK", "TRUTH", "SUMS", "EVENT", "SAMPLE", "PLACEMENT", "DUE"]
 
@@ -22,3 +26,21 @@ def test_every_field_is_read_back_as_it_was_written(name):
         setattr(record, field, number)
         assert np.shape(getattr(record, field)) == layout[field].shape
         assert np.all(record[field] == number)
+
+
+def test_compiled_code_finds_in_the_table_what_it_takes_for_it(monkeypatch):
+    """Nothing checks the types of what lies behind the one pointer that compiled code is given, but this."""
+    seen = []
+
+    def bind(*arguments, **named):
+        seen.append(bound(*arguments, **named))
+        return seen[-1]
+
+    bound = simulate.bind
+    monkeypatch.setattr(simulate, "bind", bind)
+    with_cancellations = workload([(0, 2, 5, 5), (0, 2, 5, 5, {"cancel": 3.0})])
+    harness.simulate(with_cancellations, 2, timeline=True, placements=True)
+    ((whole, _),) = seen
+    parts = {name: getattr(whole, name) for name in STATE.parts}
+    assert {name: typeof(part) for name, part in parts.items()} == STATE.parts
+    assert all(part.flags.c_contiguous for part in parts.values() if isinstance(part, np.ndarray))

@@ -8,8 +8,8 @@ from running import bundled
 from strategies import POWER, seeded_rows, workload
 
 import harness
-from harness.platform.platform import NodeType, Platform
-from harness.policy import Order
+from harness.platform.machine import NodeType, Platform
+from harness.policy.kinds import Order
 
 SCHEDULERS = [
     {"start": "easy", "select": "random"},

@@ -2,7 +2,9 @@
 
 import pytest
 
-from harness import HarnessError, PerformanceState, bundled, read_platform
+import harness
+from harness import HarnessError, PerformanceState, Platform, read_platform
+from harness.disk import bundled
 from harness.platform.finding import bundled_platforms
 
 HEADER = "Vendor,Processor,#Chips,#Cores/Chip,RAM (GB),OPS@100%Load,Watts@100%Load\n"
@@ -45,6 +47,24 @@ def test_whole_watts_are_those_of_a_core():
     assert whole.name == "peas-table2(whole_watts=true)"
 
 
+def test_whole_numbers_are_those_of_the_paper():
+    """The operations per second of a core, their mean over all cores, and the runtimes on a node of the first kind."""
+    exact, whole = read_platform("peas-table2"), read_platform("peas-table2(whole_numbers=true)")
+    assert [node.peak for node in whole.types] == [
+        node.peak for node in read_platform("peas-table2(whole_watts=true)").types
+    ]
+    assert all(node.ops == node.ops // node.cores * node.cores for node in whole.types)
+    assert not all(node.ops == node.ops // node.cores * node.cores for node in exact.types)
+    mean = sum(node.ops for node in whole.types) // whole.cores
+    assert whole.speed(whole.types[0]) == whole.types[0].ops / whole.types[0].cores / mean
+    assert whole.name == "peas-table2(whole_numbers=true)"
+    assert whole.digest != Platform(whole.name, whole.types, whole.about).digest
+    log = harness.prepare(harness.lublin(jobs=50, procs=20, seed=1))
+    service = [harness.simulate(log, platform).frame["run"] for platform in (exact, whole)]
+    assert (service[1] == service[1].round()).all()
+    assert not (service[0] == service[0].round()).all()
+
+
 def test_parentheses_in_a_file_name(written):
     assert read_platform(written(HEADER + "A,B,1,4,8,1000,90\n", "servers (1).csv")).cores == 4
 
@@ -55,6 +75,7 @@ def test_parentheses_in_a_file_name(written):
         (HEADER + "A,B,1,4,8,1000\n", ["row 2", "Watts@100%Load", "not a number"]),
         (HEADER + "A,B,1,4,8,1000,90\nA,B,1,0,8,1000,90\n", ["row 3", "#Cores/Chip", "above 0"]),
         (HEADER + "A,B,1,4.5,8,1000,90\n", ["row 2", "whole numbers"]),
+        (HEADER + "A,B,1e300,1e300,8,1000,90\n", ["row 2", "at most 10,000,000,000 cores"]),
         (HEADER + "A,B,1,4,8,n/a,90\n", ["row 2", "OPS@100%Load", "'n/a'"]),
         (HEADER.replace("RAM (GB)", "RAM (MB)") + "A,B,1,4,8,1000,90\n", ["RAM (MB)", "did you mean 'RAM (GB)'"]),
         (HEADER.replace("Vendor,", "") + "B,1,4,8,1000,90\n", ["expected a column 'Vendor'"]),
@@ -73,3 +94,5 @@ def test_names_that_are_nowhere(tmp_path):
             read_platform(name)
     with pytest.raises(HarnessError, match="no such platform file"):
         read_platform("x" * 5000 + ".toml")
+    with pytest.raises(HarnessError, match="nodes; expected at most"):
+        read_platform("9" * 5000)

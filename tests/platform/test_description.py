@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from spec_form import CURVE, spec_row, spec_text
 
-from harness import HarnessError, NodeType, PerformanceState, SleepState, bundled, read_platform
+from harness import HarnessError, NodeType, PerformanceState, SleepState, read_platform
+from harness.disk import bundled
 
 README = (bundled.folder("platforms") / "README.md").read_text(encoding="utf-8")
 INLINE, PICKED = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
@@ -140,3 +141,37 @@ def test_bytes_that_are_no_text(written, tmp_path):
         read_platform(tmp_path / "folder.toml")
     marked = written(b"\xef\xbb\xbf[[nodes]]\r\ncores = 4\r\n", "marked.toml")
     assert read_platform(marked).cores == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"nodes = {'[' * 20_000}{']' * 20_000}", ["cannot be read as TOML", "too deep"]),
+        (f"[[nodes]]\ncores = 1{'0' * 5000}", ["cannot be read as TOML", "digits"]),
+        (f"[[nodes]]\ncores = 1{'0' * 4000}", ["cores; expected at most 10,000,000,000"]),
+        ("[[nodes]]\ncores = 4\ncount = 1000000000000", ["1,000,000,000,000 nodes; expected at most 10,000,000"]),
+        (f"[[nodes]]\ncores = 4\npartition = {2**63}", ["partition = 9223372036854775808", "at most"]),
+        (f"[[nodes]]\ncores = 4\nname = '{'x' * 5000}'\nidle = -1", ["nodes 1", "the idle power"]),
+        (f"table = '{'x' * 5000}'\n[[nodes]]\nrow = 2", ["no such platform file"]),
+        (f"{'x' * 5000} = 1\n[[nodes]]\ncores = 4", ["there is no key"]),
+        (TABLE + f"row = 1{'0' * 4000}", ["no such row"]),
+        ("[[nodes]]\ncores = 4\nops = 1e308\n[[nodes]]\ncores = 4\nops = 1.5e308", ["than can be added up"]),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_would_overwhelm_is_one_short_sentence(described, text, words):
+    with pytest.raises(HarnessError) as error:
+        described(text)
+    said = str(error.value)
+    assert [word for word in words if word not in said] == [], said
+    assert len(said) < 600
+    assert "\n" not in said
+
+
+def test_a_platform_file_may_have_the_longest_name_there_is(tmp_path):
+    path = tmp_path / f"{'p' * 250}.toml"
+    path.write_text("[[nodes]]\ncores = 2\n")
+    assert len(path.name) == 255
+    assert read_platform(path).cores == 2
+    with pytest.raises(HarnessError, match="no name is so long"):
+        read_platform(tmp_path / f"{'p' * 251}.toml")

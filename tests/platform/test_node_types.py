@@ -9,10 +9,17 @@ from hypothesis import strategies as st
 from spec_form import CURVE
 
 from harness import HarnessError, NodeType, PerformanceState, Platform, SleepState
+from harness.platform.machine import plain
 
 NODE = NodeType(1, 4, idle=60.0, peak=220.0, name="thin")
 OFF = SleepState("off", 2.0, down=30.0, up=90.0, down_energy=900.0, up_energy=9000.0)
 NAP = SleepState("nap", 8.0)
+
+
+@given(st.integers(1, 10**6))
+def test_a_plain_cluster_is_of_single_processors(procs):
+    (node,) = plain(procs).types
+    assert (node.count, node.cores, plain(procs).cores) == (procs, 1, procs)
 
 
 def test_a_curve_gives_idle_and_peak():

@@ -9,7 +9,7 @@ from spec_form import CURVE, HEADER, WATTS, spec_row, spec_text
 
 from harness import HarnessError, Platform, read_platform, read_spec
 from harness.platform.rows import Table
-from harness.platform.spec import is_spec, spec_servers
+from harness.platform.specpower import is_spec, spec_servers
 
 
 def only(servers):
@@ -115,8 +115,9 @@ def test_a_whole_table_is_a_platform_of_one_node_each(written):
     assert isinstance(platform, Platform)
     assert (platform.name, platform.nodes) == ("all (1 of 2 rows)", 1)
     assert "list platforms --from" in platform.about
-    with pytest.raises(HarnessError, match="whole_watts"):
-        read_platform(f"{path}(whole_watts=true)")
+    for reading in ("whole_watts", "whole_numbers"):
+        with pytest.raises(HarnessError, match=reading):
+            read_platform(f"{path}({reading}=true)")
 
 
 @pytest.mark.data

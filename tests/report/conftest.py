@@ -46,7 +46,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def page(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of that tournament, in which a scheduler is called as nobody may call a policy."""
-    from harness.report.page import render, tournament_page
+    from harness.report.page import tournament_page
+    from harness.report.rendering import render
 
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(tournament_page(Renamed(store))), encoding="utf-8")

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import harness
-from harness.platform.platform import NodeType, Platform
+from harness.platform.machine import NodeType, Platform
 from harness.report.gantt import Gantt, gantt
 
 
@@ -26,7 +26,7 @@ def drawn(jobs: int, seed: int, platform: Platform, start: str, most: int) -> tu
     return schedule, chart
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(2, 40),
     st.integers(0, 99),
@@ -56,3 +56,10 @@ def test_a_window_around_the_longest_queue_when_there_are_too_many(most: int) ->
     longest = timeline["time"][timeline["queued"].idxmax()] - timeline["time"].iloc[0]
     assert chart.begin - 1 <= longest <= chart.end + 1
     assert set(chart.rectangles["job"]) <= set(chart.jobs.index)
+
+
+@pytest.mark.parametrize("shape", [(16, 1), (4, 4), (1, 16)])
+def test_neighbours_of_one_job_are_one_rectangle(shape: tuple[int, int]) -> None:
+    """A job on eight processors side by side is drawn once, on however many nodes they are."""
+    schedule, chart = drawn(1, 0, Platform("small", (NodeType(*shape),)), "easy", 10)
+    assert chart.rectangles[["core", "cores"]].to_numpy().tolist() == [[0, int(schedule.ran["procs"].iloc[0])]]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 _ROOT = Path(__file__).parents[2]
-_FILES = sorted((_ROOT / "reports").iterdir())
+_FILES = sorted(path for path in (_ROOT / "reports").iterdir() if path.is_file())
 
 
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: path.name)

@@ -1,17 +1,18 @@
 """Small random workloads, and how to run them."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import harness
 from harness.engine.simulate import simulate
-from harness.platform.platform import NodeType, Platform
-from harness.plugins import plugins
-from harness.policy import Scheduler
+from harness.platform.machine import NodeType, Platform, SleepState
+from harness.policy.registry import plugins
+from harness.policy.scheduler import Scheduler
 from harness.results.schedule import Schedule
+from harness.workload.events import Events
 from harness.workload.log import Workload
 
 #: Twelve processors in two kinds of nodes.
@@ -57,10 +58,9 @@ def run() -> Run:
     policies = plugins().policies
 
     def run(workload: Workload, platform: Platform = PLATFORM, seed: int = 0, **parts: str) -> Schedule:
-        scheduler = Scheduler(**{"energy": "cores", **parts})
-        chosen = scheduler.choose(policies)
+        chosen = Scheduler(**{"energy": "cores", **parts}).choose(policies)
         outcome = simulate(workload, platform, chosen, seed=seed)
-        return Schedule(workload, platform, {part: str(chosen[part]) for part in asdict(scheduler)}, seed, outcome)
+        return Schedule(workload, platform, chosen, seed, outcome)
 
     return run
 
@@ -75,3 +75,18 @@ def make() -> Callable[..., Workload]:
 def some(run: Run) -> Schedule:
     """A schedule with a job of every status: some are too wide."""
     return run(random_workload(1, width=14))
+
+
+@pytest.fixture(scope="session")
+def storm() -> Schedule:
+    """Nodes fall asleep, wake, fail under their jobs, and one stays down, which strands the widest jobs."""
+    sleepy = SleepState("off", watts=5.0, down=10.0, down_energy=800.0, up=20.0, up_energy=1600.0)
+    platform = Platform("sleepy", (NodeType(6, 2, idle=50.0, peak=100.0, sleep=(sleepy,)),))
+    dice = np.random.default_rng(4)
+    frame = {"submit": np.sort(dice.integers(0, 9000, 80)), "run": dice.integers(5, 400, 80)}
+    log = harness.log_from_frame(pd.DataFrame(frame | {"procs": [*dice.integers(1, 8, 78), 12, 12]}))
+    times = [1000, 1500, 3000, 3100, 4000, 8000]
+    words = ["node-down", "node-up", "node-down", "node-up", "node-down", "node-down"]
+    events = Events(pd.DataFrame({"time": times, "event": words, "subject": [1, 1, 0, 0, 0, 5]}))
+    scheduler = Scheduler(start="easy", sleep="timeout(idle=60)", energy="cores")
+    return harness.simulate(harness.prepare(log), platform, scheduler, events=events, timeline=True)

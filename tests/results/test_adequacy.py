@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import HarnessError, UndefinedError, prepare
-from harness.platform.platform import NodeType, Platform, plain
+from harness.platform.machine import NodeType, Platform, plain
 from harness.results.adequacy import Stream, adequacy, as_written, compare, logged, prefixes, simulated
 from harness.results.export import simulated_log
 from harness.results.schedule import Schedule

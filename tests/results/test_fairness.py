@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.platform.platform import plain
+from harness.platform.machine import plain
 from harness.results.fairness import Fairness, fairness
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
@@ -60,3 +60,21 @@ def test_a_sample(run: Run, make: Make) -> None:
     assert fairness(schedule, replay, sample=1000).examined == len(schedule.ran)
     with pytest.raises(HarnessError, match="sample=0"):
         fairness(schedule, replay, sample=0)
+
+
+def test_delays_against_a_slow_twin(run: Run, make: Make) -> None:
+    """Every job replayed with those alone that had arrived, by (submit, log order)."""
+    replay = partial(run, start="greedy")
+    workload = make(5, jobs=60)
+    schedule, jobs = replay(workload), workload.jobs
+    delays = []
+    for row in schedule.ran.index:
+        came = [(jobs["submit"][other], other) <= (jobs["submit"][row], row) for other in jobs.index]
+        alone = replay(replace(workload, jobs=jobs[came].reset_index(drop=True)))
+        delays.append(schedule.frame["start"][row] - alone.frame["start"][sum(came[:row])])
+    late = [delay for delay in delays if delay > 1e-6]
+    assert len(late) > 2
+    expected = Fairness(len(delays), len(late), len(late) / len(delays), float(np.mean(late)), max(late))
+    assert fairness(schedule, replay) == expected
+    assert f"{len(late)} of {len(delays)} jobs" in str(expected)
+    assert f"by {np.mean(late):,.0f} s on average and {max(late):,.0f} s at most" in str(expected)

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.platform.platform import plain
-from harness.results.metrics import MEASURES, Better, Measure
+from harness.platform.machine import plain
+from harness.present.tables import Better
+from harness.results.adequacy import adequacy
+from harness.results.measures import MEASURES, Measure
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
 
@@ -119,7 +121,8 @@ def test_energy_is_conserved(run: Run, make: Make, energy: str) -> None:
 
 def test_energy_is_not_a_number_where_it_is_not_accounted(run: Run, make: Make) -> None:
     schedule = run(make(3), energy="none")
-    assert all(math.isnan(value) == (name in ENERGY) for name, value in schedule.measures().items())
+    missing = {name for name, value in schedule.measures().items() if math.isnan(value)}
+    assert missing - {"skill"} == set(ENERGY)  # that one compares with a log in which nobody waited
     assert schedule.frame["energy"].isna().all()
 
 
@@ -141,7 +144,15 @@ def test_averages_job_by_job(some: Schedule) -> None:
         "unaccepted": (some.frame["procs"] > 12).sum(),
         "mean_wait": mean(waits),
         "median_wait": float(np.median(waits)),
+        "p95_wait": float(np.quantile(waits, 0.95)),
+        "p99_wait": float(np.quantile(waits, 0.99)),
         "max_wait": waits[-1],
+        "killed": sum(row.status == "killed" for row in rows),
+        "cancelled": sum(row.status == "cancelled" for row in some.frame.itertuples()),
+        "stranded": 0,
+        "mean_boot": mean([row.boot for row in rows]),
+        "offered_load": sum(area) / 12 / (max(row.submit for row in rows) - min(row.submit for row in rows)),
+        "utilisation": sum(area) / 12 / (max(row.end for row in rows) - min(row.submit for row in rows)),
         "mean_response": mean(responses),
         "mean_slowdown": mean(slowdowns),
         "mean_bounded_slowdown": mean([max(1, r / max(j.run, 10)) for r, j in zip(responses, rows, strict=True)]),
@@ -168,6 +179,33 @@ def test_energy_by_work_and_by_delay(some: Schedule) -> None:
 def test_preemptions_are_counted(run: Run, make: Make) -> None:
     assert run(make(0), order="lcfs", start="preempt(at=any)").measures()["preemptions"] > 0
     assert run(make(0), start="easy").measures()["preemptions"] == 0
+
+
+def test_sleep_and_failures_node_by_node(storm: Schedule) -> None:
+    """Nodes sleep, wake, fail and stay down: every measure that knows of it, from the timeline and the table."""
+    measures, frame, line = storm.measures(), storm.frame, storm.timeline
+    lasted = np.diff(line["time"])
+    length = lasted.sum()
+
+    def average(values: Any) -> float:
+        return float((np.asarray(values)[:-1] * lasted).sum() / length)
+
+    asleep = average(line["asleep"])
+    assert measures["share_asleep"] == pytest.approx(asleep / storm.platform.nodes)
+    assert measures["sleep_energy"] == pytest.approx(asleep * length * 5 / 3.6e6)
+    assert measures["transition_energy"] == pytest.approx(average(line["switching"]) * length * 80 / 3.6e6)
+    assert measures["mean_power"] == pytest.approx(average(line["power"]))
+    assert measures["energy"] == pytest.approx(average(line["power"]) * length / 3.6e6)
+    assert measures["mean_queued"] == pytest.approx(average(line["queued"]))
+    assert measures["mean_jobs"] == pytest.approx(average(line["queued"] + line["running"]))
+    assert measures["mean_busy"] == pytest.approx(average(line["busy"]))
+    assert measures["stranded"] == (frame["status"] == "stranded").sum() > 0
+    assert measures["restarts"] == frame["restarts"].sum() > 0
+    assert measures["lost_work"] == (frame["procs"] * frame["lost"]).sum() > 0
+    assert measures["mean_boot"] == storm.ran["boot"].mean() > 0
+    assert measures["makespan"] == storm.ran["end"].max() - storm.ran["submit"].min()
+    assert measures["throughput"] == pytest.approx(3600 * len(storm.ran) / measures["makespan"])
+    assert min(measures[name] for name in ("share_asleep", "sleep_energy", "transition_energy", "idle_energy")) > 0
 
 
 def test_nothing_ran(run: Run, make: Make) -> None:
@@ -211,3 +249,14 @@ def test_extra_measures_stand_beside(some: Schedule) -> None:
 def test_a_direction_that_does_not_exist() -> None:
     with pytest.raises(HarnessError, match="expected one of less, more, neither"):
         Measure("best", "", "best", "", lambda schedule: 0.0)  # type: ignore[arg-type]
+
+
+def test_adequacy_is_a_measure_wherever_the_log_says_how_it_went(run: Run, make: Make) -> None:
+    workload = make(0)
+    schedule = run(workload)
+    assert schedule.measures()["adequacy"] == adequacy(schedule).P > 0
+    for silent in (
+        replace(workload, jobs=workload.jobs.assign(logged_wait=-1.0)),
+        replace(workload, jobs=workload.jobs.drop(columns=["logged_wait", "logged_run"])),
+    ):
+        assert math.isnan(run(silent).measures()["adequacy"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.engine.state import SAMPLE
 from harness.errors import HarnessError
-from harness.results.recording import Placements, Timeline, thin
+from harness.results.timeline import Placements, Timeline, thin
 
 COLUMNS = [name for name in SAMPLE.names or () if name != "time"]
 
@@ -24,7 +24,7 @@ def samples(seed: int, count: int) -> np.ndarray:
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 1000), st.integers(1, 3000), st.integers(60, 500))
 def test_thinning_keeps_first_last_and_the_extremes_of_every_bin(seed: int, count: int, most: int) -> None:
     made = samples(seed, count)
@@ -50,7 +50,7 @@ def test_thinning_keeps_first_last_and_the_extremes_of_every_bin(seed: int, coun
             assert (here[name].min(), here[name].max()) == (part.min(), part.max())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 100), st.lists(st.integers(1, 700), min_size=1, max_size=12), st.integers(60, 300))
 def test_a_timeline_that_grows_is_bounded_and_keeps_its_extremes(seed: int, sizes: list[int], most: int) -> None:
     whole = samples(seed, sum(sizes))

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from harness.errors import HarnessError
-from harness.platform.platform import plain
+from harness.platform.machine import plain
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
 from harness.workload.prepare import prepare
@@ -37,6 +37,7 @@ def test_columns(some: Schedule) -> None:
             *("boot", "restarts", "lost"),
             "logged_wait",
             "logged_run",
+            *("predicted", "corrections"),
         ),
     ]
 
@@ -145,6 +146,11 @@ def test_swf_reads_back(some: Schedule, tmp_path: Path, name: str) -> None:
     status = {"completed": 1, "killed": 0, "cancelled": 5, "unaccepted": 5}
     assert jobs["status"].tolist() == [status[word] for word in frame["status"]]
     assert (jobs.loc[frame["start"].isna(), ["run", "used_procs"]] == -1).all().all()
+    never = frame["status"] == "unaccepted"
+    assert (jobs.loc[never, "wait"] == -1).all()
+    left = frame["status"] == "cancelled"
+    patience = (some.workload.jobs["cancel"] - frame["submit"])[left]
+    assert jobs.loc[left, "wait"].tolist() == patience.tolist()
     header = "\n".join(log.header)
     for word in ("sched-harness", "twelve", "MaxProcs: 12", "start easy", "random 1"):
         assert word in header

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 
 import harness
-from harness.platform.platform import NodeType, Platform
-from harness.policy import Scheduler
+from harness.platform.machine import NodeType, Platform
+from harness.policy.scheduler import Scheduler
 from harness.results.schedule import Schedule
 from harness.testing import PolicyFailure, check_policy
 from harness.testing.cases import Case, Job

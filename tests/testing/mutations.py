@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 REPORT = ROOT / "reports" / "mutations.md"
 JUDGE = Path(__file__).with_name("judge.py")
+HEADING = "\n## Faults of every kind outside the engine\n"  # the rest of the page is rooms.py's
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Fault:
 
 
 STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
-QUEUE, PROFILE, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "profile", "nodes", "service"))
+QUEUE, BLOCKED, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service"))
 
 FAULTS = (
     # start policies
@@ -50,8 +51,20 @@ FAULTS = (
         "        if state.jobs[job].procs < state.clock.free:\n            harness.start(state, job)\n\n\ndef easy",
         "greedy",
     ),
-    Fault("easy: < for ≤ at the reservation", STARTS, "now + record.left <= at:", "now + record.left < at:", "easy"),
-    Fault("easy forgets what time it is", STARTS, "now + record.left <= at:", "record.left <= at:", "easy"),
+    Fault(
+        "easy: < for ≤ at the reservation",
+        STARTS,
+        "if not harness.later(now + record.left, at):",
+        "if harness.later(at, now + record.left):",
+        "easy",
+    ),
+    Fault(
+        "easy forgets what time it is",
+        STARTS,
+        "if not harness.later(now + record.left, at):",
+        "if not harness.later(record.left, at):",
+        "easy",
+    ),
     Fault(
         "easy: < for ≤ of the spare processors",
         STARTS,
@@ -123,8 +136,9 @@ FAULTS = (
     Fault(
         "conservative does not ask to be woken",
         STARTS,
-        "if wake and soonest < harness.INFINITY and not declined:",
-        "if wake and soonest < 0.0:",
+        "if wake and soonest < harness.INFINITY:\n        harness.call_again(state, harness.when(state, soonest))\n"
+        "    return upset\n\n\ndef conservative_by_nodes",
+        "if False:\n        pass\n    return upset\n\n\ndef conservative_by_nodes",
         "conservative",
     ),
     Fault(
@@ -191,8 +205,8 @@ FAULTS = (
     ),
     Fault(
         "a reservation counts completions only up to the first sufficient one",
-        PROFILE,
-        "if free >= need and state.jobs[other].planned > at:",
+        BLOCKED,
+        "if free >= need and later(state.jobs[other].planned, at):",
         "if free >= need:",
         "easy",
     ),
@@ -206,8 +220,8 @@ FAULTS = (
     Fault(
         "a job is served for as long as it asked for",
         SERVICE,
-        "truth.due = clock.virtual + truth.work / record.speed",
-        "truth.due = clock.virtual + record.left / record.speed",
+        "truth.due = clock.virtual + stretched(clock, truth.work, record.speed)",
+        "truth.due = clock.virtual + stretched(clock, record.left, record.speed)",
         "none",
     ),
     Fault(
@@ -267,7 +281,7 @@ def _difference(sound: Verdict, verdict: Verdict) -> str:
 
 def report(rows: list[tuple[str, str, str, str]]) -> str:
     """The published page."""
-    from harness.report.tables import render
+    from harness.present.tables import render
 
     caught = sum(bool(check or differ) for _, _, check, differ in rows)
     missed = [what for what, _, check, differ in rows if not (check or differ)]
@@ -287,5 +301,6 @@ def report(rows: list[tuple[str, str, str, str]]) -> str:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-    REPORT.write_text(report(study()), encoding="utf-8")
+    _, heading, rest = REPORT.read_text(encoding="utf-8").partition(HEADING)
+    REPORT.write_text(report(study()) + heading + rest, encoding="utf-8")
     print(REPORT)

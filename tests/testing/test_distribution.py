@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.policy import KINDS
-from harness.template import new_distribution
+from harness.policy.kinds import KINDS
+from harness.policy.template import new_distribution
 
 pytestmark = pytest.mark.slow
 

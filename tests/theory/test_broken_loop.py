@@ -8,7 +8,9 @@ from functools import partial
 import pytest
 
 import harness
-from harness.theory.comparison import Subject, comparisons
+from harness.cli.study_command import load
+
+Subject, comparisons = load("theory").Subject, load("theory").comparisons
 
 EXACT = {"recursion, powers of two", "recursion, many at one instant", "recursion, overloaded", "recursion, HPC-like"}
 QUEUES = {"M/M/4 at 50 %", "M/M/4 at 80 %", "M/M/16 at 80 %"}
@@ -78,7 +80,7 @@ def fails(compare, subject):
 @pytest.mark.parametrize(
     ("start", "caught_by"),
     [
-        ("off-by-one", EXACT | QUEUES | FULL | OVERLOAD | NEARLY_FULL | {"no server idles"}),
+        ("off-by-one", EXACT | QUEUES | FULL | OVERLOAD | NEARLY_FULL | {"no processor idles"}),
         ("one-overtakes", EXACT | FULL | OVERLOAD),
         ("second-first", EXACT | OVERLOAD),
         ("one-at-a-time", EXACT | FULL | OVERLOAD | NEARLY_FULL),

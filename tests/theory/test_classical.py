@@ -13,17 +13,17 @@ from harness.theory import delays, erlang_b, erlang_c, little, mean_number, mg1_
 
 
 @given(st.integers(1, 40), st.fractions(Fraction(1, 100), 50, max_denominator=100))
-def test_erlang_b_is_its_textbook_sum(servers, offered):
-    terms = [offered**k / factorial(k) for k in range(servers + 1)]
-    assert erlang_b(servers, float(offered)) == pytest.approx(float(terms[-1] / sum(terms)), rel=1e-12)
+def test_erlang_b_is_its_textbook_sum(procs, offered):
+    terms = [offered**k / factorial(k) for k in range(procs + 1)]
+    assert erlang_b(procs, float(offered)) == pytest.approx(float(terms[-1] / sum(terms)), rel=1e-12)
 
 
 @given(st.integers(1, 40), st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100))
-def test_erlang_c_is_its_textbook_sum(servers, load):
-    offered = load * servers
-    waiting = offered**servers / factorial(servers) / (1 - load)
-    not_waiting = sum(offered**k / Fraction(factorial(k)) for k in range(servers))
-    assert erlang_c(servers, float(offered)) == pytest.approx(float(waiting / (waiting + not_waiting)), rel=1e-9)
+def test_erlang_c_is_its_textbook_sum(procs, load):
+    offered = load * procs
+    waiting = offered**procs / factorial(procs) / (1 - load)
+    not_waiting = sum(offered**k / Fraction(factorial(k)) for k in range(procs))
+    assert erlang_c(procs, float(offered)) == pytest.approx(float(waiting / (waiting + not_waiting)), rel=1e-9)
 
 
 @given(st.floats(0.01, 0.99), st.floats(0.1, 100))
@@ -41,14 +41,14 @@ def batch_means(values, batches=50):
     return means.mean(), means.std(ddof=1) / batches**0.5
 
 
-@pytest.mark.parametrize("servers", [1, 4])
-def test_recursion_waits_as_erlang_says(servers):
+@pytest.mark.parametrize("procs", [1, 4])
+def test_recursion_waits_as_erlang_says(procs):
     random = np.random.default_rng(21)
     n, warm = 400_000, 10_000
-    rate, mean_service = 0.8 * servers / 5.0, 5.0
-    wait = delays(random.exponential(1 / rate, n), random.exponential(mean_service, n), np.ones(n), servers)
+    rate, mean_service = 0.8 * procs / 5.0, 5.0
+    wait = delays(random.exponential(1 / rate, n), random.exponential(mean_service, n), np.ones(n), procs)
     mean, error = batch_means(wait[warm:])
-    assert abs(mean - mmc_mean_wait(rate, mean_service, servers)) < 4 * error
+    assert abs(mean - mmc_mean_wait(rate, mean_service, procs)) < 4 * error
 
 
 def test_recursion_waits_as_pollaczek_and_khinchine_say():
@@ -81,7 +81,7 @@ def test_mean_number_by_hand():
         (lambda: mg1_mean_wait(3, 1, 1), "unstable at 300 % of capacity"),
         (lambda: erlang_c(4, 5), "unstable at 125 % of capacity"),
         (lambda: mmc_mean_wait(-1, 1, 2), "arrival rate is -1"),
-        (lambda: mmc_mean_wait(1, 1, 0), "servers is 0"),
+        (lambda: mmc_mean_wait(1, 1, 0), "procs is 0"),
         (lambda: mg1_mean_wait(0.5, 1, -1), "variance of the service time is -1"),
         (lambda: erlang_b(3, 0), "offered load is 0"),
         (lambda: little(-1, 1), "arrival rate is -1"),

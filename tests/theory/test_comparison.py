@@ -5,12 +5,18 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from harness import theory
-from harness.bundled import folder
-from harness.cli.theory import app
+from harness.cli.study_command import load
+from harness.cli.theory_command import app
+from harness.disk.bundled import folder
 from harness.errors import HarnessError
-from harness.theory import Comparison, compare_all, comparison_table
-from harness.theory.comparison import Subject, comparisons
+
+theory = load("theory")
+Comparison, Subject, compare_all, comparisons = (
+    theory.Comparison,
+    theory.Subject,
+    theory.compare_all,
+    theory.comparisons,
+)
 
 AGREES, DIFFERS = Comparison("a", "s", 1.0, 1.1, 0.9, 1.3), Comparison("b", "s", 1.0, 1.1, 1.05, 1.15)
 
@@ -36,7 +42,7 @@ def test_intervals_are_narrow_enough_to_tell(compared):
 
 def test_published_table_is_what_the_simulator_gives(compared):
     page = (folder("reports") / "theory.md").read_text(encoding="utf-8")
-    assert comparison_table(compared.values(), "markdown") in page
+    assert theory.comparison_table(compared.values(), "markdown") in page
 
 
 def test_comparison_alone_gives_the_same_numbers(compared):

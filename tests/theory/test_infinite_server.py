@@ -1,19 +1,19 @@
-"""Busy servers without a queue: balance equations, known laws, closed forms, a simulation of the model."""
+"""Busy processors without a queue: balance equations, known laws, closed forms, a simulation of the model."""
 
 import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from harness.cli.infinite_server_command import draw_completion
 from harness.errors import HarnessError
 from harness.theory import (
     InfiniteServer,
     completion_curve,
     completion_curves,
-    draw,
     negative_binomial_case,
     poisson_case,
 )
@@ -29,7 +29,6 @@ def models(draw):
 
 
 @given(models())
-@settings(deadline=None)
 def test_sums_to_one_with_the_mean_and_variance_of_the_closed_forms(model):
     p = model.distribution()
     n = np.arange(p.size)
@@ -39,9 +38,8 @@ def test_sums_to_one_with_the_mean_and_variance_of_the_closed_forms(model):
 
 
 @given(models())
-@settings(deadline=None)
 def test_solves_the_balance_equations_of_the_paper(model):
-    """(12), for servers that end independently: what flows into n busy servers flows out of them."""
+    """(12), for processors that end independently: what flows into n busy processors flows out of them."""
     model = InfiniteServer(model.arrival_rate, model.service_rate, model.kill_rate, model.widths)
     lam, end = model.arrival_rate, model.service_rate + model.kill_rate
     p = model.distribution()
@@ -52,7 +50,6 @@ def test_solves_the_balance_equations_of_the_paper(model):
 
 
 @given(models())
-@settings(deadline=None)
 def test_requests_that_end_together_are_a_sum_of_poisson_numbers(model):
     model = InfiniteServer(model.arrival_rate, model.service_rate, model.kill_rate, model.widths, "together")
     p = model.distribution()
@@ -66,15 +63,13 @@ def test_requests_that_end_together_are_a_sum_of_poisson_numbers(model):
 
 
 @given(RATES, RATES, RATES, RELEASES)
-@settings(deadline=None)
-def test_one_server_a_request_is_poisson(arrival_rate, service_rate, kill_rate, release):
+def test_one_processor_a_request_is_poisson(arrival_rate, service_rate, kill_rate, release):
     p = InfiniteServer(arrival_rate, service_rate, kill_rate, [1.0], release).distribution()
     known = poisson_case(arrival_rate, service_rate, kill_rate).pmf(np.arange(p.size))
     np.testing.assert_allclose(p, known, rtol=1e-9, atol=1e-15)
 
 
 @given(RATES, RATES, RATES, st.floats(0.05, 0.9))
-@settings(deadline=None)
 def test_geometric_widths_are_negative_binomial(arrival_rate, service_rate, kill_rate, alpha):
     k = np.arange(1, int(np.log(1e-18) / np.log(alpha)) + 2)
     widths = (1 - alpha) * alpha ** (k - 1)
@@ -119,22 +114,21 @@ def test_simulation_of_the_same_model_agrees(release):
 
 
 @given(models(), st.floats(0.01, 0.99))
-@settings(deadline=None)
 def test_critical_limit_gives_the_probability_asked_for(model, probability):
     limit = model.critical_limit(probability)
     limited = InfiniteServer(model.arrival_rate, model.service_rate, 1 / limit, model.widths, model.release)
     assert limited.completion_probability == pytest.approx(probability, rel=1e-9)
 
 
-def test_critical_limit_of_one_server_is_the_formula_of_the_paper():
+def test_critical_limit_of_one_processor_is_the_formula_of_the_paper():
     assert InfiniteServer(1, 0.25, 1, [1.0]).critical_limit(0.9) == pytest.approx(4 * 0.9 / 0.1)
 
 
-def test_servers_needed_is_the_least_that_are_enough():
+def test_procs_needed_is_the_least_that_are_enough():
     model = InfiniteServer(3.0, 1.0, 0.0, [1.0])
     known = poisson_case(3.0, 1.0, 0.0)
     for probability in (0.1, 0.5, 0.95, 0.999):
-        assert model.servers_needed(probability) == known.ppf(probability)
+        assert model.procs_needed(probability) == known.ppf(probability)
 
 
 def test_curves_are_those_of_the_figures():
@@ -144,11 +138,15 @@ def test_curves_are_those_of_the_figures():
     assert curves.loc[0.0].tolist() == [0, 0, 0]
     assert (curves.diff().iloc[1:] > 0).all(axis=None)
     np.testing.assert_allclose(completion_curve([3.0], width=2, mean_service=3.0), [0.25])
+    few = completion_curves([2], mean_service=4.0, longest=3.0, points=4)
+    assert few.index.tolist() == [0, 4, 8, 12]
+    assert few["k = 2"].tolist() == pytest.approx([0, 1 / 4, 4 / 9, 9 / 16])
+    assert (curves.index[-1], len(curves)) == (10, 201)
 
 
 def test_picture_is_one_page_that_needs_nothing_else(tmp_path):
     pytest.importorskip("plotly")
-    draw(completion_curves(), tmp_path / "figure4.html")
+    draw_completion(completion_curves(), tmp_path / "figure4.html")
     page = (tmp_path / "figure4.html").read_text(encoding="utf-8")
     assert "k = 5" in page
     assert "<script src=" not in page
@@ -157,13 +155,13 @@ def test_picture_is_one_page_that_needs_nothing_else(tmp_path):
 def test_picture_that_cannot_be_written_says_where(tmp_path):
     pytest.importorskip("plotly")
     with pytest.raises(HarnessError, match=r"nowhere.*cannot be written"):
-        draw(completion_curves(), tmp_path / "nowhere" / "figure4.html")
+        draw_completion(completion_curves(), tmp_path / "nowhere" / "figure4.html")
 
 
 def test_picture_without_plotly_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(HarnessError, match=r"pip install 'sched-harness\[report\]'"):
-        draw(completion_curves(), tmp_path / "figure4.html")
+        draw_completion(completion_curves(), tmp_path / "figure4.html")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +174,7 @@ def test_picture_without_plotly_says_what_to_install(tmp_path, monkeypatch):
         (lambda: InfiniteServer(1, 1, 1, [0.4, 0.4]), "sums to 0.8"),
         (lambda: InfiniteServer(1, 1, 1, [1.0], "togehter"), "did you mean 'together'"),
         (lambda: InfiniteServer(1, 1, 1, [1.0]).critical_limit(1.0), "strictly between 0 and 1"),
-        (lambda: InfiniteServer(1, 1, 1, [1.0]).servers_needed(1.5), "strictly between 0 and 1"),
+        (lambda: InfiniteServer(1, 1, 1, [1.0]).procs_needed(1.5), "strictly between 0 and 1"),
         (lambda: negative_binomial_case(1, 1, 1, 1.0), "alpha is 1"),
         (lambda: poisson_case(1, -1, 1), "service rate is -1"),
         (lambda: completion_curve([-1.0], 1), "below zero"),

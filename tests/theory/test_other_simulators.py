@@ -6,9 +6,11 @@ import pandas as pd
 import pytest
 
 from harness import HarnessError, read_workload
-from harness.bundled import folder
-from harness.report.tables import render
-from harness.theory.other_simulators import HEADERS, UNITS, batsim_cases, batsim_platform, spars_cases
+from harness.cli.study_command import load
+from harness.disk.bundled import folder
+from harness.present.tables import render
+
+study = load("other_simulators")
 
 FALLING, WAKING = 620.0 / 6.1, 19030.0 / 152  # [W], as their scheduler was told
 
@@ -20,7 +22,7 @@ FALLING, WAKING = 620.0 / 6.1, 19030.0 / 152  # [W], as their scheduler was told
 )
 def test_our_watts_times_their_states_is_their_energy(data, variant):
     folder = data / "reference-schedules/batsim-evalys"
-    node = batsim_platform(folder / "medium_late.platform.xml.gz", 32).types[0]
+    node = study.batsim_platform(folder / "medium_late.platform.xml.gz", 32).types[0]
     said = pd.read_csv(folder / f"medium_late.{variant}.out_schedule.csv.gz").iloc[0]
     changes = pd.read_csv(folder / f"medium_late.{variant}.out_machine_states.csv.gz")
     lasts = changes["time"].shift(-1, fill_value=said["makespan"]) - changes["time"]
@@ -38,7 +40,7 @@ def test_our_watts_times_their_states_is_their_energy(data, variant):
 
 @pytest.mark.data
 def test_batsim_without_sleep(data):
-    for case in batsim_cases(data / "reference-schedules/batsim-evalys")[:2]:
+    for case in study.batsim_cases(data / "reference-schedules/batsim-evalys")[:2]:
         assert case.theirs.energy == 48909070.4
         assert case.ours.energy == pytest.approx(case.theirs.energy, rel=1e-9)
         assert case.ours.energy == pytest.approx(95 * 32 * case.ours.makespan, rel=1e-12)
@@ -47,7 +49,7 @@ def test_batsim_without_sleep(data):
 
 @pytest.mark.data
 def test_spars_to_the_joule(data):
-    cases = spars_cases(data / "reference-schedules/spars")
+    cases = study.spars_cases(data / "reference-schedules/spars")
     for case in cases[2:]:  # timeouts of 900 s and more
         assert case.ours == case.theirs
         assert case.later == 0
@@ -94,7 +96,8 @@ def test_the_comparison_is_what_we_publish(data):
     folder_of_theirs = data / "reference-schedules"
     rows = [
         case.row
-        for case in (*batsim_cases(folder_of_theirs / "batsim-evalys"), *spars_cases(folder_of_theirs / "spars"))
+        for cases, theirs in ((study.batsim_cases, "batsim-evalys"), (study.spars_cases, "spars"))
+        for case in cases(folder_of_theirs / theirs)
     ]
-    table = render(HEADERS, rows, "markdown", units=UNITS)
+    table = render(study.HEADERS, rows, "markdown", units=study.UNITS)
     assert table in (folder("reports") / "other-simulators.md").read_text()

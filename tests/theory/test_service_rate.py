@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from harness.bundled import folder
-from harness.cli.theory import app
+from harness.cli.study_command import load
+from harness.cli.theory_command import app
+from harness.disk.bundled import folder
 from harness.errors import HarnessError
-from harness.theory.service_rate import HIGH, LOW, controlled, read_tasks, sweep, trajectory
-from harness.theory.service_rate_figures import fast_spells, held_servers
+
+study = load("service_rate")
+HIGH, LOW, controlled, read_tasks, sweep = study.HIGH, study.LOW, study.controlled, study.read_tasks, study.sweep
 
 
 @pytest.fixture
@@ -37,8 +39,8 @@ def test_a_task_takes_its_work_over_the_rate(few, rate):
     assert frame.loc[2, "run"] == pytest.approx(532 / rate)
 
 
-def test_between_epochs_the_workload_falls_by_the_rate_for_each_customer_served(few):
-    epochs = trajectory(controlled(read_tasks(few), 100, 300))
+def test_between_epochs_the_workload_falls_by_the_rate_for_each_job_served(few):
+    epochs = study.trajectory(controlled(read_tasks(few), 100, 300))
     arrivals = (epochs["workload"] - epochs["before"]).round(6)
     assert sorted(arrivals[arrivals > 0]) == [266.0, 266.0, 532.0]
     assert set(epochs["rate"].round(9)) == {LOW, HIGH}
@@ -48,14 +50,19 @@ def test_between_epochs_the_workload_falls_by_the_rate_for_each_customer_served(
 
 def test_spells_of_the_high_rate():
     epochs = pd.DataFrame({"time": [0.0, 1.0, 2.0, 5.0, 9.0], "rate": [LOW, HIGH, HIGH, LOW, HIGH]})
-    assert fast_spells(epochs) == [(1.0, 5.0), (9.0, 9.0)]
+    assert study.fast_spells(epochs) == [(1.0, 5.0), (9.0, 9.0)]
 
 
-def test_neighbouring_servers_are_one_block():
+def test_neighbouring_processors_are_one_block():
     places = pd.DataFrame({"job": [1, 1, 1], "node": [5, 3, 4], "cores": 1, "begin": 0.0, "end": 9.0})
     apart = places.assign(job=2, node=[0, 2, 7])
-    blocks = held_servers(pd.concat([places, apart]))
-    assert blocks[["job", "server", "servers"]].to_numpy().tolist() == [[1, 3, 3], [2, 0, 1], [2, 2, 1], [2, 7, 1]]
+    blocks = study.held_processors(pd.concat([places, apart]))
+    assert blocks[["job", "processor", "processors"]].to_numpy().tolist() == [
+        [1, 3, 3],
+        [2, 0, 1],
+        [2, 2, 1],
+        [2, 7, 1],
+    ]
 
 
 @pytest.mark.parametrize("figure", [1, 2, 3])
@@ -92,3 +99,23 @@ def test_figure_3_is_what_we_publish(data):
     assert swept["mean workload"].is_monotonic_increasing  # the trade-off …
     assert swept["mean power exchanged"].is_monotonic_decreasing  # … which the powers as printed do not show
     assert swept["mean power as printed"].iloc[0] < swept["mean power as printed"].iloc[-1]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("gap", "seconds_at", "waiting", "mean"), [("after", 1.0, 0, 0.0), ("before", 2.66, 205, 25_429.4)]
+)
+def test_two_readings_of_the_tasks_of_figure_2(data, gap: str, seconds_at: float, waiting: int, mean: float) -> None:
+    tasks = read_tasks(data / "hpcwld/HPC_KRC2.csv", 1, gap, seconds_at)
+    told = list(study.shown(study.controlled(tasks, record=False), 7000, 500).values())
+    assert told[0] == waiting
+    assert told[1] == pytest.approx(mean, abs=0.1)
+    page = (folder("reports") / "service-rate.md").read_text()
+    assert f"| {waiting} | {mean:,.1f} |".replace("0.0", "0") in page
+
+
+def test_readings_that_there_are_not(few) -> None:
+    with pytest.raises(HarnessError, match="--gap between: expected before or after"):
+        read_tasks(few, gap="between")
+    with pytest.raises(HarnessError, match="--seconds-at 0: expected a rate above 0"):
+        read_tasks(few, seconds_at=0.0)

@@ -18,13 +18,13 @@ from harness.theory import (
     stability_of_stream,
     width_distribution,
 )
-from harness.theory.recursion import inner_product
+from harness.theory.inner_product import inner_product
 
 
 @st.composite
-def exact_shares(draw, most_servers):
+def exact_shares(draw, most_procs):
     """A width distribution in fractions, with gaps."""
-    weights = draw(st.lists(st.integers(0, 9), min_size=1, max_size=most_servers).filter(any))
+    weights = draw(st.lists(st.integers(0, 9), min_size=1, max_size=most_procs).filter(any))
     return [Fraction(weight, sum(weights)) for weight in weights]
 
 
@@ -39,20 +39,20 @@ def exact_constant(shares):
 
 
 @given(exact_shares(5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_three_exact_ways_agree(shares):
     by_enumeration = constant_by_enumeration(shares)
     assert by_enumeration == constant_by_partitions(shares) == exact_constant(shares)
 
 
 @given(exact_shares(16))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_paper_partitions_agree_exactly(shares):
     assert constant_by_partitions(shares) == exact_constant(shares)
 
 
 @given(exact_shares(60))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_floating_point_keeps_the_digits(shares):
     exact = float(exact_constant(shares))
     assert stability_constant([float(p) for p in shares]) == pytest.approx(exact, rel=1e-13)
@@ -66,25 +66,25 @@ def test_floating_point_keeps_the_digits_on_200_servers():
 
 
 @given(exact_shares(60), st.integers(0, 40))
-def test_lies_within_its_bounds(shares, more_servers):
-    """As many fit as if all were the widest or the narrowest; and no more servers are busy than there are."""
-    servers = len(shares) + more_servers
+def test_lies_within_its_bounds(shares, more_procs):
+    """As many fit as if all were the widest or the narrowest; and no more procs are busy than there are."""
+    procs = len(shares) + more_procs
     p = [float(share) for share in shares]
     widths = [k for k, share in enumerate(p, start=1) if share]
     mean_width = sum(k * share for k, share in enumerate(p, start=1))
-    jobs = 1 / stability_constant(p, servers)
+    jobs = 1 / stability_constant(p, procs)
     rounding = 1 + 1e-12
-    assert servers // max(widths) <= jobs * rounding
-    assert jobs <= servers // min(widths) * rounding
-    assert jobs <= servers / mean_width * rounding
+    assert procs // max(widths) <= jobs * rounding
+    assert jobs <= procs // min(widths) * rounding
+    assert jobs <= procs / mean_width * rounding
 
 
 @given(exact_shares(30), st.integers(1, 30))
-@settings(max_examples=10, deadline=None)
-def test_sampling_agrees_within_its_error(shares, more_servers):
-    p, servers = [float(share) for share in shares], len(shares) + more_servers
-    sampled = constant_by_sampling(p, servers, samples=20_000, seed=1)
-    assert abs(sampled.value - stability_constant(p, servers)) <= 5 * sampled.standard_error + 1e-12
+@settings(max_examples=10)
+def test_sampling_agrees_within_its_error(shares, more_procs):
+    p, procs = [float(share) for share in shares], len(shares) + more_procs
+    sampled = constant_by_sampling(p, procs, samples=20_000, seed=1)
+    assert abs(sampled.value - stability_constant(p, procs)) <= 5 * sampled.standard_error + 1e-12
 
 
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=50))
@@ -116,7 +116,7 @@ def test_known_value_of_a_real_log(data):
 
 
 def test_one_job_at_a_time_is_the_single_server_condition():
-    answer = stability_of_stream([0, 1], servers=3, arrival_rate=0.2, mean_service=4)
+    answer = stability_of_stream([0, 1], procs=3, arrival_rate=0.2, mean_service=4)
     assert answer.constant == 1
     assert answer.load == pytest.approx(0.8)
     assert answer.max_arrival_rate == pytest.approx(0.25)
@@ -139,15 +139,26 @@ def test_answers_in_words(arrival_rate, words):
 
 
 def test_jobs_wider_than_the_machine_are_left_out_and_counted():
-    answer = stability_of_log([10, 10, 10], [1, 99, 3], [1, 5, 2], servers=2)
+    answer = stability_of_log([10, 10, 10], [1, 99, 3], [1, 5, 2], procs=2)
     assert answer.unaccepted == 1
     assert answer.arrival_rate == pytest.approx(2 / 30)
     assert answer.mean_service == 2
     assert answer.constant == stability_constant([0.5, 0.5])
 
 
+def test_one_gap_less_than_jobs_is_as_good():
+    """The rate is one by the mean gap, whether the gap after the last job is known or not."""
+    services, widths = [4, 6, 8, 2], [1, 2, 1, 1]
+    for gaps in ([10, 20, 30], [10, 20, 30, 20]):
+        answer = stability_of_log(gaps, services, widths, procs=2)
+        assert answer.arrival_rate == pytest.approx(1 / 20)
+        assert (answer.mean_service, answer.mean_width, answer.unaccepted) == (5, pytest.approx(1.25), 0)
+    with pytest.raises(HarnessError, match="2 interarrival times do not belong to 4 jobs"):
+        stability_of_log([10, 20], services, widths, procs=2)
+
+
 def test_width_distribution_counts_and_covers_the_machine():
-    p, unaccepted = width_distribution([1, 1, 3, 9], servers=4)
+    p, unaccepted = width_distribution([1, 1, 3, 9], procs=4)
     np.testing.assert_allclose(p, [2 / 3, 0, 1 / 3, 0])
     assert unaccepted == 1
 
@@ -159,17 +170,17 @@ def test_width_distribution_counts_and_covers_the_machine():
         (lambda: stability_constant([1.5, -0.5]), "gives width 1 the probability 1.5"),
         (lambda: stability_constant([0.5, np.nan]), "gives width 2 the probability nan"),
         (lambda: stability_constant([]), "must be a list of probabilities"),
-        (lambda: stability_constant([1.0], servers=0), "servers is 0"),
-        (lambda: stability_constant([1.0], servers=2.5), "servers is 2.5"),
-        (lambda: stability_constant([0.5, 0.5], servers=1), "wider than the 1 servers have probability 0.5"),
+        (lambda: stability_constant([1.0], procs=0), "procs is 0"),
+        (lambda: stability_constant([1.0], procs=2.5), "procs is 2.5"),
+        (lambda: stability_constant([0.5, 0.5], procs=1), "wider than the 1 processors have probability 0.5"),
         (lambda: stability_of_stream([1.0], 1, -1, 1), "arrival rate is -1"),
         (lambda: stability_of_stream([1.0], 1, 1, 0), "mean service time is 0"),
         (lambda: stability_of_log([1, 1, 1], [1], [1], 1), "3 interarrival times do not belong to 1 jobs"),
         (lambda: stability_of_log([0, 0], [1, 1], [1, 1], 1), "mean interarrival time is 0"),
-        (lambda: width_distribution([5, 6], 4), "none of the 2 jobs fits on 4 servers"),
-        (lambda: constant_by_enumeration([0.1] * 10), "1 to 7 servers, not 10"),
+        (lambda: width_distribution([5, 6], 4), "none of the 2 jobs fits on 4 processors"),
+        (lambda: constant_by_enumeration([0.1] * 10), "1 to 7 processors, not 10"),
         (lambda: constant_by_partitions([0.5, 0.6]), "sums to 1.1"),
-        (lambda: constant_by_sampling([0.5, 0.5], 1), "wider than the 1 servers"),
+        (lambda: constant_by_sampling([0.5, 0.5], 1), "wider than the 1 processors"),
         (lambda: constant_by_sampling([1.0], 1, samples=1), "samples"),
     ],
 )

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from harness.cli.theory import app
+from harness import read_workload
+from harness.cli.theory_command import app
 from harness.errors import HarnessError
-from harness.theory import read_customers
+from harness.theory import read_job_stream
 
 TINY = pd.DataFrame({"interarrival": [1] * 5, "service": [3, 2, 5, 1, 1], "cores": [1, 2, 1, 2, 1], "delays": [0] * 5})
 #: The same jobs as SWF, the third killed at its limit, the last cancelled; the machine has two processors.
@@ -72,12 +73,37 @@ def test_jobs_wider_than_the_machine_are_counted(tiny):
 
 def test_swf_log_knows_its_machine_and_its_limits(swf):
     assert answer("delays", swf)["mean_delay"] == pytest.approx(19 / 5)
-    customers = read_customers(swf)
-    assert customers.killed.tolist() == [False, False, True, False, False]
-    assert customers.completed.tolist() == [True, True, False, True, False]
-    assert customers.servers == 2
+    jobs = read_job_stream(swf)
+    assert jobs.killed.tolist() == [False, False, True, False, False]
+    assert jobs.completed.tolist() == [True, True, False, True, False]
+    assert jobs.procs == 2
     found = answer("infinite-server", swf)
     assert (found["completed"], found["killed"], found["censored"]) == (3, 1, 1)
+
+
+def test_every_reader_serves_the_theory():
+    found = answer("stability", "lublin(jobs=100, procs=64)")
+    assert found["servers"] == 64
+    assert found["load"] == answer("stability", "lublin(jobs=100, procs=64)", "--servers", 64)["load"]
+    assert found["load"] > answer("stability", "lublin(jobs=100, procs=64)", "--procs", 65)["load"]
+
+
+def test_a_csv_of_gaps_is_found_below_the_data_folder_and_knows_its_usual_columns(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    TINY.rename(columns={"cores": "cores_used"}).to_csv(tmp_path / "deep" / "mine.csv", index=False)
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    asked = answer("delays", "mine.csv", "--column", "cores_used", "--procs", 2)
+    assert asked["mean_delay"] == pytest.approx(19 / 5)
+    assert answer("delays", "mine.csv", "--procs-from", "used", "--procs", 2) == asked
+    assert len(read_workload("mine.csv").jobs) == 5
+
+
+def test_a_table_with_our_own_columns_has_no_column_to_choose(tmp_path):
+    table = tmp_path / "own.csv"
+    table.write_text("submit,run,procs\n0,3,1\n1,2,2\n", encoding="utf-8")
+    assert answer("delays", table, "--procs", 2)["max_delay"] == 2
+    with pytest.raises(HarnessError, match="no column 'procs' of widths"):
+        run("delays", table, "--procs", 2, "--column", "procs")
 
 
 def test_textbook_delays():
@@ -134,17 +160,17 @@ def test_mean_delay_of_a_trace_on_which_five_simulators_agree(data):
         (["stability", "--widths", "0.5,0.6"], "sums to 1.1"),
         (["stability", "--widths", "0.5,x"], "is not p1,p2"),
         (["stability", "--widths", ""], "--widths is empty"),
-        (["stability", "--widths", "0:1"], "servers is 0"),
-        (["stability", "--widths", "1", "--servers", "0"], "servers is 0"),
+        (["stability", "--widths", "0:1"], "procs is 0"),
+        (["stability", "--widths", "1", "--servers", "0"], "procs is 0"),
         (["stability", "--widths", "1", "--arrival-rate", "1"], "--mean-service is missing"),
         (["stability", "--widths", "1", "--arrival-rate", "-1", "--mean-service", "1"], "arrival rate is -1"),
         (["stability", "{tiny}"], "name the column of widths"),
         (["stability", "{tiny}", "--column", "core"], "did you mean 'cores'"),
-        (["stability", "{tiny}", "--column", "cores"], "give --servers"),
+        (["stability", "{tiny}", "--column", "cores"], "give --procs"),
         (["stability", "{tiny}", "--arrival-rate", "1"], "--arrival-rate is taken from"),
-        (["delays", "missing.csv", "--column", "cores"], "missing.csv: there is no such file"),
+        (["delays", "missing.csv"], "missing.csv: there is no such file"),
         (["delays", "{tiny}", "--column", "cores", "--servers", "2", "--out", "/no/way.csv"], "cannot write"),
-        (["delays", "--arrival-rate", "3", "--mean-service", "1"], "--servers is missing"),
+        (["delays", "--arrival-rate", "3", "--mean-service", "1"], "--procs is missing"),
         (["delays", "--arrival-rate", "3", "--mean-service", "1", "--servers", "3"], "no mean delay"),
         (
             [
@@ -158,7 +184,7 @@ def test_mean_delay_of_a_trace_on_which_five_simulators_agree(data):
                 "--service-variance",
                 "1",
             ],
-            "for one server, not 3",
+            "for one processor, not 3",
         ),
         (["infinite-server", "--widths", "1", "--arrival-rate", "1"], "--mean-service is missing"),
         (

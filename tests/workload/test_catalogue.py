@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.workload.catalogue import catalogue, fetched_folder, find_trace, found_traces, named_trace
-from harness.workload.swf import procs_of, read_swf
+from harness.workload.swf import read_swf
 
 KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
 
@@ -96,11 +96,12 @@ def test_what_is_not_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
         find_trace("KTH-SP")
     with pytest.raises(HarnessError, match="did you mean 'hpc2n'"):
         find_trace("hpcn2")
-    with pytest.raises(HarnessError, match=r"mine\.swf: there is no such file"):
-        find_trace("mine.swf")
+    for name in ("mine.swf", "mine.csv", "m" * 5000 + ".csv"):
+        with pytest.raises(HarnessError, match=f"{name}: there is no such file"):
+            find_trace(name)
     with pytest.raises(HarnessError, match="no log file"):
         find_trace("/none/mine.swf")
-    for name in ("", "nothing alike", "mine.csv"):
+    for name in ("", "nothing alike"):
         with pytest.raises(HarnessError, match=f"^no log file and no trace '{name}': harness data list shows"):
             find_trace(name)
     with pytest.raises(HarnessError, match=f"^{place}: is a folder; expected a log"):
@@ -118,4 +119,4 @@ def test_the_catalogue_tells_the_truth(data: Path) -> None:
         path = find_trace(trace.name)
         assert hashlib.sha256(path.read_bytes()).hexdigest() == trace.sha256
         log = read_swf(path)
-        assert (len(log.jobs), procs_of(log)) == (trace.jobs, trace.procs), trace.name
+        assert (len(log.jobs), log.procs) == (trace.jobs, trace.procs), trace.name

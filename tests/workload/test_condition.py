@@ -23,7 +23,7 @@ condition = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(condition)
 def test_it_means_what_python_means_for_each_job(text: str) -> None:
     expected = [bool(eval(text, {}, job)) for job in pd.DataFrame(JOBS).to_dict("records")]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -44,7 +45,7 @@ def test_a_plain_log_has_no_hazards() -> None:
     assert describe(log(submit=[0, 10, 20, 30, 40]), procs=20).load == about.load / 2
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     submits=st.lists(st.integers(0, 10**8), min_size=1, max_size=50),
     zone=st.sampled_from(["Europe/Stockholm", "US/Pacific", "Asia/Tokyo", "Mars/Olympus"]),
@@ -57,6 +58,24 @@ def test_arrivals_are_counted_by_the_clock_on_the_wall(submits: list[int], zone:
     hours, days = Counter(w.hour for w in when), Counter(w.weekday() for w in when)
     assert about.arrivals_by_hour == tuple(hours[hour] for hour in range(24))
     assert about.arrivals_by_weekday == tuple(days[day] for day in range(7))
+
+
+def test_a_job_is_as_wide_as_it_used_where_nothing_was_requested() -> None:
+    about = describe(log(submit=[0, 10, 20, 30, 40], procs=[0, -1, 4, 4, 4], used_procs=[3, 2, 9, 0, -1]))
+    width = about.spreads[0]
+    assert (width.known, width.least, width.median, width.most, width.mean) == (5, 2, 4, 4, 17 / 5)
+    assert about.load == 5 * 17 / (10 * 40)
+
+
+@given(st.lists(st.integers(-1, 50), min_size=5, max_size=5))
+def test_spreads_are_quantiles_of_what_is_known(runs: list[int]) -> None:
+    spread = describe(log(run=runs)).spreads[1]
+    known = sorted(run for run in runs if run > 0)
+    assert spread.known == len(known)
+    if known:
+        quartiles = [*np.quantile(known, [0.25, 0.5, 0.75])]
+        assert [spread.quarter, spread.median, spread.three_quarters] == pytest.approx(quartiles)
+        assert (spread.least, spread.most, spread.mean) == (known[0], known[-1], pytest.approx(np.mean(known)))
 
 
 def test_without_a_date_hours_and_days_count_from_zero() -> None:

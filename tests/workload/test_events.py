@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness import Events, HarnessError, read_events
 from harness.engine import state
+from harness.engine.state import EVENT
 from harness.workload.events import WORDS
 
 GOOD = """# made by hand
@@ -34,7 +35,7 @@ def test_the_records_are_in_order_of_time_then_of_the_table(table: Path) -> None
     events = read_events(table)
     assert events.requeue
     assert not read_events(table, interrupted="kill").requeue
-    records = events.records(np.array([20, 10, 30]), nodes=2)
+    records = events.records(np.array([20, 10, 30]), 2, EVENT)
     assert records["time"].tolist() == [5, 5, 5.5, 7, 9]
     assert records["subject"].tolist() == [1, 1, 2, 1, 0]
     kinds = [state.NODE_DOWN, state.JOB_REQUEUED, state.JOB_KILLED, state.NODE_UP, state.JOB_DELETED]
@@ -48,18 +49,18 @@ def test_the_words_are_those_of_the_engine() -> None:
 
 def test_numbers_may_be_text() -> None:
     frame = pd.DataFrame({"time": ["5"], "event": ["node-up"], "subject": ["1.0"]})
-    records = Events(frame).records(np.array([1]), nodes=2)
+    records = Events(frame).records(np.array([1]), 2, EVENT)
     assert records.tolist() == [(5.0, state.NODE_UP, 1)]
 
 
 def test_a_table_of_no_events(tmp_path: Path) -> None:
     (tmp_path / "none.csv").write_text("time,event,subject\n")
-    assert len(read_events(tmp_path / "none.csv").records(np.array([1]), 1)) == 0
+    assert len(read_events(tmp_path / "none.csv").records(np.array([1]), 1, EVENT)) == 0
 
 
 def test_a_comma_at_the_end_of_a_line_shifts_nothing(tmp_path: Path) -> None:
     (tmp_path / "commas.csv").write_text("time,event,subject\n1,node-up,0,\n")
-    assert read_events(tmp_path / "commas.csv").records(np.array([1]), 1).tolist() == [(1.0, state.NODE_UP, 0)]
+    assert read_events(tmp_path / "commas.csv").records(np.array([1]), 1, EVENT).tolist() == [(1.0, state.NODE_UP, 0)]
 
 
 @pytest.mark.parametrize(
@@ -113,10 +114,10 @@ def test_a_fate_that_does_not_exist(table: Path) -> None:
 def test_subjects_that_do_not_exist(event: str, subject: float, sentence: str) -> None:
     frame = pd.DataFrame({"time": [0.0], "event": [event], "subject": [subject]})
     with pytest.raises(HarnessError, match=f"events, event 1: {sentence}"):
-        Events(frame).records(np.array([1, 2, 3]), nodes=2)
+        Events(frame).records(np.array([1, 2, 3]), 2, EVENT)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(
     st.one_of(
         st.binary(max_size=60),
@@ -129,4 +130,4 @@ def test_whatever_the_file_holds_the_answer_is_a_table_or_a_sentence(tmp_path: P
     path = tmp_path / "events.csv"
     path.write_bytes(content)
     with suppress(HarnessError):  # and nothing else
-        read_events(path).records(np.array([1, 2]), nodes=2)
+        read_events(path).records(np.array([1, 2]), 2, EVENT)

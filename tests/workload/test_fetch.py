@@ -86,7 +86,7 @@ def test_a_cut_connection_is_taken_up_where_it_was_cut(mirror: Mirror) -> None:
     assert [asked for _, asked in mirror.asked] == ["", "bytes=90000-", "bytes=180000-"]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(have=st.integers(1, len(CONTENT)), ranges=st.booleans(), lengths=st.booleans())
 def test_the_next_call_goes_on_from_any_byte(mirror: Mirror, have: int, ranges: bool, lengths: bool) -> None:
     mirror.ranges, mirror.lengths = ranges, lengths

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from harness.engine.state import EVENT
 from harness.errors import HarnessError
 from harness.workload.events import Events
 
@@ -13,12 +14,12 @@ def events(*rows: tuple[object, str, object]) -> Events:
 
 
 def test_numbers_may_be_written_as_text() -> None:
-    (record,) = events(("10", "job-killed", "9.0")).records(np.array([8, 9]), nodes=1)
+    (record,) = events(("10", "job-killed", "9.0")).records(np.array([8, 9]), 1, EVENT)
     assert (record["time"], record["subject"]) == (10, 1)
 
 
 def test_a_number_that_several_jobs_share_names_none_of_them() -> None:
     numbers = np.array([7, 7, 9])
-    assert events((1, "job-killed", 9)).records(numbers, nodes=1)["subject"].tolist() == [2]
+    assert events((1, "job-killed", 9)).records(numbers, 1, EVENT)["subject"].tolist() == [2]
     with pytest.raises(HarnessError, match="event 1: several jobs of the workload have the number 7"):
-        events((1, "job-killed", 7)).records(numbers, nodes=1)
+        events((1, "job-killed", 7)).records(numbers, 1, EVENT)

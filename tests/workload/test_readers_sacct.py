@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.run import read_workload
 from harness.workload.log import Log, Step
+from harness.workload.log_reading import read_workload
 from harness.workload.prepare import prepare
 from harness.workload.sacct import is_sacct, read_sacct
-from harness.workload.swf import procs_of
 
 START = datetime(2021, 3, 1, 8, tzinfo=UTC)
 HEAD = "JobIDRaw|User|Submit|Start|Elapsed|State|NNodes|NCPUS|ReqCPUS|ReqMem|Timelimit|QOS|Partition"
@@ -62,7 +61,7 @@ def test_a_job_as_it_is_read(read) -> None:
     assert log.name == "dump"
     assert "; UnixStartTime: 1614585607" in log.header
     assert "; Queue: 1 normal" in log.header
-    assert procs_of(log) is None
+    assert log.procs is None
 
 
 COLUMNS = {
@@ -104,7 +103,7 @@ def expect(log: Log, jobs: list[dict]) -> None:
         assert row["status"] == {"COMPLETED": 1, "CANCELLED by 1000": 5}.get(job["State"], 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(jobs=JOBS, columns=st.permutations(list(COLUMNS)), epoch=st.booleans(), trailing=st.booleans())
 def test_any_order_of_columns_gives_the_same_jobs(tmp_path_factory, jobs, columns, epoch, trailing) -> None:
     lines = ["|".join(columns), *("|".join(printed(job, column, epoch) for column in columns) for job in jobs)]
@@ -115,7 +114,7 @@ def test_any_order_of_columns_gives_the_same_jobs(tmp_path_factory, jobs, column
     expect(log, jobs)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(jobs=JOBS, columns=st.permutations(list(COLUMNS)), name=st.text("|a ", max_size=6))
 def test_a_line_is_mended_as_it_was_meant_or_not_at_all(tmp_path_factory, jobs, columns, name) -> None:
     lines = ["|".join(columns)]

@@ -1,5 +1,6 @@
 """Tables with named columns, and the logs of hpcwld."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.run import read_workload
-from harness.theory import read_customers
+from harness.theory import read_job_stream
 from harness.workload.frame import log_from_frame, read_table
 from harness.workload.hpcwld import is_hpcwld, read_hpcwld
 from harness.workload.log import SWF_COLUMNS
+from harness.workload.log_reading import read_workload
 from harness.workload.prepare import prepare
 
 GOOD = "submit,run,procs\n0,5,1\n1,6.5,2\n"
@@ -28,7 +29,7 @@ def file(folder: Path, text: str, name: str = "mine.csv") -> Path:
 # Tables with the harness's own names
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     columns=st.lists(st.sampled_from([c for c in SWF_COLUMNS if c not in ("submit", "run", "procs")]), unique=True),
     rows=st.integers(1, 5),
@@ -106,6 +107,13 @@ def test_something_else_that_calls_itself_parquet(tmp_path: Path) -> None:
     assert "\n" not in str(raised.value)
 
 
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd.DataFrame({"submit": [0], "run": [5], "procs": [1]}).to_parquet(tmp_path / "mine.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(HarnessError, match=r"mine\.parquet: reading Parquet needs pyarrow: pip install"):
+        read_workload(tmp_path / "mine.parquet")
+
+
 # hpcwld
 
 GAPS = "interarrival,service,cores_requested,cores_used,delays\n10,7,80,80,0\n0,9,10,16,1\n-5,6,0,0,0\n4,3,0,8,2\n"
@@ -125,7 +133,7 @@ def test_customers_become_jobs(tmp_path: Path) -> None:
     assert read_hpcwld(tmp_path / "mine.csv").digest == log.digest  # the same milliseconds every time
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(gaps=st.lists(st.integers(-100, 100), min_size=1, max_size=30))
 def test_customers_come_in_order_and_no_earlier_than_they_did(tmp_path_factory, gaps: list[int]) -> None:
     path = tmp_path_factory.mktemp("gaps") / "mine.csv"
@@ -138,12 +146,12 @@ def test_customers_come_in_order_and_no_earlier_than_they_did(tmp_path_factory, 
 
 def test_the_theory_reads_the_same_customers(tmp_path: Path) -> None:
     path = file(tmp_path, GAPS)
-    customers, log = read_customers(str(path), "cores_used"), read_workload(path)
-    assert customers.arrival.tolist() == log.jobs["submit"].tolist()
-    assert customers.service.tolist() == log.jobs["run"].tolist()
-    assert customers.width.tolist() == log.jobs["used_procs"].tolist()
-    assert customers.reading == (*log.reading[:1], customers.reading[1])
-    assert len(read_customers(str(path), "cores_requested")) == 2  # the widths asked for decide who is dropped
+    jobs, log = read_job_stream(str(path), "cores_used"), read_workload(path)
+    assert jobs.arrival.tolist() == log.jobs["submit"].tolist()
+    assert jobs.service.tolist() == log.jobs["run"].tolist()
+    assert jobs.width.tolist() == log.jobs["used_procs"].tolist()
+    assert jobs.reading == (*log.reading[:1], jobs.reading[1])
+    assert len(read_job_stream(str(path), "cores_requested")) == 2  # the widths asked for decide who is dropped
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A variation has the same users with the same rhythm at other times."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness import read_workload
 from harness.errors import HarnessError
+from harness.workload import resampling
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Workload
 from harness.workload.prepare import prepare
@@ -76,7 +78,7 @@ def test_variations_look_like_their_source() -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("trace", ["HPC2N", "KTH-SP2"])
-def test_variations_look_like_a_real_log(trace: str) -> None:
+def test_variations_look_like_a_real_log(data: Path, trace: str) -> None:
     source = prepare(read_workload(trace), procs_from="used")
     assert_alike(source, [resample(source, seed) for seed in range(10)])
 
@@ -84,7 +86,7 @@ def test_variations_look_like_a_real_log(trace: str) -> None:
 submits = st.lists(st.integers(0, 30 * int(WEEK)), min_size=1, max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(submits, st.integers(1, 6), st.integers(0, 2**40))
 def test_every_stream_is_a_users_stream_turned_by_whole_weeks(submit: list[int], users: int, seed: int) -> None:
     source = workload_of(submit=submit, user=[(k * k) % users for k in range(len(submit))])
@@ -117,6 +119,100 @@ def test_temporary_users_come_more_than_once_or_never() -> None:
     assert np.mean([len(set(w)) for w in works]) == pytest.approx(5 * (1 - 0.8**5), abs=0.3)
 
 
+@pytest.mark.parametrize("weeks", [2, 4, 15])
+def test_every_shift_is_as_likely_as_any_other(weeks: int) -> None:
+    """None and the last week included."""
+    source = workload_of(submit=[0, 1, weeks * WEEK], user=[1, 2, -1], run=[5, 6, 7])
+    draws, seen = 60 * weeks, np.zeros((2, weeks))
+    for seed in range(draws):
+        jobs = resample(source, seed).jobs.set_index("work")
+        for place, work in enumerate((5, 6)):
+            if work in jobs.index:
+                seen[place, int(jobs.loc[[work], "submit"].iloc[0] // WEEK)] += 1
+    for of_one in seen:
+        even = of_one.mean()
+        assert ((of_one - even) ** 2 / even).sum() < 3 * weeks + 10
+
+
+def work_by_week(workload: Workload, origin: float, weeks: int) -> np.ndarray[Any, Any]:
+    jobs = workload.jobs
+    week = ((jobs["submit"] - origin) // WEEK).astype(int) % weeks
+    return np.bincount(week, jobs["procs"] * jobs["work"], weeks)
+
+
+def test_weeks_are_as_busy_as_those_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turned round, week by week; drawn without a second look the weeks would be another matter."""
+    source = office()
+    origin, weeks = source.jobs["submit"].min(), round(np.ptp(source.jobs["submit"]) / WEEK)
+    wanted = work_by_week(source, origin, weeks)
+
+    def off(seed: int) -> float:
+        brought = work_by_week(resample(source, seed), origin, weeks)
+        turned = [np.abs(np.roll(wanted, by) - brought).sum() for by in range(weeks)]
+        return float(min(turned) / wanted.sum())
+
+    looked = np.mean([off(seed) for seed in range(5)])
+    monkeypatch.setattr(resampling, "_ROUNDS", 0)
+    blind = np.mean([off(seed) for seed in range(5)])
+    assert looked < 0.1 < 0.2 < blind
+
+
+def test_streams_seldom_stay_beside_those_that_they_were_beside() -> None:
+    """With hundreds of users there are so many ways to be as busy that a variation is not the log turned round."""
+    source = office()
+    variation = resample(source, 3)
+    origin, weeks = source.jobs["submit"].min(), round(np.ptp(source.jobs["submit"]) / WEEK)
+    first = source.jobs.groupby("user")["submit"].min() // WEEK
+    there = variation.jobs.groupby("user")["submit"].agg(lambda own: set((own - origin) // WEEK))
+    shared = [user for user in first.index.intersection(there.index) if len(there[user]) == 3]
+    moved = pd.Series([(min(there[user]) - first[user]) % weeks for user in shared])
+    assert len(shared) > 20
+    assert moved.value_counts(normalize=True).max() < 0.25
+
+
+def test_of_unknown_users_weeks_are_drawn() -> None:
+    """Twenty-seven weeks, three at a time: each is one of the log, and its neighbours follow it."""
+    submit = [week * WEEK + 60 * minute for week in range(27) for minute in range(1 + week % 3)] + [27 * WEEK - 1]
+    source = workload_of(submit=submit)
+    week_of = dict(zip(source.jobs["work"], source.jobs["submit"] // WEEK, strict=True))
+    size = source.jobs["submit"].floordiv(WEEK).value_counts()
+    seen = set()
+    for seed in range(30):
+        jobs = resample(source, seed).jobs
+        drawn = []
+        for _, own in jobs.groupby(jobs["submit"] // WEEK):
+            (week,) = {week_of[work] for work in own["work"]}
+            assert len(own) == size[week]
+            drawn.append(week)
+        assert len(drawn) == 27
+        steps = np.diff(drawn).reshape(-1)
+        assert all(step % 27 == 1 for place, step in enumerate(steps) if place % 3 < 2)
+        seen.add(tuple(drawn))
+    assert len(seen) == 30
+
+
+@pytest.mark.parametrize(("span", "stays"), [(LONG_TERM - 1, False), (LONG_TERM, True)])
+def test_who_lasts_twelve_weeks_is_there_once(span: float, stays: bool) -> None:
+    source = workload_of(submit=[5, 6, 5 + span, 9], user=[1, 2, 1, 3])
+    times = {(resample(source, seed).jobs["work"] == 1).sum() for seed in range(60)}
+    assert times == ({1} if stays else {0, 1, 2, 3})
+
+
+def test_temporary_users_are_drawn_alike_and_the_repeated_get_numbers_of_their_own() -> None:
+    source = workload_of(submit=[0, 1, 2, 3, 4], user=[3, 7, 9, 9, 12])
+    often = np.zeros(6)
+    for seed in range(300):
+        jobs = resample(source, seed).jobs
+        often += np.bincount(jobs["work"].astype(int), minlength=6)
+        names = sorted(set(jobs["user"]))
+        assert len(names) == 4
+        assert [name for name in names if name > 12] == list(range(13, 13 + sum(name > 12 for name in names)))
+        for work, name in ((1, 3), (2, 7), (3, 9), (5, 12)):
+            assert name in set(jobs["user"][jobs["work"] == work]) or work not in set(jobs["work"])
+    assert often[3] == often[4]
+    assert often[1:] == pytest.approx(300, abs=80)
+
+
 def test_a_variation_is_a_workload_like_any_other() -> None:
     source = office(jobs=3_000, users=40)
     variation = resample(source, 7)
@@ -146,7 +242,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_what_cannot_be_resampled() -> None:
-    with pytest.raises(HarnessError, match="none of its jobs says whose it is"):
+    with pytest.raises(HarnessError, match=r"whose it is, and it lasts 0\.0 weeks"):
         resample(workload_of(submit=[0, 1]), 0)
     with pytest.raises(HarnessError, match="seed=-1: expected a whole number"):
         resample(workload_of(submit=[0, 1], user=[1, 1]), -1)

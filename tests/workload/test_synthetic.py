@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.workload.log import SWF_COLUMNS, Log
-from harness.workload.swf import procs_of, read_swf, write_swf
+from harness.workload.swf import read_swf, write_swf
 from harness.workload.synthetic import _activity_until, _time_of, lublin, poisson
 
 FIRST_LUBLIN = [[226, 38, 16], [285, 727, 10], [22956, 1, 1], [24023, 27, 23], [24060, 57, 4]]
@@ -45,10 +45,25 @@ def test_these_are_the_first_jobs_everywhere() -> None:
     assert jobs == FIRST_POISSON
 
 
+def test_many_jobs_are_the_same_everywhere() -> None:
+    digests = [
+        lublin(jobs=3000).digest,
+        lublin(jobs=3000, procs=6, seed=2, load=0.7).digest,
+        poisson(jobs=3000).digest,
+        poisson(jobs=3000, procs=10, width=10, load=0.5, seed=2, whole=False).digest,
+    ]
+    assert [digest[:16] for digest in digests] == [
+        "6fda29440ca5cec0",
+        "3ad535eb1b199a29",
+        "37b4fdf365f88ede",
+        "9351238d94ff11f1",
+    ]
+
+
 @pytest.mark.parametrize("procs", [1, 2, 3, 8, 100, 256, 5000])
 def test_lublin_jobs_are_possible_jobs(procs: int) -> None:
     log = lublin(jobs=2000, procs=procs)
-    assert procs_of(log) == procs
+    assert log.procs == procs
     assert log.jobs["procs"].between(1, procs).all()
     assert log.jobs["run"].between(1, 162_754).all()  # exp(12), as in the published samples
     assert log.jobs["submit"].is_monotonic_increasing

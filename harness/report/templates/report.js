@@ -38,7 +38,7 @@ function draw(plot) {
     Object.assign(tiles, { colorscale: SCALES[dark ? "dark" : "light"], textfont: { color: colour("--ink") } });
   }
   // Where names would leave bars no room, their numbers do.
-  for (const bars of data.filter((trace) => trace.type === "bar")) {
+  for (const bars of data.filter((trace) => trace.type === "bar" && trace.orientation === "h")) {
     const narrow = 7 * Math.max(...bars.y.map((name) => name.length)) > plot.clientWidth / 2;
     const short = { tickmode: "array", tickvals: bars.y, ticktext: bars.y.map((name) => name.match(/^\d+\./)?.[0] ?? name) };
     layout.yaxis = { ...layout.yaxis, ...(narrow ? short : { tickmode: "linear" }) };

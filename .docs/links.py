@@ -1,0 +1,41 @@
+"""Whether the links of a built site hold: every page, file and anchor that a page of it leads to is there."""
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class Page(HTMLParser):
+    """The anchors that a page has, and the addresses that it leads to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.targets: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element's names and what it links to."""
+        for name, value in attrs:
+            if name in ("id", "name") and value:
+                self.anchors.add(value)
+            if name in ("href", "src") and value and tag != "base":
+                self.targets.append(value)
+
+
+def broken_links(site: Path) -> Iterator[str]:
+    """A sentence for every link that leads nowhere within the site; links to elsewhere are not followed."""
+    pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+    for path, page in pages.items():
+        for target in dict.fromkeys(page.targets):
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            goal = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            goal = goal / "index.html" if goal.is_dir() else goal
+            where = path.relative_to(site).as_posix()
+            if not goal.is_file():
+                yield f"{where}: {target} leads to no page"
+            elif parts.fragment and goal in pages and unquote(parts.fragment) not in pages[goal].anchors:
+                yield f"{where}: {target} leads to no such place on its page"

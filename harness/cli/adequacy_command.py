@@ -1,0 +1,252 @@
+"""`harness adequacy`: how far a replay is from the log, and how far repetitions are apart."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli import options
+from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.run_command import circumstances, heading
+from harness.errors import HarnessError
+from harness.present.words import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.results.adequacy import Adequacy
+    from harness.results.breakdown import Breakdown
+    from harness.results.repeatability import Repeatability
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Log, Workload
+
+#: What says something about two logs that are compared as they are written; the rest is about a replay.
+_OF_LOGS = ("workload", "against", "lenient", "plugins", "format")
+
+_OVERHEAD = "exponential(mean=5)"
+
+
+@options.spread
+def adequacy(
+    context: typer.Context,
+    workload: options.Workload,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="log (if nothing is given), repetition (two replays only), or a FILE: an execution of WORKLOAD on a "
+            "real machine, or another log; may be repeated"
+        ),
+    ] = None,
+    order: options.Order = "fcfs",
+    start: options.Start = "easy",
+    *,
+    given: options.Replay,
+    events: options.Events = None,
+    interrupted: options.Interrupted = "requeue",
+    launch: options.Launch = _OVERHEAD,
+    completion: options.Completion = _OVERHEAD,
+    repetitions: Annotated[int, typer.Option(help="pairs of repetitions with such overheads", min=0, max=10_000)] = 20,
+) -> None:
+    """Replay WORKLOAD and say how far that is from what the log says happened.
+
+    P is the root of the mean squared difference of the jobs' residence times. P_ideal is the same between two
+    repetitions of the replay, in which every job's launch and completion take some time at random: `constant(seconds)`,
+    `exponential(mean)`, `uniform(low, high)` or `lognormal(median, sigma)`.
+
+    Against a FILE, a WORKLOAD that says how long its jobs waited is compared as it is written; one that does not is
+    replayed. Of several executions every pair is compared: P between them is a measured P_ideal.
+    """
+    files, repeated = _sides(against, repetitions)
+    with compiling_said(), warnings_said():
+        from harness.experiment.simulation import simulate
+        from harness.policy.scheduler import Scheduler
+        from harness.results.adequacy import adequacy as compared
+        from harness.results.adequacy import logged
+        from harness.results.breakdown import breakdown
+        from harness.results.executions import witnessed
+        from harness.workload.events import read_events
+
+        given.known_format()
+        happenings = None if events is None else read_events(events, interrupted=interrupted)
+        logs = [given.log(path) for path in files]
+        if logs and ((log := given.log(workload)).jobs["wait"] >= 0).any():
+            _refuse_replay(context)
+            say(_as_written([log, *logs], given.format))
+            return
+        if not repeated:
+            given.refuse_unknown_waits()
+        prepared = given.jobs(workload)
+        several = [witnessed(prepared, log, execution) for execution in logs]
+        prepared = several[0] if several else prepared
+        if not repeated:
+            logged(prepared)  # says what makes it undefined before anything is simulated
+        machine = given.machine(prepared)
+        scheduler = Scheduler(order, start, given.select, given.rate, given.sleep, "none", given.predict)
+
+        def replay(jobs: "Workload") -> Any:
+            kept: Any = {"seed": given.seed, "plugins": given.folders, "events": happenings, "timing": given.timing}
+            return simulate(jobs, machine, scheduler, **kept)
+
+        result = replay(prepared)
+        if len(several) > 1:
+            replays = [result, *map(replay, several[1:])]
+            say(_against_executions(log, logs, [compared(one) for one in replays], result, given.format))
+            return
+        found, where = (None, None) if repeated else (compared(result), breakdown(result))
+        overheads = {"launch": launch, "completion": completion} if repetitions else {}
+        reference = _repeated(prepared, replay, overheads, repetitions, given.seed) if repetitions else None
+    told = [*heading(result), *_incidents(logs, result.platform.cores, log)] if logs else heading(result)
+    say(_shown(circumstances(result) | overheads, told, found, reference, given.format, where))
+
+
+def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool]:
+    """Return the files that WORKLOAD is compared with, and whether only repetitions are compared."""
+    files = [] if against in (None, ["log"], ["repetition"]) else list(against or ())
+    if {"log", "repetition"} & {*files}:
+        raise HarnessError("--against log or repetition, and a file: expected one of them, or files only")
+    repeated = against == ["repetition"]
+    if repeated and repetitions == 0:
+        raise HarnessError("--against repetition --repetitions 0: expected at least one")
+    return files, repeated
+
+
+def _repeated(
+    jobs: "Workload", replay: "Callable[[Workload], Any]", overheads: dict[str, str], pairs: int, seed: int
+) -> "Repeatability":
+    """Replay pairs of repetitions with these overheads, and say how far they are apart."""
+    from harness.present.progress import progress
+    from harness.results.repeatability import repeatability
+
+    with progress("simulating", "replays") as advance:
+        return repeatability(jobs, replay, **overheads, pairs=pairs, seed=seed, progress=advance)
+
+
+def _as_written(logs: "list[Log]", format: str) -> str:
+    """Compare executions, or two logs, as they are written."""
+    from harness.cli.execution_tables import shown
+    from harness.results.adequacy import as_written, compare
+    from harness.results.executions import compare_executions, matched
+    from harness.results.overheads import fitted_overheads
+
+    if len(logs) == 2:
+        heading = [f"{logs[0].name} against {logs[1].name}", *_incidents(logs)]
+        return _shown({}, heading, compare(*matched(*map(as_written, logs))), None, format)
+    executions = compare_executions(logs)
+    overheads = fitted_overheads(logs, max(one.busiest for one in executions.executions))
+    return shown(executions, (), overheads, {}, [f"{len(logs)} executions"], format)
+
+
+def _against_executions(
+    log: "Log", logs: "list[Log]", replays: "list[Adequacy]", result: "Schedule", format: str
+) -> str:
+    """Show a replay of `log` against several executions of it, and these against each other."""
+    from dataclasses import replace
+
+    from harness.cli.execution_tables import shown
+    from harness.results.executions import compare_executions
+    from harness.results.overheads import fitted_overheads
+
+    executions = compare_executions(logs, result.platform.cores, len(log.jobs))
+    usual = [each for each, one in zip(logs, executions.executions, strict=True) if not one.incidents]
+    overheads = fitted_overheads(usual, result.platform.cores) if usual else {}
+    named = [
+        replace(found, streams=(f"{log.name} replayed", each.name)) for found, each in zip(replays, logs, strict=True)
+    ]
+    return shown(executions, named, overheads, circumstances(result), heading(result), format)
+
+
+def _incidents(logs: "list[Log]", procs: int | None = None, planned: "Log | None" = None) -> list[str]:
+    """Say what in each execution was not as it should be."""
+    from harness.cli.execution_tables import incidents_of
+    from harness.results.executions import compare_executions
+
+    found = compare_executions(logs, procs, len(planned.jobs) if planned else None)
+    return [told for one in found.executions for told in incidents_of(one)]
+
+
+def _refuse_replay(context: typer.Context) -> None:
+    """Refuse options about a replay where there is none."""
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name not in _OF_LOGS and source is not None and source.name == "COMMANDLINE":
+            raise HarnessError(f"{parameter.opts[0]}: logs are compared as they are written; expected no such option")
+
+
+def _shown(
+    facts: dict[str, Any],
+    heading: list[str],
+    found: "Adequacy | None",
+    reference: "Repeatability | None",
+    format: str,
+    where: "Breakdown | None" = None,
+) -> str:
+    """Return what was found, in the format the user wants."""
+    from harness.present.json_text import to_json
+    from harness.present.tables import render
+    from harness.results import breakdown_words
+
+    verdict = reference.verdict(found) if found and reference else ""
+    if format == "json":
+        summary = facts | {
+            "adequacy": asdict(found) if found else None,
+            "reference": asdict(reference) if reference else None,
+            "ratio": found.P / reference.P if found and reference and reference.P > 0 else None,
+            "verdict": verdict or None,
+            "breakdown": breakdown_words.as_facts(where) if where else None,
+        }
+        return to_json(summary)
+    headers, units, rows = _table(found, reference)
+    sentences = [*_sentences(found, reference, facts), *([verdict] if verdict else [])]
+    if format != "table":
+        return render(headers, rows, format, units=units, caption=" ".join(sentences))
+    shown = [*heading, "", render(headers, rows, format, units=units), "", *sentences]
+    if where is not None and (cells := breakdown_words.rows(where)):
+        table = render(breakdown_words.HEADERS, cells, format, units=breakdown_words.UNITS)
+        shown += ["", *breakdown_words.sentences(where), "", "where much of the squared error lies in few jobs:", table]
+    return "\n".join(shown)
+
+
+def _table(found: "Adequacy | None", reference: "Repeatability | None") -> tuple[list[str], list[str], list[list[Any]]]:
+    """Return the growth of P and E with the number of jobs, as the paper's Table 1 lays it out."""
+    headers, units = ["jobs"], [""]
+    parts = []
+    if found:
+        headers += ["P", "E", "different waits"]
+        parts.append(found.growth)
+    if reference:
+        headers += ["P_ideal", "E_ideal", "different waits, ideal"]
+        parts.append(reference.growth)
+    units += ["s", "s", ""] * len(parts)
+    rows = [[of[0].jobs, *(v for g in of for v in (g.P, g.E, g.different))] for of in zip(*parts, strict=True)]
+    return headers, units, rows
+
+
+def _sentences(found: "Adequacy | None", reference: "Repeatability | None", facts: dict[str, Any]) -> list[str]:
+    sentences = []
+    if found:
+        sentences += scale_sentences(found)
+    if reference:
+        pairs = len(reference.pairs)
+        interval = f", 95 % interval {reference.low:,.1f} to {reference.high:,.1f} s" if pairs > 1 else ""
+        sentences.append(
+            f"P_ideal = {reference.P:,.1f} s{interval}, of {pairs} pairs of repetitions, {reference.level:.0%} of them "
+            f"below {reference.upper:,.1f} s; launch {facts['launch']}, completion {facts['completion']}."
+        )
+    return sentences
+
+
+def scale_sentences(found: "Adequacy") -> list[str]:
+    """Say what P is to be seen beside."""
+    scale = found.scale
+    return [
+        f"Skill 1 − P / P_null: {readable(scale.skill, 3)} against one wait for all ({scale.mean_wait:,.1f} s), "
+        f"{readable(scale.skill_nobody_waits, 3)} against none at all ({scale.nobody_waits:,.1f} s), "
+        f"{readable(scale.skill_by_class, 3)} against the log's mean wait for each width and requested time "
+        f"({scale.mean_wait_by_class:,.1f} s).",
+        f"|V − v|: median {found.median:,.1f} s, 95th percentile {found.p95:,.1f} s; "
+        f"mean of V − v {scale.bias:,.1f} s; "
+        f"rank correlation of waits {readable(scale.rank_correlation, 3)}. The worst 1 % of the jobs hold "
+        f"{readable(100 * scale.worst_share, 3)} % of the squared error; "
+        f"without them P = {scale.P_without_worst:,.1f} s.",
+    ]

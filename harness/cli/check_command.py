@@ -1,0 +1,78 @@
+"""`harness check`: a gate for a policy, an engine or a workload: what moved since a baseline was made."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli import options
+from harness.cli.console import compiling_said, say, warnings_said
+from harness.errors import HarnessError, did_you_mean
+
+
+@options.spread
+def check(
+    baseline: Annotated[Path, typer.Argument(help="a JSON file, meant to be committed with its .starts.zip")],
+    *,
+    given: options.Shared,
+    field: Annotated[str | None, typer.Option(help="what a new baseline is made of; together with --update")] = None,
+    update: Annotated[bool, typer.Option("--update", help="write the baseline anew")] = False,
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[MEASURE=]SHARE", help="a relative difference that counts as none, 5%; may be repeated"),
+    ] = None,
+    measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="judge by these (those that matter)")] = "",
+    workers: options.Workers = None,
+    format: Annotated[str, typer.Option(help="table, github (markdown for a pull request) or json")] = "table",
+) -> int:
+    """Run again what BASELINE names, and say what moved, by how much, and which job first started otherwise.
+
+    Begin with `harness check BASELINE --field FIELD --update`, and commit both files that it writes.
+
+    Schedules are compared exactly. Of measures those that matter are judged by, each by its own direction: mean waits,
+    responses, slowdowns and energy may move by 1 %, the 95th percentile of waits, makespan and utilisation by 2 %, the
+    longest wait by 5 %; --tolerance says otherwise, of one measure or of all (1 tolerates anything). --update keeps the
+    tolerances of single measures in the baseline.
+
+    Exit status 0: the same or better, or a new baseline.
+    1: a measure is worse, or --update wrote other results than before, for a person to review.
+    2: something could not be compared.
+    """
+    with compiling_said(), warnings_said():
+        from harness.cli.tournament_command import told
+        from harness.gate import checking as checking
+        from harness.gate.baseline import starts_path
+        from harness.gate.verdict import FORMATS
+
+        if format not in FORMATS:
+            raise HarnessError(f"there is no format {format!r} of a check; {did_you_mean(format, FORMATS)}")
+        given_tolerances = dict(_tolerance(text) for text in tolerance or ())
+        of_all = given_tolerances.pop("", None)
+        with told() as watch:
+            verdict = checking.check(
+                baseline,
+                field=field,
+                update=update,
+                tolerances=given_tolerances,
+                tolerance=of_all,
+                measures=[name.strip() for name in measures.split(",") if name.strip()],
+                plugins=given.folders,
+                workers=workers,
+                watch=watch,
+            )
+    say(FORMATS[format](verdict))
+    if verdict.written:
+        say(f"written: {baseline} and {starts_path(baseline)}", file=sys.stderr)
+    return verdict.status
+
+
+def _tolerance(text: str) -> tuple[str, float]:
+    """Read MEASURE=SHARE, or a SHARE of all measures, whose name is empty."""
+    name, _, value = text.rpartition("=")
+    try:
+        share = float(value.strip().removesuffix("%")) / (100 if value.strip().endswith("%") else 1)
+    except ValueError:
+        expected = "expected SHARE or MEASURE=SHARE, such as 5% or mean_wait=0.01"
+        raise HarnessError(f"--tolerance {text}: {expected}") from None
+    return name.strip(), share

@@ -1,0 +1,156 @@
+"""`harness compare`: two schedulers on one log; which is better, by how much, how sure that is, and who pays."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli import options
+from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.run_command import preparation, provenance
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.ranking.two_schedulers import Duel
+
+#: A longest wait so many times the other's is told.
+_STARVING = 3.0
+
+_NAME = typer.Argument(metavar="'ORDER + START'", help="a scheduler, such as 'fcfs + easy(reservations=2)'")
+
+
+@options.spread
+def compare(
+    workload: options.Workload,
+    one: Annotated[str, _NAME],
+    other: Annotated[str, _NAME],
+    *,
+    given: options.Replay,
+    resample: Annotated[int, typer.Option(help="compare on so many variations of the log, too", min=0, max=1000)] = 0,
+    measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="compare by these (the usual ones)")] = "",
+    workers: options.Workers = None,
+) -> None:
+    """Replay WORKLOAD under two schedulers, and say which is better by which measures, how sure that is, and who pays.
+
+    Ratios are of the second to the first, as geometric means over the log and its variations. What is said to be better
+    or worse is so by a permutation test at 5 %, corrected for the number of measures; it takes six streams of jobs.
+    Intervals are of 95 % where ratios scatter about evenly to both sides. Waits by class and by user are those on the
+    log itself.
+    """
+    with compiling_said(), warnings_said():
+        from harness.policy.scheduler import Scheduler
+        from harness.present.progress import progress
+        from harness.ranking.two_schedulers import duel
+        from harness.results.measures import extra_measures
+
+        given.known_format()
+        schedulers = tuple(Scheduler(*_parts(name), given.select, given.rate, given.sleep, "") for name in (one, other))
+        prepared = given.jobs(workload)
+        with progress("simulating", "replays") as advance:
+            found = duel(
+                prepared,
+                given.machine(prepared),
+                (schedulers[0], schedulers[1]),
+                resamples=resample,
+                measures=[name.strip() for name in measures.split(",") if name.strip()],
+                extra=extra_measures(given.folders),
+                seed=given.seed,
+                plugins=given.folders,
+                workers=workers,
+                progress=advance,
+            )
+    if given.format == "json":
+        from harness.present.json_text import to_json
+
+        say(to_json(provenance(prepared) | {"one": one, "other": other, **_object(found)}))
+        return
+    if given.format == "table":
+        say(*preparation(prepared), "", sep="\n")
+    say(_shown(found, one, other, given.format))
+
+
+def _parts(name: str) -> tuple[str, str]:
+    order, plus, start = (part.strip() for part in name.partition("+"))
+    if not (order and plus and start) or "+" in start:
+        raise HarnessError(f"{name!r}: no scheduler: expected ORDER + START, such as 'fcfs + easy'")
+    return order, start
+
+
+def _object(found: "Duel") -> dict[str, Any]:
+    lines = [
+        {
+            "measure": line.measure.name,
+            "unit": line.measure.unit,
+            **{name: getattr(line, name) for name in ("one", "other", "ratio", "interval", "p_value", "verdict")},
+        }
+        for line in found.lines
+    ]
+    shares = {"classes": [asdict(share) for share in found.classes], "users": [asdict(share) for share in found.users]}
+    told = {"lines": lines, **shares}
+    return {name: told.get(name, value) for name, value in vars(found).items()}
+
+
+def _shown(found: "Duel", one: str, other: str, format: str) -> str:
+    """Return what was found for people: measures, who pays, and what one must know."""
+    from harness.present.tables import prose, render
+    from harness.present.words import spoken
+
+    sure = any(line.interval[0] == line.interval[0] for line in found.lines)
+    heads = ["measure", one, other, "ratio"]
+    if found.units > 1:
+        heads = ["measure", f"{one}, on the log", f"{other}, on the log", "ratio, all streams"]
+    heads += ["95 % interval", "p", f"{other} is"] if sure else []
+    rows = [
+        (
+            spoken(line.measure.name) + (f" [{line.measure.unit}]" if line.measure.unit else ""),
+            *(line.one, line.other, line.ratio),
+            *((_interval(line.interval), line.p_value, line.verdict) if sure else ()),
+        )
+        for line in found.lines
+    ]
+    blocks = [render(heads, rows, format, digits=4)]
+    if format == "csv":
+        return blocks[0]
+    shares = [
+        (share.whose, share.jobs, share.one, share.other, share.one_longest, share.other_longest)
+        for share in (*found.classes, *found.users)
+    ]
+    heads = ["on the log itself", "jobs", f"mean wait [s], {one}", other, f"longest [s], {one}", other]
+    blocks.append(render(heads, shares, format, digits=4))
+    blocks.append(prose(" ".join(_sentences(found, one, other)), format))
+    return "\n\n".join(blocks)
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    from harness.present.words import readable
+
+    low, high = ends
+    return f"{readable(low, 3)}–{readable(high, 3)}" if low == low else ""
+
+
+def _sentences(found: "Duel", one: str, other: str) -> Iterator[str]:
+    """Say the verdict, how far it can be trusted, and what it costs."""
+    from harness.present.words import counted, lasting, spoken
+    from harness.ranking.inference import FEWEST
+
+    told = {
+        verdict: ", ".join(spoken(line.measure.name) for line in found.lines if line.verdict == verdict)
+        for verdict in ("better", "worse")
+    }
+    words = " and ".join(f"{verdict} by {names}" for verdict, names in told.items() if names)
+    if found.units < FEWEST:
+        streams = counted(found.units, "stream")
+        yield f"Whether that is more than chance, {streams} of jobs cannot say; --resample 20 adds as many variations."
+    else:
+        yield f"{other} is {words}." if words else f"{other} is not told from {one} by any measure."
+        yield f"That speaks of {found.units} streams of jobs: the log and its variations."
+    if found.needed is not None:
+        yield f"To see a difference of 10 % in the first measure takes about {counted(found.needed, 'stream')}."
+    longest = next(((line.one, line.other) for line in found.lines if line.measure.name == "max_wait"), None)
+    if longest and max(longest) > _STARVING * min(longest):
+        worse, better = (other, one) if longest[1] > longest[0] else (one, other)
+        yield f"Somebody pays: the longest wait is {lasting(max(longest))} with {worse},"
+        yield f"{lasting(min(longest))} with {better}."
+    if found.load >= 1:
+        yield f"{100 * found.load:.0f} % of what the machine can do is submitted: waits grow with the log."

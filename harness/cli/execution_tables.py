@@ -1,0 +1,84 @@
+"""How `harness adequacy` shows executions of one workload: every pair of them, and what a replay is beside them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from harness.present.words import readable
+
+if TYPE_CHECKING:
+    from harness.results.adequacy import Adequacy
+    from harness.results.executions import Execution, Executions
+
+
+def shown(
+    executions: "Executions",
+    replays: "Sequence[Adequacy]",
+    overheads: dict[str, str],
+    facts: dict[str, Any],
+    heading: list[str],
+    format: str,
+) -> str:
+    """Return the pairs of executions and, above them, a replay against each."""
+    from harness.present.json_text import to_json
+    from harness.present.tables import render
+
+    upper, level = executions.upper
+    if format == "json":
+        return to_json(
+            facts
+            | asdict(executions)
+            | {"replays": [asdict(found) for found in replays], "P_ideal": executions.ideal, "upper": upper}
+            | {"level": level, "overheads": overheads}
+        )
+    rows = [_row(*found.streams, found, executions.ideal, found.scale.skill) for found in replays]
+    rows += [_row(pair.one, pair.other, pair, executions.ideal) for pair in executions.pairs]
+    headers = ("one", "other", "jobs", "P", "median |V − v|", "p95 |V − v|", "skill", "P / P_ideal")
+    units = ("", "", "", "s", "s", "s", "", "")
+    sentences = [*sentences_on(executions), *_verdicts(executions, replays)]
+    if overheads:
+        told = ", ".join(f"{name} {spec}" for name, spec in overheads.items())
+        sentences.append(f"Overheads fitted to these executions: {told}.")
+    if format != "table":
+        return render(headers, rows, format, units=units, caption=" ".join(sentences))
+    return "\n".join([*heading, "", render(headers, rows, format, units=units), "", *sentences])
+
+
+def sentences_on(executions: "Executions") -> list[str]:
+    """Say what was not as it should be, and how far executions without that are apart."""
+    found = [told for one in executions.executions for told in incidents_of(one)]
+    usual = sum(pair.usual for pair in executions.pairs)
+    if usual:
+        upper, level = executions.upper
+        found.append(
+            f"P_ideal = {executions.ideal:,.1f} s, measured: the mean of {usual} pairs of executions without "
+            f"incidents; {level:.0%} of such pairs are below {upper:,.1f} s."
+        )
+    elif executions.pairs:
+        found.append("No two executions without incidents: P_ideal is not known.")
+    return found
+
+
+def incidents_of(execution: "Execution") -> list[str]:
+    """Say what in an execution was not as it should be."""
+    return [f"Incident in {execution.name}: {told}." for told in execution.incidents]
+
+
+def _row(one: str, other: str, found: Any, ideal: float, skill: float | None = None) -> tuple[Any, ...]:
+    ratio = found.P / ideal if ideal > 0 else None
+    return one, other, found.jobs, found.P, found.median, found.p95, skill, ratio
+
+
+def _verdicts(executions: "Executions", replays: "Sequence[Adequacy]") -> list[str]:
+    upper, level = executions.upper
+    disturbed = {one.name for one in executions.executions if one.incidents}
+    usual = [found for found in replays if found.streams[1] not in disturbed]
+    if not usual or math.isnan(upper):
+        return []
+    told = sum(upper < found.P for found in usual)
+    mean = sum(found.P for found in usual) / len(usual)
+    return [
+        f"The replay is {mean:,.1f} s from the executions without incidents, {readable(mean / executions.ideal, 3)} "
+        f"times P_ideal; it can be told from {told} of {len(usual)} of them by the {level:.0%} that pairs stay below."
+    ]

@@ -1,0 +1,73 @@
+"""`harness report`: a tournament as one page that opens offline."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli import options
+from harness.cli.console import say
+from harness.errors import HarnessError, did_you_mean
+
+if TYPE_CHECKING:
+    from harness.report.page import Page
+    from harness.results.schedule import Schedule
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of a tournament's results")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="the page (DIR/report.html)")] = None,
+    by: options.By = "mean_bounded_slowdown",
+    look: Annotated[
+        list[str] | None, typer.Option(metavar="SCHEDULER", help="look closely at this one; may be repeated")
+    ] = None,
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="also its first pictures, as SVG and PNG")] = None,
+    plugins: options.PluginPaths = None,
+) -> None:
+    """Show what is in a tournament's folder, finished or not, as one self-contained HTML page."""
+    from harness.experiment.stored_results import Results
+    from harness.present.progress import progress
+    from harness.report.page import tournament_page
+    from harness.report.rendering import require
+    from harness.results.measures import extra_measures, known_measures
+
+    require(images=images is not None)
+    folders = tuple(plugins or ())
+    extra = extra_measures(folders)
+    if by not in (measures := known_measures(extra)):
+        raise HarnessError(f"there is no measure {by!r}; {did_you_mean(by, measures)}")
+    with progress("looking closely at single runs", "runs") as watch:
+        page = tournament_page(Results(folder), by, extra=extra, plugins=folders, watch=watch, look=look or ())
+    write(page, out or folder / "report.html", images)
+
+
+def ready_for(path: Path | None) -> None:
+    """Refuse a page, if one is wanted, that could not be made in the end."""
+    if path is not None:
+        from harness.report.rendering import require
+
+        require()
+
+
+def write_run(schedule: "Schedule", path: Path | None, plugins: tuple[str, ...]) -> None:
+    """Write the page of one run that was made by this command line, if one is wanted."""
+    if path is None:
+        return
+    from harness.report.page import run_page
+    from harness.results.measures import extra_measures
+
+    command = shlex.join(["harness", *sys.argv[1:]])
+    write(run_page(schedule, extra=extra_measures(plugins), command=command, plugins=plugins), path)
+
+
+def write(page: "Page", path: Path, images: Path | None = None) -> None:
+    """Write a page, and its pictures if they are wanted, and say where."""
+    page.write(path)
+    say(f"{path}: {path.stat().st_size / 1e6:.1f} MB, opens in any browser", file=sys.stderr)
+    if images is not None:
+        from harness.report.images import draw
+
+        for name in draw(page, images):
+            say(name, file=sys.stderr)

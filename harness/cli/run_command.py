@@ -1,0 +1,222 @@
+"""`harness run`: replay one workload under one scheduler."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli import options
+from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.report_command import ready_for, write_run
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Step, Workload
+
+
+@options.spread
+def run(
+    workload: options.Workload = "lublin",
+    order: options.Order = "fcfs",
+    start: options.Start = "easy",
+    energy: options.Energy = "",
+    *,
+    given: options.Replay,
+    schedule: Annotated[Path | None, typer.Option(help="write it to FILE.csv, .parquet, .swf or .swf.gz")] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            help="write the system at every instant, thinned, to FILE.csv or .parquet: time, queued and running jobs, "
+            "busy, free and up processors, rate, work left, power, nodes asleep, switching and down, processors "
+            "effective, potential and wasted"
+        ),
+    ] = None,
+    events: options.Events = None,
+    interrupted: options.Interrupted = "requeue",
+    measures: Annotated[
+        str, typer.Option(metavar="NAMES", help="all, or names and groups of measures: jobs, machine, energy, log")
+    ] = "",
+    fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
+    report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="also show the run as a page")] = None,
+) -> None:
+    """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
+    if fairness and events is not None:
+        raise HarnessError("--fairness and --events both given: expected one of them")
+    with compiling_said(), warnings_said():
+        from harness.experiment.simulation import simulate
+        from harness.policy.scheduler import Scheduler
+        from harness.present.progress import progress
+        from harness.workload.events import read_events
+
+        # What would fail at the end is refused before the work.
+        given.known_format()
+        _check_places(Path(workload), events, schedule, timeline)
+        ready_for(report)
+        happenings = None if events is None else read_events(events, interrupted=interrupted)
+        jobs = given.jobs(workload)
+        machine = given.machine(jobs)
+        scheduler = Scheduler(order, start, given.select, given.rate, given.sleep, energy, given.predict)
+        with progress("simulating", "jobs") as advance:
+            result = simulate(
+                jobs,
+                machine,
+                scheduler,
+                seed=given.seed,
+                plugins=given.folders,
+                progress=advance,
+                events=happenings,
+                timing=given.timing,
+                timeline=timeline is not None or report is not None,
+            )
+    if schedule is not None:
+        result.export(schedule)
+    if timeline is not None:
+        result.export_timeline(timeline)
+    write_run(result, report, given.folders)
+    say(_shown(result, given, measures))
+    if fairness:
+        say(_fairness(result, fairness, given.folders), file=sys.stderr)
+
+
+def _check_places(workload: Path, events: Path | None, schedule: Path | None, timeline: Path | None) -> None:
+    """Refuse files that cannot be written, or would replace what is read or what else is written."""
+    from harness.results.export import schedule_writer, timeline_writer
+
+    others = {"the workload itself": workload, "the --events": events}
+    if schedule is not None:
+        schedule_writer(schedule)
+        _check_place("--schedule", schedule, others)
+    if timeline is not None:
+        timeline_writer(timeline)
+        _check_place("--timeline", timeline, others | {"the --schedule": schedule})
+
+
+def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> None:
+    """Refuse a file whose folder there is not, and one that is read or written otherwise."""
+    if not path.parent.is_dir():
+        raise HarnessError(f"{option} {path}: cannot be written: there is no folder {path.parent}")
+    for what, other in others.items():
+        if other is not None and path.resolve() == other.resolve():
+            raise HarnessError(f"{option} {path}: is {what}; expected another file")
+
+
+def _shown(result: "Schedule", given: options.Replay, asked: str) -> str:
+    """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
+    from harness.present.humane import humane
+    from harness.present.json_text import to_json
+    from harness.present.tables import render
+    from harness.results import headline
+    from harness.results.measures import extra_measures, known_measures, measures_table
+
+    extra = extra_measures(given.folders)
+    known = known_measures(extra)
+    measures = result.measures(extra)
+    names = headline.chosen(asked if given.format == "table" else asked or "all", measures, known)
+    measures = {name: measures[name] for name in names}
+    if given.format == "json":
+        summary = {
+            **circumstances(result),
+            **({"events": _events(result)} if result.events else {}),
+            "measures": measures,
+            "seconds": result.outcome.seconds,
+        }
+        return to_json(summary)
+    if given.format != "table":
+        return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
+    rows = [
+        (name, humane(value, known[name].unit, share=known[name].share), known[name].meaning)
+        for name, value in measures.items()
+    ]
+    told = [headline.sentence(result), *map("Warning: {}.".format, headline.warnings(result))]
+    table = render(("measure", "value", "meaning"), rows, "table")
+    return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result)])
+
+
+def circumstances(result: "Schedule") -> dict[str, Any]:
+    """Return what was replayed, where and by whom, for JSON."""
+    platform = result.platform
+    return {
+        **provenance(result.workload),
+        "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
+        "scheduler": {**result.scheduler, "seed": result.seed, **result.timing.as_dict()},
+    }
+
+
+def provenance(workload: "Workload") -> dict[str, Any]:
+    """Return which jobs were replayed, and what was done to them before, for JSON."""
+    about = {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
+    return {"workload": about, "preparation": [vars(step) for step in workload.preparation]}
+
+
+def heading(result: "Schedule") -> list[str]:
+    """Return what was replayed, where and by whom, for people."""
+    policies = ", ".join(f"{part} {policy}" for part, policy in result.scheduler.items())
+    return [
+        f"{result.workload.name}: {len(result.workload):,} jobs on {result.platform.name}",
+        f"scheduler: {policies}, seed {result.seed}{result.timing.remark}",
+        f"simulated in {result.outcome.seconds:.3f} s",
+        "",
+        *preparation(result.workload),
+    ]
+
+
+def preparation(workload: "Workload") -> list[str]:
+    """Return what was done to the jobs before they were replayed, for people."""
+    return ["preparation:", *map(_step, workload.preparation)]
+
+
+def _step(step: "Step") -> str:
+    detail = f" ({step.detail})" if step.detail else ""
+    return f"  {step.name}: {step.jobs:,} jobs{detail}"
+
+
+def _unaccepted(result: "Schedule") -> list[str]:
+    """Name the jobs that the platform could never run or the start policy rejected; the first few of many."""
+    frame = result.frame[result.frame["status"] == "unaccepted"]
+    rejected = frame["end"].notna()
+    said = []
+    for reason, numbers in (
+        ("more than the platform has", frame["job"][~rejected]),
+        (f"rejected by {result.scheduler['start']}", frame["job"][rejected]),
+    ):
+        if len(numbers):
+            names = ", ".join(map(str, numbers.head(10))) + (", …" if len(numbers) > 10 else "")
+            said.append(f"  unaccepted: {len(numbers):,} jobs ({reason}: jobs {names})")
+    return said
+
+
+def _events(result: "Schedule") -> dict[str, Any] | None:
+    """Return how many events there were, how many before the run was over, and how many of those without effect."""
+    if result.events is None:
+        return None
+    return {
+        "path": result.events.source,
+        "interrupted": result.events.interrupted,
+        "events": len(result.events.frame),
+        "happened": int(result.outcome.notes.events),
+        "without_effect": int(result.outcome.sums.vain),
+    }
+
+
+def _happened(result: "Schedule") -> list[str]:
+    events = _events(result)
+    if events is None:
+        return []
+    return [
+        f"events: {events['events']:,} in {events['path']}, {events['happened']:,} before the run was over, "
+        f"{events['without_effect']:,} of them without effect; jobs on failing nodes: {events['interrupted']}"
+    ]
+
+
+def _fairness(result: "Schedule", sample: int, plugins: tuple[str, ...]) -> str:
+    from harness.experiment.simulation import simulate
+    from harness.results.fairness import fairness
+
+    def replay(workload: "Workload") -> "Schedule":
+        return simulate(
+            workload, result.platform, result.policies, seed=result.seed, plugins=plugins, timing=result.timing
+        )
+
+    return str(fairness(result, sample=sample, seed=result.seed, replay=replay))

@@ -1,0 +1,45 @@
+"""Commands that are scripts of the folder `reports`, where each lies beside the page it makes."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+
+import typer
+
+from harness.disk.bundled import folder
+
+#: Every argument is the script's, --help too.
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def study(script: str) -> Callable[[typer.Context], None]:
+    """Return a command that hands its arguments to the command `app` of a script."""
+
+    def command(context: typer.Context) -> None:
+        with _beside():
+            status = import_module(script).app(context.args, prog_name=context.command_path, standalone_mode=False)
+        if status:
+            raise typer.Exit(status)
+
+    return command
+
+
+def load(script: str) -> ModuleType:
+    """Import a script, which may import those beside it."""
+    with _beside():
+        return import_module(script)
+
+
+@contextmanager
+def _beside() -> Iterator[None]:
+    """Let the scripts of the folder be imported, at any time in the block, and leave nothing behind there."""
+    path, written = str(folder("reports")), sys.dont_write_bytecode
+    sys.path.insert(0, path)
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = written
+        sys.path.remove(path)

@@ -1,0 +1,125 @@
+"""What the commands of theory share: their options, how these are read, and how an answer is shown."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.theory import JobStream
+    from harness.theory.inputs import FloatArray
+
+#: One line of an answer: its name, its value, what it means.
+Row = tuple[str, Any, str]
+
+
+class ProcsFrom(StrEnum):
+    """Which width of a job counts."""
+
+    requested = "requested"
+    used = "used"
+
+
+Workload = Annotated[
+    str | None,
+    typer.Argument(help="a log by path or short name, or lublin(jobs=…), or a CSV of interarrival and service times"),
+]
+Widths = Annotated[
+    str | None, typer.Option(help="Probabilities p1,p2,… that a job needs 1, 2, … processors; or k:p,k:p,…")
+]
+Procs = Annotated[int | None, typer.Option("--procs", "--servers", help="Processors of the machine.")]
+ArrivalRate = Annotated[float | None, typer.Option(help="Jobs per second.")]
+MeanService = Annotated[float | None, typer.Option(help="Mean service time in seconds.")]
+Column = Annotated[str | None, typer.Option(help="The column of a CSV of interarrival times that holds the widths.")]
+WidthFrom = Annotated[ProcsFrom, typer.Option("--procs-from", help="Which width of a job counts.")]
+
+
+def only_one(workload: str | None, widths: str | None) -> None:
+    """Refuse both a log and a distribution of widths, and neither."""
+    if (workload is None) == (widths is None):
+        raise HarnessError("give either a WORKLOAD or --widths")
+
+
+def not_both(workload: str, options: dict[str, float | None]) -> None:
+    """Refuse an option whose value is taken from the log."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise HarnessError(f"{given[0]} is taken from {workload}; give one or the other")
+
+
+def needed(value: float | None, option: str) -> float:
+    """Return the value of an option; refuse its absence."""
+    if value is None:
+        raise HarnessError(f"{option} is missing")
+    return value
+
+
+def distribution(text: str | None) -> "FloatArray":
+    """Read p1,p2,… or k:p,k:p,… as probabilities, the first for width 1."""
+    import numpy as np
+
+    from harness.theory.inputs import proc_count
+
+    if not text:
+        raise HarnessError("--widths is empty")
+    p: list[float] = []
+    try:
+        for place, entry in enumerate(text.split(","), start=1):
+            width, _, share = entry.rpartition(":")
+            k = proc_count(int(width)) if width else place
+            p += [0.0] * (k - len(p))
+            p[k - 1] += float(share)
+    except ValueError:
+        raise HarnessError(f"--widths {text!r} is not p1,p2,… nor k:p,k:p,… with numbers p and k") from None
+    return np.array(p)
+
+
+def read(workload: str, procs: int | None, column: str | None, procs_from: ProcsFrom) -> tuple["JobStream", int]:
+    """Read the jobs of a log, and how many processors there are for them."""
+    from harness.theory import read_job_stream
+
+    jobs = read_job_stream(workload, column, procs_from.value)
+    procs = jobs.procs if procs is None else procs
+    if procs is None:
+        raise HarnessError(f"{jobs.name} does not say how many processors its machine has; give --procs")
+    return jobs, procs
+
+
+def reading_rows(jobs: "JobStream") -> list[Row]:
+    """Tell what reading had to do to the log."""
+    return [(step.name.replace(" ", "_"), step.jobs, step.detail) for step in jobs.reading]
+
+
+def show(rows: list[Row], format: str) -> None:
+    """Print an answer: one object of names and values as JSON, else a table that says what each means."""
+    from harness.present.json_text import to_json
+    from harness.present.tables import render
+    from harness.present.words import readable
+
+    def told(value: Any) -> Any:
+        """Return a list as a few words."""
+        if not isinstance(value, list):
+            return value
+        if value and isinstance(value[0], dict):
+            return f"{len(value)} different ones (--format json lists them)"
+        return " … ".join(map(readable, value))
+
+    if format == "json":
+        typer.echo(to_json({name: value for name, value, _ in rows}))
+        return
+    table = [(name, told(value), meaning) for name, value, meaning in rows]
+    typer.echo(render(("what", "value", "meaning"), table, format))
+
+
+def write(columns: Mapping[str, Iterable[Any]], index: str, out: Path) -> None:
+    """Write columns, numbered under the name `index`, as CSV with every digit."""
+    import pandas as pd
+
+    try:
+        pd.DataFrame(dict(columns)).rename_axis(index).to_csv(out, float_format="%.17g")
+    except OSError as error:
+        raise HarnessError(f"cannot write {out}: {error.strerror}") from error

@@ -1,0 +1,207 @@
+"""`harness theory …`: what a simulation of a workload must agree with, without simulating it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli import theory_arguments as arguments
+from harness.cli.infinite_server_command import infinite_server
+from harness.cli.options import Format
+from harness.cli.study_command import PASSED_ON, study
+from harness.cli.theory_arguments import ProcsFrom, Row, needed, not_both, only_one, reading_rows, show
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.theory import Stability
+    from harness.theory.inputs import FloatArray
+
+app = typer.Typer(help="Closed forms and exact recursions.", no_args_is_help=True)
+
+#: Command → the script of `reports` that it is, and what the list of commands says of it.
+STUDIES = {
+    "compare": ("theory", "Does the simulator agree with the closed forms? The table of reports/theory.md."),
+    "service-rate": ("service_rate", "A cluster whose rate follows its workload: reports/service-rate.md."),
+    "other-simulators": ("other_simulators", "Batsim and SPARS, with nodes that sleep: reports/other-simulators.md."),
+    "oar-executions": ("oar_executions", "Executions on real nodes and their replays: reports/oar-executions.md."),
+    "identify": ("identify_study", "Logs whose policy is known, and whom identify names: reports/identify-study.md."),
+    "peas": ("peas_table3", "The PEAS paper's Table 3, reproduced: reports/peas-table3.md."),
+}
+
+
+@app.command()
+def stability(
+    workload: arguments.Workload = None,
+    widths: arguments.Widths = None,
+    procs: arguments.Procs = None,
+    arrival_rate: arguments.ArrivalRate = None,
+    mean_service: arguments.MeanService = None,
+    column: arguments.Column = None,
+    procs_from: arguments.WidthFrom = ProcsFrom.requested,
+    service_law: Annotated[
+        str | None,
+        typer.Option(
+            help="With --widths: 1/C for exponential, deterministic, uniform, lognormal or hyperexponential service "
+            "times as well, by simulation."
+        ),
+    ] = None,
+    format: Format = "table",
+) -> None:
+    """Can first come, first served keep up with a workload, or with a stream of jobs of these widths?
+
+    The closed form assumes exponential service times that do not depend on the width. Of a WORKLOAD the answer is its
+    own saturated throughput: how long its jobs take in their order if all are there at time 0.
+    """
+    from harness.present.tables import known_format
+    from harness.theory import saturated_load, stability_constant, stability_of_log, stability_of_stream
+
+    known_format(format)
+    only_one(workload, widths)
+    if workload is not None:
+        not_both(workload, {"--arrival-rate": arrival_rate, "--mean-service": mean_service})
+        jobs, procs = arguments.read(workload, procs, column, procs_from)
+        if service_law is not None:
+            raise HarnessError("--service-law: a workload has its own service times; expected it with --widths")
+        answer = stability_of_log(jobs.interarrival, jobs.service, jobs.width, procs)
+        fits = jobs.fitting(procs)
+        own = saturated_load(fits.arrival, fits.service, fits.width, procs)
+        show([*_own_rows(own), *_closed_rows(answer), *reading_rows(jobs)], format)
+        return
+    p = arguments.distribution(widths)
+    procs = len(p) if procs is None else procs
+    if arrival_rate is None and mean_service is None:
+        by_law = [] if service_law is None else _law_rows(p, procs, service_law)
+        show([("servers", procs, "processors"), *_constant_rows(stability_constant(p, procs)), *by_law], format)
+        return
+    if service_law is not None:
+        raise HarnessError("--service-law: says 1/C, without rates; expected no --arrival-rate and --mean-service")
+    rate, mean = needed(arrival_rate, "--arrival-rate"), needed(mean_service, "--mean-service")
+    show(_stability_rows(stability_of_stream(p, procs, rate, mean)), format)
+
+
+@app.command()
+def delays(
+    workload: arguments.Workload = None,
+    procs: arguments.Procs = None,
+    arrival_rate: arguments.ArrivalRate = None,
+    mean_service: arguments.MeanService = None,
+    service_variance: Annotated[
+        float | None, typer.Option(help="Variance of the service time [s²], on one processor; else exponential.")
+    ] = None,
+    column: arguments.Column = None,
+    procs_from: arguments.WidthFrom = ProcsFrom.requested,
+    out: Annotated[Path | None, typer.Option(help="Write every job's delay to this CSV.")] = None,
+    format: Format = "table",
+) -> None:
+    """How long do jobs wait, first come, first served?
+
+    Each job of a WORKLOAD, exactly; or, without one, the mean of a Poisson stream of jobs of one processor each.
+    """
+    from harness.present.tables import known_format
+    from harness.theory import delays_of_arrivals
+
+    known_format(format)
+    if workload is None:
+        show([_textbook_delay(procs, arrival_rate, mean_service, service_variance)], format)
+        return
+    rates = {"--arrival-rate": arrival_rate, "--mean-service": mean_service, "--service-variance": service_variance}
+    not_both(workload, rates)
+    jobs, procs = arguments.read(workload, procs, column, procs_from)
+    fitting = jobs.fitting(procs)
+    delay = delays_of_arrivals(fitting.arrival, fitting.service, fitting.width, procs)
+    if out is not None:
+        columns = {"arrival": fitting.arrival, "service": fitting.service, "width": fitting.width, "delay": delay}
+        arguments.write(columns, "customer", out)
+    quantiles = {"median_delay": 0.5, "p95_delay": 0.95, "p99_delay": 0.99}
+    rows: list[Row] = [
+        ("workload", jobs.name, ""),
+        ("servers", procs, "processors"),
+        ("jobs", len(fitting), ""),
+        ("unaccepted", len(jobs) - len(fitting), "jobs wider than the machine, left out"),
+        ("mean_delay", float(delay.mean()), "s"),
+        *((name, _quantile(delay, q), "s") for name, q in quantiles.items()),
+        ("max_delay", float(delay.max()), "s"),
+        ("delayed", float((delay > 0).mean()), "share of the jobs that wait at all"),
+        *reading_rows(jobs),
+    ]
+    show(rows, format)
+
+
+app.command("infinite-server")(infinite_server)
+for _name, (_script, _about) in STUDIES.items():
+    app.command(_name, help=_about, add_help_option=False, context_settings=PASSED_ON)(study(_script))
+
+
+def _own_rows(load: float) -> list[Row]:
+    """Say by the saturated throughput of a log whether it can be served."""
+    answer = f"{'stable' if load < 1 else 'unstable'}: served in {load:.3f} of the time in which the jobs came"
+    return [
+        ("answer", answer, "by the log itself: its jobs, in its order, all there at time 0"),
+        ("stable", load < 1, "does the queue stay finite?"),
+        ("saturated_load", load, "time to serve all, by the time in which they came"),
+    ]
+
+
+def _closed_rows(answer: "Stability") -> list[Row]:
+    """Return the closed form beside it, under names that say what it assumes."""
+    told = {
+        "answer": ("closed_form", "for exponential service times independent of width"),
+        "stable": ("closed_form_stable", "by the closed form"),
+    }
+    return [(*(told[name][0], value, told[name][1]),) if name in told else (name, value, meaning)
+            for name, value, meaning in _stability_rows(answer)]  # fmt: skip
+
+
+def _law_rows(widths: "FloatArray", procs: int, law: str) -> list[Row]:
+    from harness.theory import saturated_constant
+
+    found = saturated_constant(widths, procs, law)
+    return [
+        (f"jobs_in_service_{law}", found.jobs_in_service, f"1/C for {law} service times, simulated"),
+        (f"jobs_in_service_{law}_interval", [found.low, found.high], "95 % interval"),
+    ]
+
+
+def _stability_rows(answer: "Stability") -> list[Row]:
+    return [
+        ("answer", str(answer), ""),
+        ("stable", answer.stable, "does the queue stay finite?"),
+        ("load", answer.load, "ρ = λ·C·E[S]"),
+        ("servers", answer.procs, "processors"),
+        *_constant_rows(answer.constant),
+        ("mean_width", answer.mean_width, "E[N], processors"),
+        ("mean_service", answer.mean_service, "E[S], s"),
+        ("arrival_rate", answer.arrival_rate, "λ, jobs per second"),
+        ("max_arrival_rate", answer.max_arrival_rate, "jobs per second at which the queue grows for ever"),
+        ("critical_factor", answer.critical_factor, "how much denser the arrivals may become"),
+        ("utilisation", answer.utilisation, "share of the processors' time that is asked for"),
+        ("critical_utilisation", answer.critical_utilisation, "the most that can be served with such widths"),
+        ("unaccepted", answer.unaccepted, "jobs wider than the machine, left out"),
+    ]
+
+
+def _constant_rows(constant: float) -> list[Row]:
+    return [
+        ("constant", constant, "C = E[1/‖m‖]"),
+        ("jobs_in_service", 1 / constant, "1/C, mean number in service when the queue never empties"),
+    ]
+
+
+def _textbook_delay(
+    procs: int | None, arrival_rate: float | None, mean_service: float | None, variance: float | None
+) -> Row:
+    from harness.theory import mg1_mean_wait, mmc_mean_wait
+
+    rate, mean = needed(arrival_rate, "--arrival-rate"), needed(mean_service, "--mean-service")
+    count = int(needed(procs, "--procs"))
+    if variance is None:
+        return "mean_delay", mmc_mean_wait(rate, mean, count), f"s, M/M/{count} (Erlang C)"
+    if count != 1:
+        raise HarnessError(f"--service-variance is for one processor, not {count}")
+    return "mean_delay", mg1_mean_wait(rate, mean, variance), "s, M/G/1 (Pollaczek–Khinchine)"
+
+
+def _quantile(delay: "FloatArray", q: float) -> float:
+    import numpy as np
+
+    return float(np.quantile(delay, q))

@@ -1,0 +1,184 @@
+"""`harness tournament`: every combination of a field, then who was best and how sure that is."""
+
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from harness.cli import completion, options
+from harness.cli.console import compiling_said, say, warnings_said
+from harness.errors import HarnessError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.experiment.pool import Progress, Watch
+    from harness.experiment.stored_results import Results
+    from harness.results.measures import Measure
+
+
+@options.spread
+def tournament(
+    field: Annotated[
+        str,
+        typer.Argument(
+            help="a field by name (see `harness list fields`), or a TOML file", autocompletion=completion.fields
+        ),
+    ],
+    *,
+    given: options.Shown,
+    out: Annotated[Path | None, typer.Option(help="the folder of the results (tournaments/NAME)")] = None,
+    workers: options.Workers = None,
+    dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="run on this Dask cluster instead")] = None,
+    resample: Annotated[
+        int | None, typer.Option(help="add so many variations of each workload", min=0, max=10_000)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say how much there is to do")] = False,
+    keep_schedules: Annotated[bool, typer.Option("--keep-schedules", help="keep every schedule as Parquet")] = False,
+    by: options.By = "mean_bounded_slowdown",
+    unit: Annotated[
+        str | None,
+        typer.Option(help="what is one observation (workload; variation, if there is one workload only)"),
+    ] = None,
+) -> int:
+    """Run every combination of FIELD, resume where it was interrupted, and rank the schedulers.
+
+    Exit status 1 if a run failed; what went wrong is in the results, and the rest is ranked all the same.
+    """
+    with compiling_said(), warnings_said():
+        from harness.experiment.field_reading import read_field
+        from harness.experiment.forecast import forecast
+        from harness.experiment.runner import default_folder
+        from harness.experiment.runner import tournament as run
+        from harness.ranking.leaderboard import leaderboard
+        from harness.results.measures import extra_measures
+
+        given.known_format()
+        folders = given.folders
+        extra = extra_measures(folders)
+        _refuse_unknown(by, unit, extra)
+        read = read_field(field, plugins=folders)
+        if dry_run:
+            say(forecast(read, resamples=resample, plugins=folders, workers=workers))
+            return 0
+        folder = out or default_folder(read)
+        say(f"{read.name}: results go to {folder}", file=sys.stderr)
+        with _interruption_said(folder), told() as watch:
+            results = run(
+                read,
+                folder,
+                workers=workers,
+                dask=dask,
+                resamples=resample,
+                keep_schedules=keep_schedules,
+                plugins=folders,
+                command=shlex.join(["harness", *sys.argv[1:]]),
+                watch=watch,
+            )
+    frame = results.frame()
+    if keep_schedules:
+        _say_which_are_missing(results, frame)
+    if (frame["status"] == "done").any():
+        say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
+        if given.format == "table":
+            again = [field, *(["--out", str(out)] if out else []), *(f"--plugins={path}" for path in folders)]
+            say("", "next:", *_next(results, ["harness", "tournament", *again]), sep="\n")
+    return _failures(frame)
+
+
+def _refuse_unknown(by: str, unit: str | None, extra: "Iterable[Measure]") -> None:
+    """Refuse a measure or a unit of observation that there is not."""
+    from harness.ranking.ranking import Unit
+    from harness.results.measures import known_measures
+
+    for name, value, known in (("measure", by, known_measures(extra)), ("unit", unit, get_args(Unit))):
+        if value is not None and value not in known:
+            raise HarnessError(f"there is no {name} {value!r}; {did_you_mean(value, known)}")
+
+
+@contextmanager
+def _interruption_said(folder: Path) -> "Iterator[None]":
+    """Say what is kept when the user interrupts."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"harness: what has finished is kept in {folder}; the same command goes on from there", file=sys.stderr)
+        raise
+
+
+def _next(results: "Results", command: list[str]) -> list[str]:
+    """Return what to try next."""
+    again, about = shlex.join(command), results.about
+    tips = [(f"{again} --by mean_wait", "let another measure decide; nothing runs again")]
+    if about["field"]["name"] == "demo":
+        tips.append(("harness list fields", "other fields, on the logs of real machines"))
+    if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):
+        tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
+    tips.append((f"harness report {shlex.quote(str(results.folder))}", "all of it as a page, with pictures"))
+    tips.append((f"python -c \"import harness; print(harness.Results('{results.folder}').frame())\"", "every run"))
+    width = max(len(tip) for tip, _ in tips)
+    return [f"  {tip:{width}}  {why}" for tip, why in tips]
+
+
+def _say_which_are_missing(results: "Results", frame: "pd.DataFrame") -> None:
+    done = frame.loc[frame["status"] == "done", "identity"]
+    missing = sum(not results.keeps(identity) for identity in done)
+    if missing:
+        say(
+            f"harness: the schedules of {missing} runs are not kept: their results were there before; "
+            "another --out keeps them all",
+            file=sys.stderr,
+        )
+
+
+def _failures(frame: "pd.DataFrame") -> int:
+    """Say how many runs failed, and why the first did."""
+    failed = frame[frame["status"] == "failed"]
+    if failed.empty:
+        return 0
+    first = failed.iloc[0]
+    say(
+        f"harness: {len(failed)} of {len(frame)} runs failed; first {first['scheduler']} on {first['workload']}: "
+        f"{first['error']}; the same command tries them again",
+        file=sys.stderr,
+    )
+    return 1
+
+
+class _Pace:
+    """How fast a tournament goes, in words."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.words = ""
+
+    def see(self, progress: "Progress") -> None:
+        """Look at the clock and at what is done."""
+        seconds = max(time.perf_counter() - self.began, 1e-3)
+        self.words = (
+            f"{progress.done:,} of {progress.to_do:,} runs, {progress.done / seconds:,.1f} runs/s, "
+            f"{progress.done_jobs / seconds:,.0f} jobs/s"
+        )
+        if progress.found:
+            self.words += f"; {progress.found:,} more were there already"
+
+
+@contextmanager
+def told() -> "Iterator[Watch]":
+    """Show runs and jobs per second as the tournament goes on, on a terminal; say them at its end."""
+    from harness.present.progress import progress as shown
+
+    pace = _Pace()
+    with shown("making ready", "jobs") as advance:
+
+        def watch(progress: "Progress") -> None:
+            pace.see(progress)
+            advance(progress.done_jobs, progress.jobs_to_do, f"{progress.done:,} of {progress.to_do:,} runs")
+
+        yield watch
+    say(pace.words, file=sys.stderr)

@@ -1,0 +1,24 @@
+"""Where the folders of the house are: beside the package in a checkout, inside it in an installed wheel."""
+
+from pathlib import Path
+
+from harness.errors import HarnessError, did_you_mean
+
+FOLDERS = ("plugins", "policies", "platforms", "workloads", "reports")
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def folder(name: str) -> Path:
+    """Return the folder `name` of `FOLDERS` that this installation carries."""
+    if name not in FOLDERS:
+        raise HarnessError(f"no bundled folder {name!r}: {did_you_mean(name, FOLDERS)}")
+    # Inside first: beside an installed package is site-packages, where such a folder would be a stranger's.
+    candidates = (_PACKAGE / "bundled_data" / name, _PACKAGE.parent / name)
+    for candidate in candidates:
+        if candidate.is_dir():
+            return candidate
+    raise HarnessError(
+        f"the bundled folder {name!r} is missing, looked for {' and '.join(map(str, candidates))}: "
+        "the installation is incomplete, install sched-harness again"
+    )

@@ -1,0 +1,143 @@
+"""When a blocked job can begin, and who may begin before it without delaying it.
+
+Where memory, partitions or the selection may forbid free processors, their number is not enough: then the nodes are
+looked at one by one, as the running jobs leave them, and the selection is asked.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.faults import DECLINED, PolicyFault, note
+from harness.engine.instants import later
+from harness.engine.marks import verb
+from harness.engine.nodes import give_all_back, room, would_place
+from harness.engine.service import place
+from harness.engine.state import TRYING
+
+
+@verb
+def refuse(state: Any, fault: int, value: float) -> None:
+    """Stop the run because of what a policy asked of its plan."""
+    note(state.clock, fault, -1, -1, value)
+    raise PolicyFault
+
+
+@verb
+def check_selection(state: Any) -> None:
+    """Refuse to plan around a selection that declined a job for which there were processors, and cannot be asked."""
+    if state.notes.declined > 0 and state.clock.asks == 0:
+        refuse(state, DECLINED, state.notes.declined)
+
+
+@verb
+def possible(state: Any, job: int, total: int) -> bool:
+    """Return whether the job could start if `total` processors that it could have were free as `state.then` says."""
+    return total >= state.jobs[job].procs and (state.clock.asks == 0 or would_place(state, job))
+
+
+@verb
+def leave_nodes(state: Any, job: int, other: int) -> int:
+    """Let a running job leave the nodes of `state.then`; return how many processors more `job` could have."""
+    wanted = state.jobs[job].partition
+    memory = state.jobs[job].memory
+    more = 0
+    piece = state.jobs[other].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        then = state.then[node]
+        then.free += state.slices[piece].cores
+        then.memory += state.slices[piece].cores * state.jobs[other].memory
+        if wanted < 0 or wanted == state.nodes[node].partition:
+            before = then.room
+            then.room = then.free
+            if memory > 0 and state.nodes[node].memory < np.inf:
+                then.room = min(then.room, int(then.memory // memory))
+            more += then.room - before
+        piece = state.slices[piece].next
+    return more
+
+
+@verb(apart=True)
+def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
+    """Return what `reservation` does, node by node as running jobs leave, where processors are not all that matters."""
+    total = 0
+    for node in range(len(state.nodes)):
+        state.then[node].free = state.nodes[node].free
+        state.then[node].memory = state.nodes[node].free_memory
+        state.then[node].room = room(state, job, node)
+        total += state.then[node].room
+    at = state.clock.virtual
+    found = False
+    for k in range(state.clock.running):
+        other = state.plan[k]
+        planned = state.jobs[other].planned
+        if later(planned, at):
+            found = possible(state, job, total)
+            if found:
+                break
+        at = max(at, planned)
+        total += leave_nodes(state, job, other)
+    if not found and not possible(state, job, total):
+        at = np.inf
+    return at, total - state.jobs[job].procs
+
+
+@verb(apart=True)
+def reservation(state: Any, job: int) -> tuple[float, int]:
+    """Return when a blocked job can begin at the latest, if estimates hold, and how many processors are spare then.
+
+    The virtual time at which enough running jobs have ended, and the processors that are free then beyond what the
+    job needs, counting every job that ends at that same time. Infinity if it can never begin, as long as nodes are
+    down, or if the selection says so.
+    """
+    check_selection(state)
+    clock = state.clock
+    if clock.constrained:
+        return reservation_by_nodes(state, job)
+    need = state.jobs[job].procs
+    free = clock.free
+    at = clock.virtual
+    for k in range(clock.running):
+        other = state.plan[k]
+        if free >= need and later(state.jobs[other].planned, at):
+            break
+        at = max(at, state.jobs[other].planned)
+        free += state.jobs[other].procs
+    return at if free >= need else np.inf, free - need
+
+
+@verb(apart=True)
+def delays(state: Any, job: int, reserved: int) -> bool:
+    """Return whether `reserved` would begin later if the job started now and never ended: it is placed to see, and
+    taken back. Also if the selection declines it."""
+    before, _ = reservation_by_nodes(state, reserved)
+    state.clock.asking = TRYING
+    placed = place(state, job)
+    state.clock.asking = 0
+    if not placed:
+        return True
+    after, _ = reservation_by_nodes(state, reserved)
+    give_all_back(state, job)
+    return later(after, before)
+
+
+@verb
+def burden(state: Any, job: int, reserved: int) -> int:
+    """Return how many of the processors that `reserved` could use the job denies it, at most, while it runs.
+
+    Where the selection says what it would decline: none if `reserved` could begin as early beside the job on the
+    nodes that the selection would give it, else all.
+    """
+    procs = state.jobs[job].procs
+    if state.clock.constrained == 0:
+        return procs
+    if state.clock.asks:
+        return state.clock.cores if delays(state, job, reserved) else 0
+    wanted = state.jobs[reserved].partition
+    if wanted >= 0 and state.jobs[job].partition >= 0 and state.jobs[job].partition != wanted:
+        return 0
+    memory = state.jobs[reserved].memory
+    if memory > 0 and state.jobs[job].memory > memory:
+        return procs * int(np.ceil(state.jobs[job].memory / memory))
+    return procs

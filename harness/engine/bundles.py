@@ -1,0 +1,120 @@
+"""The arrays of a run, put together: what is listed here once is what there is.
+
+Two bundles are handed around. `View` is what every policy is asked with. `State` adds arrays for the engine alone, and
+the kernels of all policies. In compiled code each is one pointer (`pointers.py`), in plain Python a named tuple.
+What a policy sees of either is for `shown.py` to say.
+"""
+
+from collections import namedtuple
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, types
+
+from harness.compile.addresses import address_of
+from harness.engine import state as layouts
+from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
+
+
+def _records(layout: Any) -> Any:
+    return types.Array(from_dtype(layout), 1, "C")
+
+
+FLOATS = types.Array(types.float64, 1, "C")
+INDICES = types.Array(types.int64, 1, "C")
+
+_VIEW = {
+    "jobs": _records(layouts.JOB),
+    "nodes": _records(layouts.NODE),
+    "slices": _records(layouts.SLICE),
+    "clock": from_dtype(layouts.CLOCK),
+    "notes": from_dtype(layouts.NOTES),
+    "queue": INDICES,  # waiting jobs in order, within [notes.head, notes.tail)
+    "plan": INDICES,  # running jobs by planned end
+    "leavers": INDICES,  # jobs that left at this instant
+    "blocks": INDICES,  # free cores in each block of nodes, to skip full ones
+    "paces": _records(layouts.PACE),  # performance states of the nodes
+    "naps": _records(layouts.NAP),  # sleep states of the nodes
+    "then": _records(layouts.THEN),  # scratch: the nodes at the instant that a plan looks at
+}
+_INSIDE = {
+    "paused": INDICES,  # jobs suspended by this decision
+    "ranking": INDICES,  # scratch: jobs being ranked …
+    "scores": FLOATS,  # … and their scores
+    "profile_time": FLOATS,  # future availability, see profile.py
+    "profile_free": INDICES,
+    "heap": _records(layouts.DUE),
+    "truth": _records(layouts.TRUTH),
+    "cancellations": INDICES,  # jobs that give up waiting, by the time they do
+    "sums": from_dtype(layouts.SUMS),
+    "events": _records(layouts.EVENT),  # by time
+    "boots": INDICES,  # jobs that wait for a sleeping node
+    "moving": INDICES,  # nodes that fall asleep or wake
+    "samples": _records(layouts.SAMPLE),  # empty, unless a timeline is wanted
+    "placements": _records(layouts.PLACEMENT),  # the same for the places of jobs
+    "bookings": _records(layouts.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …
+    "booked": INDICES,  # … and the first of each node's bookings, −1 none
+}
+
+VIEW = Bundle("View")
+STATE = Bundle("State")
+
+# The signatures of the kernels. `own` is a policy's own vector: parameters, memory, random state.
+ORDER = types.void(VIEW, INDICES, FLOATS, FLOATS)  # (state, who, scores to fill, own)
+SELECT = types.boolean(VIEW, types.int64, FLOATS)  # (state, job, own)
+RATE = types.float64(VIEW, FLOATS)
+PREDICT = types.float64(VIEW, types.int64, types.int64, FLOATS)  # (state, job, why it is asked, own)
+# Fills in `watts` of the nodes of the slices from `piece` on, or of all nodes if that is −1; returns the node for
+# which the policy gave no possible power, or −1.
+WATTS = types.int64(VIEW, types.int64, FLOATS)  # (state, piece, own)
+START = types.void(STATE, FLOATS)
+SLEEP = START
+
+KERNELS = {
+    "order": ORDER,
+    "second": ORDER,  # the order that a start policy may use besides the queue's
+    "select": SELECT,
+    "watts": WATTS,
+    "start": START,
+    "rate": RATE,
+    "sleep": SLEEP,
+    "predict": PREDICT,  # there only in the loop that asks a predictor
+}
+declare(VIEW, _VIEW, {})
+declare(STATE, _VIEW | _INSIDE | {f"{kernel}_own": FLOATS for kernel in KERNELS}, KERNELS)
+
+
+def _tuple(name: str, parts: Iterable[str]) -> Any:
+    return namedtuple(name, parts, module=__name__)
+
+
+View = _tuple("View", _VIEW)
+Inside = _tuple("Inside", _INSIDE)
+
+
+class State(_tuple("State", (*STATE.parts, *KERNELS))):  # type: ignore[misc]
+    """All of a run, in plain Python."""
+
+    @cached_property
+    def table(self) -> np.ndarray[Any, Any]:
+        """Where all of it lies: what compiled code is entered with."""
+        parts = [getattr(self, name) for name in STATE.parts]
+        # Where verbs that stand apart lie, the loop writes down; see `apart.py`.
+        found = [getattr(self, name, None) for name in sorted(STATE.kernels)]
+        kernels = [address_of(kernel) if kernel else 0 for kernel in found]
+        return table_of([*parts, *kernels])
+
+
+#: Turns a table into the state, in compiled code.
+entered = entering(STATE)
+
+
+def seen(state: Any) -> Any:
+    """Return the `View` in a `State`."""
+    state = getattr(state, "real", state)
+    return View(*state[: len(View._fields)])
+
+
+changes_only_the_type(seen, lambda state: VIEW)

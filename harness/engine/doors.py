@@ -1,0 +1,169 @@
+"""How the loop calls the policies of each hook: one declaration each, which `harness.compile` makes kernels of.
+
+A kernel shows the state to the author's function, and itself writes down what the function answers.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.compile import kernels
+from harness.compile.kernels import Door, Kernel
+from harness.engine import blocked, bookings, bundles, hours, nodes, power, profile, queue, verbs  # noqa: F401 - what policies may call
+from harness.engine.faces import Misuse, Showing
+from harness.engine.faults import PolicyError
+from harness.engine.marks import CHECKED
+from harness.engine.shown import shown, shown_reserving
+from harness.engine.state import CORRECTING, LEARNING, WONDERING
+from harness.policy.spec import Choice
+
+_ASKED = """
+def kernel(state, own):
+    function(shown(state){extra})
+"""
+_ASK = """
+def kernel(state, own):
+    number = int(own[0])
+    with objmode():
+        ask(number)
+"""
+
+
+_WORDS = {"WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
+
+
+def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
+    compiled = {"shown": shown_reserving if reserving else shown, **_WORDS}
+    writable = ("reserved",) if reserving else ()
+
+    def interpreted() -> dict[str, Any]:
+        return {"shown": Showing(writable), **_WORDS}
+
+    return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)
+
+
+DOORS = {
+    "order_queue": _door(
+        """
+def kernel(state, who, scores, own):
+{learning}    jobs = shown(state).jobs
+    for k in range(len(who)):
+        state.clock.culprit = who[k]
+        scores[k] = number(function(jobs[who[k]], shown(state).clock{extra}))
+""",
+        bundles.ORDER,
+        """
+def kernel(state, who, scores, own):
+    number = int(own[0])
+    with objmode():
+        ask(number, who, scores)
+""",
+    ),
+    "start_jobs": _door(_ASKED, bundles.START, _ASK, reserving=True),
+    "select_resources": _door(
+        """
+def kernel(state, job, own):
+    return truth(function(shown(state), job{extra}))
+""",
+        bundles.SELECT,
+        """
+def kernel(state, job, own):
+    number = int(own[0])
+    with objmode(answer="boolean"):
+        answer = ask(number, job)
+    return answer
+""",
+        with_fits="""
+def kernel(state, job, own):
+    if state.clock.asking == WONDERING:
+        return truth(fits(shown(state), job, shown(state.then){extra}))
+    return truth(function(shown(state), job{extra}))
+""",
+    ),
+    "set_rate": _door(
+        """
+def kernel(state, own):
+    return number(function(shown(state){extra}))
+""",
+        bundles.RATE,
+        """
+def kernel(state, own):
+    number = int(own[0])
+    with objmode(answer="float64"):
+        answer = ask(number)
+    return answer
+""",
+    ),
+    "set_sleep": _door(_ASKED, bundles.SLEEP, _ASK),
+    "account_energy": _door(
+        """
+def kernel(state, piece, own):
+    nodes = state.nodes
+    slices = state.slices
+    node = slices[piece].node if piece >= 0 else 0
+    while node < len(nodes):
+        watts = number(function(shown(nodes)[node], shown(state.clock){extra}))
+        nodes[node].watts = watts
+        if not (watts >= 0.0 and watts < np.inf):
+            return node
+        if piece >= 0:
+            piece = slices[piece].next
+            if piece < 0:
+                return -1
+            node = slices[piece].node
+        else:
+            node += 1
+    return -1
+""",
+        bundles.WATTS,
+        """
+def kernel(state, piece, own):
+    number = int(own[0])
+    with objmode(answer="int64"):
+        answer = int(ask(number, piece))
+    return answer
+""",
+    ),
+    "predict_runtime": _door(
+        """
+def kernel(state, index, why, own):
+    job = shown(state).jobs[index]
+    clock = shown(state).clock
+    user = {user}
+    if why == LEARNING:
+        {learn}
+        return 0.0
+    if why == CORRECTING:
+        return corrected({correct})
+    return number(function(job, user, clock{extra}))
+""",
+        bundles.PREDICT,
+        """
+def kernel(state, index, why, own):
+    number = int(own[0])
+    with objmode(answer="float64"):
+        answer = ask(number, index, why)
+    return answer
+""",
+        otherwise={"learn": "pass", "correct": "job.requested"},
+    ),
+}
+
+
+def kernel_of(
+    choice: Choice,
+    seed: int,
+    *,
+    plain: bool = False,
+    sizes: Mapping[str, int] | None = None,
+    columns: kernels.Columns = kernels.no_columns,
+) -> Kernel:
+    """Make the kernel of a chosen policy: compiled if possible, else a trampoline into Python.
+
+    `sizes`: how many records its memory by key has, see `harness.policy.keyed.sizes`. `columns`: what the workload's
+    further columns are.
+    """
+    hook = choice.policy.hook
+    try:
+        return kernels.kernel_of(choice, seed, DOORS[hook], plain=plain, sizes=sizes, columns=columns)
+    except Misuse as misuse:  # numba saw where it would happen
+        raise PolicyError(f"the policy {str(choice)!r} ({hook}) {misuse}") from None

@@ -1,0 +1,258 @@
+"""What policies in plain Python are given, as `shown.py` is for compiled ones: records to be read, and no more.
+
+A face has no attribute that leads to the engine's arrays; `opened` reads them past it, for the verbs.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+#: The parts of the state that policies see.
+SHOWN = ("jobs", "nodes", "slices", "clock", "paces", "naps")
+
+
+class Misuse(Exception):  # noqa: N818 - becomes a PolicyError, which says whose it is and when
+    """A policy went beyond what it was given; the message is the rest of the sentence that begins with its name."""
+
+
+def changed(field: str) -> str:
+    """Say that a policy wrote where it may only read."""
+    return f"changed {field!r} of a record: expected it to be only read (but for job.reserved, by a start policy)"
+
+
+class UnknownFieldError(AttributeError):
+    """A policy asked for a field that a record does not have; `fields` are those that it has."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(name)
+        self.fields = tuple(known)
+
+
+def _copied(column: Any) -> Any:
+    """Return numbers of the engine's to read: a copy, because a view would lead to all of them."""
+    copy = np.array(column)
+    copy.setflags(write=False)
+    return copy
+
+
+class Face:
+    """What a policy sees of a part of the engine."""
+
+    __slots__ = ("_inside",)
+
+    def __init__(self, inside: Any) -> None:
+        _set_inside(self, inside)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise Misuse(changed(name))
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnknownFieldError(name, [name for name in dir(type(self)) if not name.startswith("_")])
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        raise Misuse(changed(str(name)))
+
+
+# The slot is taken out of the class: without these two nobody finds what is behind a face.
+_inside_of = Face.__dict__["_inside"].__get__
+_set_inside = Face.__dict__["_inside"].__set__
+delattr(Face, "_inside")
+
+
+class Records(Face):
+    """An array of records: `nodes[3].free`, or the column `nodes.free`, which is a copy."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return int(_inside_of(self).count())
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, str):
+            return self.__getattr__(index)
+        inside, count = _inside_of(self), len(self)
+        if isinstance(index, slice):
+            return [inside.record(at) for at in range(*index.indices(count))]
+        at = index + count if index < 0 else index
+        if not 0 <= at < count:
+            raise Misuse(f"used an index that {inside.label} does not have: {index}, of {count}")
+        return inside.record(at)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[at] for at in range(len(self)))
+
+    def __getattr__(self, name: str) -> Any:
+        inside = _inside_of(self)
+        if name not in inside.array.dtype.names:
+            raise UnknownFieldError(name, inside.array.dtype.names)
+        return _copied(inside.array[name][: len(self)])
+
+
+class Record(Face):
+    """One record, whose fields are attributes; they are numbers of Python's."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def copy(self) -> SimpleNamespace:
+        """Return the fields as they are now, to be changed at will."""
+        fields = vars(type(self))
+        return SimpleNamespace(**{name: getattr(self, name) for name in fields if isinstance(fields[name], property)})
+
+
+class _Part:
+    """An array of the engine behind its face: the class of its records, which reads them, and how many are there."""
+
+    def __init__(self, array: Any, label: str, writable: tuple[str, ...], clock: Any = None) -> None:
+        self.array = array
+        self.label = label
+        self.clock = clock
+        names = array.dtype.names
+        fields = {name: _property(array[name], label, name, name in writable) for name in names}
+        # Without a slot of its own a record has the one of `Face`, in which it keeps its index.
+        self.record = type("Record", (Record,), {"__slots__": (), "__setattr__": _setter(writable), **fields})
+
+    def count(self) -> int:
+        """Return how many records policies may see: of the jobs, those that have been submitted."""
+        return len(self.array) if self.clock is None else int(self.clock["next"])
+
+
+def _property(column: Any, label: str, name: str, writable: bool) -> property:
+    """Return a field of the records that are in `column`."""
+    if column.ndim > 1:
+        return property(lambda self: _copied(column[_inside_of(self)]))
+    numbers: Any = memoryview(column)
+
+    def write(self: Face, value: Any) -> None:
+        numbers[_inside_of(self)] = float(value)
+
+    return property(lambda self: numbers[_inside_of(self)], write if writable else None)
+
+
+@cache
+def _setter(writable: tuple[str, ...]) -> Any:
+    def setter(self: Face, name: str, value: Any) -> None:
+        if name not in writable:
+            fields = [field for field in dir(type(self)) if not field.startswith("_")]
+            raise Misuse(changed(name)) if name in fields else UnknownFieldError(name, fields)
+        object.__setattr__(self, name, value)
+
+    return setter
+
+
+class State(Face):
+    """The state as policies see it."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        inside = _inside_of(self)
+        if name not in inside.parts:
+            raise UnknownFieldError(name, inside.parts)
+        return inside.parts[name]
+
+
+class Quick:
+    """An array of the engine's records for verbs in plain Python: numpy's are ten times as slow to read and write."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.made: dict[int, Any] = {}
+        fields = {name: _open_property(array[name]) for name in array.dtype.names}
+        self.record = type("QuickRecord", (), {"__slots__": ("at",), **fields})
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self.made.get(index)
+        if found is None:
+            if isinstance(index, slice):
+                return self.array[index]
+            found = self.made[index] = self.record()
+            found.at = range(len(self.array))[index]
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)
+
+
+def _open_property(column: Any) -> property:
+    """Return a field of quick records, whose index is `at`."""
+    if column.ndim > 1:
+        return property(lambda self: column[self.at])
+    numbers: Any = memoryview(column)
+
+    def write(self: Any, value: Any) -> None:
+        column[self.at] = value
+
+    return property(lambda self: numbers[self.at], write)
+
+
+def _quick(bundle: Any) -> Any:
+    """Return the bundle with quick records; `real` is the one with numpy's, which compiled code takes."""
+    parts = {name: getattr(bundle, name) for name in bundle._fields}
+    for name, part in parts.items():
+        if isinstance(part, np.record):
+            parts[name] = Quick(part.base)[0]
+        elif isinstance(part, np.ndarray) and part.dtype.names:
+            parts[name] = Quick(part)
+    kind: Any = type(bundle)
+    quick = _quick_kind(kind)(**parts)
+    quick.real = bundle
+    return quick
+
+
+@cache
+def _quick_kind(kind: Any) -> Any:
+    return type(f"Quick{kind.__name__}", (kind,), {})
+
+
+class _Bundle:
+    """The arrays of the engine behind the face of the state."""
+
+    def __init__(self, bundle: Any, writable: tuple[str, ...]) -> None:
+        self.bundle = _quick(bundle)
+        self.parts = {
+            name: face(getattr(bundle, name), writable if name == "jobs" else (), f"state.{name}", bundle.clock)
+            for name in SHOWN
+        }
+
+
+def face(thing: Any, writable: tuple[str, ...] = (), label: str = "an array of the engine", clock: Any = None) -> Any:
+    """Return what policies see of a bundle, an array or a record of the engine."""
+    if isinstance(thing, np.record):
+        return _Part(thing.base, label, writable).record(0)
+    if isinstance(thing, tuple):
+        return State(_Bundle(thing, writable))
+    if not isinstance(thing, np.ndarray):
+        return thing
+    if thing.dtype.names:
+        return Records(_Part(thing, label, writable, clock if label == "state.jobs" else None))
+    return np.asarray(memoryview(thing.data).toreadonly())
+
+
+def opened(thing: Any) -> Any:
+    """Return the engine's state behind a face; anything else as it is."""
+    return _inside_of(thing).bundle if isinstance(thing, State) else thing
+
+
+class Showing:
+    """Shows one policy what it sees, making each face once for a run."""
+
+    def __init__(self, writable: tuple[str, ...] = ()) -> None:
+        self.writable = writable
+        self.made: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, thing: Any) -> Any:
+        """Return the face of a bundle, an array or a record."""
+        anchor = getattr(thing, "clock", thing)  # bundles are made anew, around the same clock
+        found = self.made.get(id(anchor))
+        if found is None or found[0] is not anchor:
+            found = self.made[id(anchor)] = (anchor, face(thing, self.writable))
+        return found[1]

@@ -1,0 +1,92 @@
+"""What happens to nodes and jobs besides scheduling: failures, repairs, interventions, replayed at their instants."""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.marks import once
+from harness.engine.nodes import BLOCK
+from harness.engine.power import draw_one, settle
+from harness.engine.queue import join_queue, leave, leave_queue
+from harness.engine.service import abandon, forfeit
+from harness.engine.sleep import break_off
+from harness.engine.state import AWAKE, DOWN, JOB_DELETED, JOB_REQUEUED, KILLED, NODE_DOWN, NODE_UP, RUNNING, WAITING
+
+
+@once
+def find_struck(state: Any, kind: int, subject: int) -> int:
+    """Put the running jobs that the event interrupts into `paused`; returns how many, −1 if it changes nothing."""
+    if kind == NODE_UP:
+        return 0 if state.nodes[subject].status == DOWN else -1
+    if kind == JOB_DELETED:
+        return 0 if state.jobs[subject].status == WAITING else -1
+    if kind != NODE_DOWN:
+        state.paused[0] = subject
+        return 1 if state.jobs[subject].status == RUNNING else -1
+    if state.nodes[subject].status == DOWN:
+        return -1
+    count = 0
+    for k in range(state.clock.running):
+        job = state.plan[k]
+        piece = state.jobs[job].slices
+        while piece >= 0 and state.slices[piece].node != subject:
+            piece = state.slices[piece].next
+        if piece >= 0:
+            state.paused[count] = job
+            count += 1
+    return count
+
+
+@once
+def strike(state: Any, job: int, again: bool) -> None:
+    """Interrupt a running job: it waits again and begins anew, or is killed. Changes what `abandon` changes."""
+    abandon(state, job)
+    if not again:
+        state.sums.backlog -= state.truth[job].work
+        state.clock.demand -= state.jobs[job].left
+        leave(state, job, KILLED)
+        return
+    forfeit(state, job)
+    state.ranking[0] = job
+    join_queue(state, 1)
+
+
+@once
+def switch_node(state: Any, node: int, up: bool) -> None:
+    """Let a node without jobs go down, or come back awake. Changes nodes, clock."""
+    clock = state.clock
+    record = state.nodes[node]
+    break_off(state, node)
+    settle(state, node)
+    record.status = AWAKE if up else DOWN
+    record.resting = 0.0
+    record.until = np.inf
+    record.vacant = clock.now
+    record.free = record.cores if up else 0
+    cores = record.cores if up else -record.cores
+    clock.free += cores
+    clock.down -= cores
+    state.blocks[node // BLOCK] += cores
+    draw_one(state, node)
+
+
+@once
+def happen(state: Any) -> None:
+    """Apply the events of this instant, in their order, and count those without effect. Changes clock, sums."""
+    clock = state.clock
+    notes = state.notes
+    while notes.events < len(state.events) and state.events[notes.events].time <= clock.now:
+        event = state.events[notes.events]
+        notes.events += 1
+        count = find_struck(state, event.kind, event.subject)
+        if count < 0:
+            state.sums.vain += 1
+            continue
+        again = event.kind == JOB_REQUEUED or (event.kind == NODE_DOWN and state.sums.requeue == 1)
+        for k in range(count):
+            strike(state, state.paused[k], again)
+        if event.kind == JOB_DELETED:
+            leave_queue(state, event.subject)
+        elif event.kind in (NODE_DOWN, NODE_UP):
+            switch_node(state, event.subject, event.kind == NODE_UP)
+        clock.upset = 1

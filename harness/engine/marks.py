@@ -1,0 +1,124 @@
+"""How functions are marked: for the engine alone, or for policies to call.
+
+A verb is declared once, as a function of the engine's state. What is public is that function behind a door: it opens
+what the policy was shown, refuses jobs that are not there and callers that may not, and shows the answer. The door is
+the same Python text compiled and interpreted; the engine itself passes by it.
+"""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.core import config
+from numba.extending import overload, register_jitable
+
+from harness.engine.apart import publishing, set_apart
+from harness.engine.faces import Misuse, opened
+from harness.engine.faults import NO_JOB, PolicyFault, note
+from harness.engine.shown import Shown, shown
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# None of these is ever called from Python in compiled form, so the wrappers for that, which cost most of the compile
+# time, are left out. The engine does not count references either: Python holds the arrays for the whole run.
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_ENGINE = {**_NO_WRAPPERS, "_nrt": False, "error_model": "numpy"}
+
+#: Marks a function of the engine that only compiled code calls.
+inner = njit(**_ENGINE)
+
+#: Writes down where the verbs lie that are called, not inlined.
+publish = publishing(_ENGINE)
+
+#: The same, for those that are called in one place: they become part of their caller.
+once = njit(**_ENGINE, forceinline=True)
+
+#: How the functions of plugins are compiled: part of their caller, and their arrays checked.
+CHECKED = {**_NO_WRAPPERS, "forceinline": True, "boundscheck": True}
+
+
+def jit(function: F) -> F:
+    """Mark a function of a plugin that its policies call: compiled with them, and still plain Python."""
+    return register_jitable(**CHECKED)(function)
+
+
+#: The hook whose policies alone may call a verb: as the engine numbers it, and in words.
+Only = tuple[int, str] | None
+
+_JOBS = ("job", "reserved")  # parameters of verbs that are jobs
+
+
+@register_jitable(**_ENGINE)
+def expect_job(state: Any, job: int) -> None:
+    """Refuse a job that is not there, or not submitted yet."""
+    if not 0 <= job < state.clock.next:
+        note(state.clock, NO_JOB, job, -1, state.clock.next)
+        raise PolicyFault
+
+
+@typing.overload
+def verb(function: F, /) -> F: ...
+@typing.overload
+def verb(*, only: Only = ..., apart: bool = ..., crosses: bool = ..., window: bool = ...) -> Callable[[F], F]: ...
+def verb(
+    function: Any = None, *, only: Only = None, apart: bool = False, crosses: bool = False, window: bool = False
+) -> Any:
+    """Mark a function that policies call: compiled with them, and still plain Python.
+
+    `only` is the hook whose policies may call it, as the engine's number and in words; such verbs look after their
+    arguments themselves. `apart` is for long ones: they are compiled once, with the loop, and called (`apart.py`).
+    `crosses` is for those of them that call `inner` functions: from plain Python they go through compiled code. A
+    `window` returns a part of an array, or makes one.
+    """
+    if function is None:
+        return functools.partial(verb, only=only, apart=apart, crosses=crosses, window=window)
+    flags = {**_NO_WRAPPERS, "_nrt": True, "forceinline": True} if window else _ENGINE
+    compiled: Callable[[Any], Any] = set_apart(function) if apart or crosses else lambda state: function
+    body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
+    overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
+    public = _door(function, body, only, window)
+
+    @overload(public, jit_options={**flags, "forceinline": True}, strict=False)
+    def chosen(*arguments: Any, **named: Any) -> Any:
+        first = arguments[0] if arguments else next(iter(named.values()))
+        return public if isinstance(first, Shown) else compiled(first)
+
+    return public
+
+
+#: Marks a verb that returns a part of an array, or makes one.
+window: Callable[[F], F] = functools.partial(verb, window=True)
+
+
+def _door(function: Any, body: Any, only: Only, window: bool) -> Any:
+    """Make the public form of a verb: its text is made from the signature of `function`."""
+    parameters = list(inspect.signature(function).parameters.values())
+    first, *others = (p.name for p in parameters)
+    defaults = {f"default_{p.name}": p.default for p in parameters if p.default is not p.empty}
+    wanted = ", ".join(p.name + ("" if p.default is p.empty else f"=default_{p.name}") for p in parameters)
+    checks = [f"expect_job(inside, {name})" for name in others if name in _JOBS and not only]
+    if only:
+        refusal = f"called harness.{function.__name__}, which only {only[1]} policies may"
+        checks = [f"if inside.clock.hook != {only[0]}:\n        raise Misuse({refusal!r})"]
+    answer = f"body({', '.join(['inside', *others])})"
+    lines = [f"inside = opened({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
+    source = f"def {function.__name__}({wanted}):\n    " + "\n    ".join(lines) + "\n"
+    names = {"opened": opened, "shown": shown, "expect_job": expect_job, "Misuse": Misuse, "body": body, **defaults}
+    exec(source, names)
+    return functools.update_wrapper(names[function.__name__], function)
+
+
+def crossing(function: Any) -> Callable[..., Any]:
+    """Let plain Python reach the function through compiled code, made when it is first needed."""
+
+    def crossed(state: Any, *arguments: Any) -> Any:
+        if config.DISABLE_JIT:
+            return function(state, *arguments)
+        from harness.engine.crossing import cross
+
+        return cross(function)(state, arguments)
+
+    return crossed

@@ -1,0 +1,326 @@
+"""The loop where runtimes are predicted, where every event is followed by a decision, or where starts wait for a pass.
+
+A loop of its own, so that runs that want nothing of this are spared it; what happens at an instant is the same.
+
+With `together`, beliefs that have ended are corrected before anything else of the instant, and everyone decides once.
+With `each`, one second goes like this: ends of beliefs, which move plans and are no reason to decide; what `loop` calls
+events, transitions and cancellations; submissions, in log order; completions, in the order in which the jobs were
+started. Every submission and every completion is followed by a decision. Who is believed to end now holds no
+processors from the first of these decisions on. So decide pyss and its descendants (Feitelson and others 2007).
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from harness.engine.bundles import seen
+from harness.engine.faults import BAD_CORRECTION, BAD_PREDICTION, NO_GROWTH, PREDICTING, PolicyFault, note
+from harness.engine.incidents import happen
+from harness.engine.instants import later
+from harness.engine.loop import (
+    ORDER_LEARNS,
+    SECOND_LEARNS,
+    advance,
+    arrive,
+    ask_start,
+    cancel,
+    close,
+    compiled_loop,
+    complete,
+    follow_up,
+    learn,
+    next_instant,
+    set_pace_and_order,
+    wake,
+)
+from harness.engine.marks import inner, once
+from harness.engine.nodes import fits
+from harness.engine.ongoing import add_to_plan, remove_from_plan
+from harness.engine.power import draw
+from harness.engine.samples import full, record_sample
+from harness.engine.service import begin, finish, give_way, stretched
+from harness.engine.state import COMPLETED, CORRECTING, FORETELLING, LEARNING, PENDING
+from harness.engine.verbs import when
+from harness.policy.spec import Choice
+from harness.policy.timing import Timing
+
+# How a run reads its instants, and what its predictor is: flags.
+EACH, BELIEVING, LEARNS, UNCAPPED, CLAIRVOYANT = 1, 2, 4, 8, 16
+
+
+@inner
+def ask_predictor(state: Any, job: int, why: int) -> float:
+    """Ask how long the job takes; refuse what is no time. Leaves the answer within the request, if it has to be."""
+    clock = state.clock
+    clock.hook = PREDICTING
+    clock.culprit = job
+    record = state.jobs[job]
+    answer = state.predict(seen(state), job, why, state.predict_own)
+    if why == LEARNING:
+        return 0.0
+    if not 0.0 <= answer < np.inf:
+        note(clock, BAD_CORRECTION if why == CORRECTING else BAD_PREDICTION, job, -1, answer)
+        raise PolicyFault
+    if state.notes.reading & UNCAPPED == 0:
+        answer = min(answer, record.requested)
+    return answer
+
+
+@once
+def foretell(state: Any) -> None:
+    """Ask about the jobs that are about to be submitted. Changes jobs."""
+    clock = state.clock
+    notes = state.notes
+    first = clock.next
+    while clock.next < len(state.jobs) and clock.next < first + notes.most:
+        job = clock.next
+        record = state.jobs[job]
+        if record.submit > clock.now:
+            break
+        clock.next += 1  # now it may be shown
+        if record.status == PENDING and state.truth[job].cancel > clock.now:
+            if notes.reading & CLAIRVOYANT:
+                record.service = state.truth[job].work
+            record.predicted = ask_predictor(state, job, FORETELLING)
+            record.service = 0.0
+            record.estimate = record.predicted
+            record.left = record.predicted
+    clock.next = first
+
+
+@once
+def belief_ends(state: Any) -> float:
+    """Return when the first belief ends [s]; infinity if none does. Whoever is done by then leaves before."""
+    for k in range(state.clock.running):
+        record = state.jobs[state.plan[k]]
+        if record.ready <= state.clock.now:
+            return when(state, record.planned)
+    return np.inf
+
+
+@inner
+def believe(state: Any, job: int, belief: float) -> None:
+    """Believe that a running job takes so long in all. Changes jobs, plan, clock."""
+    clock = state.clock
+    record = state.jobs[job]
+    remove_from_plan(state, job)
+    clock.running -= 1
+    before = record.planned
+    if belief > record.estimate:
+        record.planned += stretched(clock, belief - record.estimate, record.speed)
+    if not later(record.planned, before):  # the second that rounding to whole seconds has cost the request
+        record.planned = state.truth[job].due
+    record.estimate = belief
+    clock.promised += (record.planned - before) * record.speed
+    add_to_plan(state, job)
+    clock.running += 1
+    clock.corrected += 1
+
+
+@once
+def correct(state: Any) -> None:
+    """Believe that jobs take longer which outlive what was believed of them. Changes jobs, plan, clock."""
+    clock = state.clock
+    k = 0
+    while k < clock.running:
+        job = state.plan[k]
+        record = state.jobs[job]
+        if later(record.planned, clock.virtual):
+            return
+        if not later(state.truth[job].due, record.planned):  # it ends now, as believed, or is not in service yet
+            k += 1
+            continue
+        belief = record.requested
+        if record.estimate < record.requested or state.notes.reading & UNCAPPED:
+            belief = ask_predictor(state, job, CORRECTING)
+            record.corrections += 1
+            if not belief > record.estimate:
+                note(clock, NO_GROWTH, job, -1, belief)
+                raise PolicyFault
+        believe(state, job, belief)
+
+
+@once
+def release_believed(state: Any) -> None:
+    """Free the processors of all jobs that end now and were believed to. Changes what `give_way` changes, and jobs."""
+    clock = state.clock
+    while clock.running > 0:
+        job = state.plan[0]
+        if later(state.jobs[job].planned, clock.virtual) or state.jobs[job].ready > clock.now:
+            return
+        give_way(state, job)
+        state.jobs[job].status = COMPLETED
+        state.jobs[job].end = clock.now
+
+
+@once
+def complete_next(state: Any) -> None:
+    """Complete one of the jobs that are due now: the one that entered service first. Changes what `finish` changes."""
+    notes = state.notes
+    if notes.due > state.clock.now:
+        return
+    first = 0
+    due = state.heap[0].time
+    others = due + 1.0
+    for place in range(1, min(3, notes.heaped)):  # were any due as well, one of these would be
+        others = min(others, state.heap[place].time)
+    if not later(others, due):
+        for place in range(notes.heaped):
+            earlier = state.truth[state.heap[place].job].turn < state.truth[state.heap[first].job].turn
+            if earlier and not later(state.heap[place].time, due):
+                first = place
+    finish(state, first)
+
+
+@once
+def teach(state: Any, before: int) -> None:
+    """Tell the predictor of the jobs that completed at this instant, behind the first `before` to leave."""
+    if state.notes.reading & LEARNS:
+        for k in range(before, state.clock.departed):
+            job = state.leavers[k]
+            if state.jobs[job].status == COMPLETED:
+                ask_predictor(state, job, LEARNING)
+
+
+@once
+def next_event(state: Any) -> float:
+    """Return when something happens next [s], the end of a belief included. Changes clock."""
+    time = next_instant(state)
+    if state.notes.reading & BELIEVING and time < np.inf:
+        ends = belief_ends(state)
+        if later(time, ends):
+            time = ends
+    return time
+
+
+@once
+def happens(state: Any, changes: int) -> bool:
+    """Apply what falls on this instant, or the next event of it. Returns whether a decision follows."""
+    clock = state.clock
+    notes = state.notes
+    before = clock.corrected
+    if notes.reading & BELIEVING:
+        correct(state)
+    corrected = clock.corrected > before
+    gone = clock.departed
+    if notes.reading & EACH:
+        wake(state)
+        happen(state)
+        cancel(state)
+        release_believed(state)
+        if clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
+            clock.stirred = 1
+        else:
+            gone = clock.departed
+            complete_next(state)
+            teach(state, gone)
+    else:
+        complete(state)
+        teach(state, gone)
+        wake(state)
+        happen(state)
+        cancel(state)
+        clock.stirred = clock.stirred or corrected
+    if notes.reading & BELIEVING:
+        foretell(state)
+    followed = clock.stirred or clock.departed > 0 or clock.upset
+    if followed and changes & (ORDER_LEARNS | SECOND_LEARNS):
+        learn(state, changes)
+    arrived = clock.arrived
+    arrive(state, notes.most)
+    clock.arrived += arrived
+    return followed
+
+
+@once
+def next_pass(state: Any) -> float:
+    """Return when the next pass is [s]: now, at a multiple of the period."""
+    period = state.notes.period
+    return state.clock.now if period == 0.0 else np.ceil(state.clock.now / period) * period
+
+
+@once
+def go_through_queue(state: Any) -> None:
+    """Make a pass: let the start policy start whom it wants of the first jobs that wait. Changes clock."""
+    clock = state.clock
+    notes = state.notes
+    tail = notes.tail
+    notes.tail = min(tail, notes.head + notes.depth)
+    notes.passed = 1
+    if notes.period > 0.0:
+        clock.corrected += 1  # what was planned since the last pass has not been kept
+    ask_start(state)
+    notes.tail = tail
+    if notes.period > 0.0 and clock.queued > clock.started and clock.running > 0:
+        clock.start_timer = min(clock.start_timer, clock.now + notes.period)
+
+
+@once
+def start_in_order(state: Any) -> None:
+    """Start waiting jobs in order, up to the first that does not fit: what happens between two passes."""
+    notes = state.notes
+    for k in range(notes.head, notes.tail):
+        if not fits(state, state.queue[k]) or not begin(state, state.queue[k]):
+            return
+
+
+def run_with_readings(state: Any, changes: int, budget: int) -> bool:
+    """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
+    clock = state.clock
+    notes = state.notes
+    if clock.instants == 0:
+        draw(state, -1)
+    for _ in range(budget):
+        if full(state):
+            return False
+        now = next_event(state)
+        if now == np.inf:
+            close(state)
+            return True
+        advance(state, now)
+        if notes.passed:  # what no pass has seen, the next one has to be told
+            clock.completed = 0
+            clock.departed = 0
+            clock.upset = 0
+            clock.arrived = 0
+            clock.corrected = 0
+            notes.passed = 0
+        followed = happens(state, changes)
+        clock.instants += 1
+        if followed:
+            set_pace_and_order(state, changes)
+            following = next_pass(state)
+            if following <= now:
+                go_through_queue(state)
+            else:
+                if clock.queued > 0:
+                    clock.start_timer = min(clock.start_timer, following)
+                if notes.main:
+                    start_in_order(state)
+            follow_up(state, changes)
+        record_sample(state)
+    return False
+
+
+@cache
+def compiled_run_with_readings() -> Any:
+    """`run_with_readings`, compiled once for all policies."""
+    return compiled_loop(run_with_readings)
+
+
+def ask_for(view: Any, predictor: Choice, timing: Timing) -> bool:
+    """Note how a run reads its instants and what its predictor is; return whether that needs this loop."""
+    notes, policy, words = view.notes, predictor.policy, timing.words
+    notes.reading = (
+        EACH * (timing.instants == "each")
+        + BELIEVING * (not policy.constant)
+        + LEARNS * (policy.learn is not None)
+        + UNCAPPED * (not policy.capped)
+        + CLAIRVOYANT * policy.clairvoyant
+    )
+    notes.most = 1 if timing.instants == "each" else len(view.jobs)
+    notes.period = words.get("backfill", 0.0)
+    notes.depth = words.get("depth", len(view.jobs))
+    notes.main = "main" in words
+    return not policy.constant or not timing.usual

@@ -1,0 +1,150 @@
+"""One run of a field, wherever it runs: in a thread here, or in a Dask worker elsewhere."""
+
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import harness
+from harness.engine import doors, loop
+from harness.errors import HarnessError
+from harness.experiment.run_identity import made_with
+from harness.experiment.simulation import choose_policies, simulate
+from harness.platform.machine import Platform
+from harness.policy.scheduler import Chosen, Scheduler
+from harness.policy.timing import Timing
+from harness.results.measures import extra_measures
+from harness.workload.log import Workload
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+#: So many variations are kept for the next runs that want them, at most.
+KEPT_VARIATIONS = 16
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is told, besides the workload."""
+
+    variation: int
+    platform: Platform
+    scheduler: Scheduler | Chosen
+    seed: int
+    plugins: tuple[str, ...]
+    versions: dict[str, Any]  # what it must be made with
+    keep: "Callable[[Schedule], bytes] | None" = None  # what to keep of the schedule, if anything
+    timing: Timing = field(default_factory=Timing)  # when starts are decided
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a run."""
+
+    error: str | None  # why it failed
+    jobs: int
+    started: float  # [s since 1970]
+    finished: float
+    worker: str  # the machine it ran on
+    seconds: float = float("nan")  # simulation alone
+    measures: dict[str, float] = field(default_factory=dict)
+    schedule_digest: str | None = None
+    kept: bytes | None = None  # of the schedule
+
+
+#: What is said when whoever did the runs has gone.
+GONE = "the workers are gone; what has finished is kept, and the same command goes on from there"
+
+
+class Stopped(Exception):  # noqa: N818 - nothing is wrong
+    """The run was given up because nobody waits for it any more."""
+
+
+def given_up(stop: Callable[[], bool]) -> Callable[[int, int], None]:
+    """Make a simulation's `progress` that leaves it when `stop` says so, which it asks a few times a second."""
+
+    def look(done: int, jobs: int) -> None:
+        if stop():
+            raise Stopped
+
+    return look
+
+
+def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: False) -> Finished:
+    """Do one run, until `stop` says so. Whatever goes wrong in it is part of the answer."""
+    look = given_up(stop)
+    started = time.time()
+    jobs, error = len(workload), None
+    came: dict[str, Any] = {}
+    look(0, jobs)
+    try:
+        if task.variation:
+            workload = variation(workload, task.variation)
+            jobs = len(workload)
+        chosen = choose_policies(task.scheduler, task.platform, task.plugins)
+        if made_with(chosen, task.plugins) != task.versions:
+            raise HarnessError(
+                f"{socket.gethostname()} has another version of the harness or of a plugin than the machine that "
+                "leads the tournament: expected the same"
+            )
+        warm(chosen)
+        schedule = simulate(
+            workload,
+            task.platform,
+            chosen,
+            seed=task.seed,
+            plugins=task.plugins,
+            progress=look,
+            timing=task.timing,
+        )
+        came = {
+            "seconds": schedule.outcome.seconds,
+            "measures": schedule.measures(extra_measures(task.plugins)),
+            "schedule_digest": schedule.digest,
+            "kept": task.keep(schedule) if task.keep else None,
+        }
+    except Stopped:
+        raise
+    except Exception as mishap:  # a policy of the user's may raise anything
+        error = sentence(mishap)
+    return Finished(error, jobs, started, time.time(), socket.gethostname(), **came)
+
+
+def sentence(error: BaseException) -> str:
+    """Write an error in one line, with what was noted about it on its way."""
+    text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}".rstrip(": ")
+    return " ".join(", ".join([text, *getattr(error, "__notes__", [])]).split())
+
+
+_binding = threading.Lock()
+
+
+def warm(chosen: Chosen) -> None:
+    """Compile, or load, what these policies need: numba does not promise that threads may do so at once."""
+    with _binding:
+        loop.compiled_run()
+        for choice in chosen.values():
+            if choice.policy not in _warm and not (choice.policy.hook == "predict_runtime" and choice.policy.constant):
+                doors.kernel_of(choice, 0)
+                _warm.add(choice.policy)
+
+
+_warm: set[Any] = set()
+
+_drawing = threading.Lock()
+_variations: OrderedDict[tuple[str, int], Workload] = OrderedDict()
+
+
+def variation(workload: Workload, number: int) -> Workload:
+    """Return a variation of `workload`, drawn once in this process for the runs that want it."""
+    key = (workload.digest, number)
+    with _drawing:
+        if key not in _variations:
+            _variations[key] = harness.resample(workload, number)
+        _variations.move_to_end(key)
+        if len(_variations) > KEPT_VARIATIONS:
+            _variations.popitem(last=False)
+        return _variations[key]

@@ -1,0 +1,189 @@
+"""From a TOML file to a field: every name checked before anything runs, every mistake said by line."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from harness.disk import bundled
+from harness.disk.stored import stored_bytes, toml_of
+from harness.errors import HarnessError, did_you_mean
+from harness.experiment.field import PARTS, Exclusion, Field, Source, chosen, expand, schedulers_of
+from harness.experiment.source_text import SourceText
+from harness.platform.sizing import OF_THE_LOG
+from harness.policy.kinds import Policy
+from harness.policy.registry import plugins as load_plugins
+from harness.policy.scheduler import Chosen, Scheduler
+from harness.policy.spec import Choice
+from harness.policy.timing import READINGS, Timing
+from harness.workload.preparation import Preparation
+
+_KEYS = ("about", "workloads", "platforms", "seeds", "instants", "pass", "resamples", "scheduler", "exclude")
+_NAMED = ("workload", "platform")  # what an exclusion may name besides policies
+
+
+def bundled_fields() -> dict[str, Path]:
+    """Return the fields that come with the harness, by name."""
+    return {path.stem: path for path in sorted(bundled.folder("policies").glob("*.toml"))}
+
+
+def read_field(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> Field:
+    """Read a field by path or bundled name: `classic`, `my-field.toml`."""
+    path = bundled_fields().get(str(source), Path(source))
+    if not path.is_file():
+        raise HarnessError(f"{source}: no such field; {did_you_mean(Path(source).stem, bundled_fields())}")
+    try:
+        text = stored_bytes(path, "a field").decode()
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML") from error
+    return parse_field(SourceText(path, text), plugins=plugins)
+
+
+def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
+    """Read a field from its text."""
+    return field_of(toml_of(written.text, written.path, "a field"), written, plugins=plugins)
+
+
+def field_again(about: Mapping[str, Any], *, plugins: Iterable[str | Path] = ()) -> Field:
+    """Read a field from what a store says `about` it."""
+    read = parse_field(SourceText(Path(f"{about['name']}.toml"), about["text"]), plugins=plugins)
+    return replace(read, resamples=about["resamples"])
+
+
+def field_of(table: dict[str, Any], written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
+    """Read a field from its table; `written` is where it is written."""
+    return _Reader(written, load_plugins(*map(str, plugins)).policies).field(table)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    written: SourceText
+    policies: Mapping[str, Mapping[str, Policy]]
+
+    def field(self, table: dict[str, Any]) -> Field:
+        self.check_keys(table, _KEYS)
+        for key in ("workloads", "scheduler"):
+            if not table.get(key):
+                what = "a list" if key == "workloads" else "tables [[scheduler]]"
+                raise self.written.refusal(f"no {key}: expected {what} with at least one", key)
+        workloads = tuple(self.workload(entry) for entry in self.listed(table["workloads"], "workloads", str, dict))
+        platforms = tuple(
+            self.platform(entry) for entry in self.listed(table.get("platforms", "log"), "platforms", str, int, dict)
+        )
+        seeds = tuple(self.listed(table.get("seeds", 0), "seeds", int))
+        resamples = table.get("resamples", 0)
+        for key, number in (("resamples", resamples), *(("seeds", seed) for seed in seeds)):
+            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**63:
+                raise self.written.refusal(
+                    f"{key} = {number!r}: expected whole numbers of at least 0, and of 64 bits", key
+                )
+        timing = self.timing(table)
+        about = table.get("about", "")
+        if not isinstance(about, str):
+            raise self.written.refusal(f"about = {about!r}: expected a text", "about")
+        everyone: dict[Scheduler, Chosen] = {}
+        for number, group in enumerate(self.tables(table, "scheduler")):
+            parts = self.group(group, number)
+            with self.written.locating("", "scheduler", number):
+                everyone |= schedulers_of(parts, self.policies)
+        excluded: set[tuple[int, str, Scheduler]] = set()
+        for number, entry in enumerate(self.tables(table, "exclude")):
+            exclusion = self.exclusion(entry, number)
+            covered = {
+                (k, platform, scheduler)
+                for k, workload in enumerate(workloads)
+                for platform in platforms
+                for scheduler, choices in everyone.items()
+                if exclusion.covers(workload, platform, choices)
+            }
+            if not covered:
+                words = ", ".join(f"{key} = {value!r}" for key, value in entry.items()) or "nothing"
+                raise self.written.refusal(
+                    f"no combination has {words}: expected some of this field", "", "exclude", number
+                )
+            excluded |= covered
+        if len(excluded) == len(workloads) * len(platforms) * len(everyone):
+            raise self.written.refusal("everything is excluded: expected something to run", "", "exclude")
+        return Field(
+            name=self.written.path.stem,
+            about=" ".join(about.split()),
+            written=self.written,
+            workloads=workloads,
+            platforms=tuple(dict.fromkeys(platforms)),
+            schedulers=everyone,
+            seeds=tuple(dict.fromkeys(seeds)),
+            timing=timing,
+            resamples=resamples,
+            excluded=frozenset(excluded),
+        )
+
+    def timing(self, table: Mapping[str, Any]) -> Timing:
+        """Read when starts are decided."""
+        key = "instants" if table.get("instants", "together") not in READINGS else "pass"
+        with self.written.locating(key):
+            return Timing(table.get("instants", "together"), str(table.get("pass", "")))
+
+    def check_keys(self, table: Mapping[str, Any], known: Iterable[str], name: str = "", number: int = 0) -> None:
+        for key in table:
+            if key not in (known := tuple(known)):
+                raise self.written.refusal(f"there is no key {key!r}; {did_you_mean(key, known)}", key, name, number)
+
+    def listed(self, value: Any, key: str, *kinds: type, table: str = "", number: int = 0) -> list[Any]:
+        """Return one or several values as a list; a single one need not be written as one."""
+        values = value if isinstance(value, list) else [value]
+        words = {str: "texts", int: "whole numbers", dict: "tables"}
+        if not values or not all(type(one) in kinds for one in values):
+            expected = " or ".join(words[kind] for kind in kinds)
+            raise self.written.refusal(f"{key} = {value!r}: expected {expected}, at least one", key, table, number)
+        return values
+
+    def tables(self, table: dict[str, Any], key: str) -> list[dict[str, Any]]:
+        return self.listed(table[key], key, dict) if key in table else []
+
+    def platform(self, entry: str | int | dict[str, Any]) -> str:
+        """Read a platform: its name, a number of processors, or {nodes = NAME, size = NUMBER or "log"}."""
+        if not isinstance(entry, dict):
+            return str(entry)
+        self.check_keys(entry, ("nodes", "size"))
+        nodes, size = entry.get("nodes"), entry.get("size", OF_THE_LOG)
+        number = isinstance(size, int) and not isinstance(size, bool) and size > 0
+        if not isinstance(nodes, str) or not (number or size == OF_THE_LOG):
+            expected = 'expected {nodes = "NAME", size = "log"}, or a number of processors as the size'
+            raise self.written.refusal(f"platforms: {entry}: {expected}", "platforms")
+        return f"{nodes.removesuffix(')')}, procs={size})" if nodes.endswith(")") else f"{nodes}(procs={size})"
+
+    def workload(self, entry: str | dict[str, Any]) -> Source:
+        if isinstance(entry, str):
+            return Source(entry, {})
+        options = [field.name for field in fields(Preparation)]
+        self.check_keys(entry, ("source", "name", *options))
+        source, name = entry.get("source"), entry.get("name", "")
+        if not isinstance(source, str) or not isinstance(name, str):
+            raise self.written.refusal(f'the workload {entry}: expected source = "a path or a name"', "workloads")
+        return Source(source, {key: value for key, value in entry.items() if key in options}, name)
+
+    def group(self, table: dict[str, Any], number: int) -> dict[str, list[Choice]]:
+        """Read the policies of one [[scheduler]], sweeps expanded."""
+        self.check_keys(table, PARTS, "scheduler", number)
+        group: dict[str, list[Choice]] = {}
+        for part, value in table.items():
+            group[part] = []
+            for spec in self.listed(value, part, str, table="scheduler", number=number):
+                with self.written.locating(spec, "scheduler", number):
+                    every = expand(spec, self.policies[Scheduler.HOOKS[part]])
+                    group[part] += [chosen(one, part, self.policies) for one in every]
+        return group
+
+    def exclusion(self, table: dict[str, Any], number: int) -> Exclusion:
+        self.check_keys(table, (*_NAMED, *PARTS), "exclude", number)
+        names, choices = {}, {}
+        for key, value in table.items():
+            values = self.listed(
+                value, key, str, *((int,) if key == "platform" else ()), table="exclude", number=number
+            )
+            if key in _NAMED:
+                names[key] = tuple(map(str, values))
+                continue
+            with self.written.locating(key, "exclude", number):
+                choices[key] = tuple(chosen(spec, key, self.policies) for spec in values)
+        return Exclusion(names, choices)

@@ -1,0 +1,125 @@
+"""Which policy does the real scheduler most resemble? Every combination replayed, the nearest to the log first."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import HarnessError
+from harness.experiment.execution import given_up
+from harness.experiment.one_step import Asked
+from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.experiment.rank_intervals import blocks_of, rank_intervals
+from harness.experiment.simulation import simulate
+from harness.policy.registry import plugins as load_plugins
+from harness.policy.scheduler import Scheduler
+from harness.policy.timing import Timing
+from harness.results.adequacy import adequacy, logged, simulated
+
+if TYPE_CHECKING:
+    from harness.platform.machine import Platform
+    from harness.results.schedule import Schedule
+    from harness.workload.events import Events
+    from harness.workload.log import Workload
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How far the replay under one combination of policies is from the log."""
+
+    order: str
+    start: str
+    P: float  # [s]
+    E: float  # [s]
+    median: float  # of |V − v| [s]
+    p95: float  # of |V − v| [s]
+    different: int  # jobs whose waits differ
+    skill: float  # 1 − P / P of one wait for all
+    first: int  # 95 % interval of the rank by P, weeks of the log redrawn
+    last: int
+    tied: bool  # P does not tell it from the nearest
+    one_step: float  # agreement with single decisions of the log, 0 to 1; not a number where it was not asked
+    typical: float  # the same in a typical part of the log
+    seconds: float  # simulation alone
+
+
+def identify(
+    workload: "Workload",
+    platform: "Platform | int | None" = None,
+    *,
+    orders: Sequence[str] = (),
+    starts: Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    seed: int = 0,
+    timing: Timing | None = None,
+    plugins: Iterable[str | Path] = (),
+    workers: int | None = None,
+    events: "Events | None" = None,
+    states: int = 200,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Likeness]:
+    """Replay `workload` under every order with every start policy; those nearest to its log by P come first.
+
+    Without `orders` it takes all there are; without `starts` all but the preemptive ones, each with its default
+    parameters, and `easy(backfill_order=spf)`. The other policies are those of `scheduler`. The replays run on
+    `workers` threads, as many as there are processors by default; `progress(done, all)` is called after each.
+    `events` are replayed with each. Each is also asked what it would start in `states` of the machine that its log
+    says there were, and how far that agrees.
+    """
+    real = logged(workload)  # what makes the comparison undefined is said before anything is simulated
+    combinations = _combinations(orders, starts, scheduler or Scheduler(energy="none"), plugins)
+    block = blocks_of(real.submit)
+    asked = Asked(workload, platform, states, seed)
+
+    def replayed(scheduler: Scheduler, stop: Stop) -> tuple[dict[str, Any], Floats]:
+        run = partial(simulate, seed=seed, plugins=plugins, progress=given_up(stop), timing=timing)
+        schedule = run(workload, platform, scheduler, events=events)
+        errors = (simulated(schedule).residence - real.residence) ** 2
+        one_step, typical = asked.of(lambda jobs: run(jobs, platform, scheduler))
+        figures = {"order": scheduler.order, "start": scheduler.start, "one_step": one_step, "typical": typical}
+        return figures | _figures(schedule), np.bincount(block, errors).astype(np.float64)
+
+    found: list[tuple[dict[str, Any], Floats]] = []
+    with closing(Threads(threads_wanted(workers))) as threads:
+        for _, future in as_they_finish(combinations, partial(threads.call, replayed), threads.room):
+            found.append(future.result())
+            if progress is not None:
+                progress(len(found), len(combinations))
+    found.sort(key=lambda pair: (pair[0]["P"], pair[0]["start"], pair[0]["order"]))
+    intervals = rank_intervals(np.array([squares for _, squares in found]), np.bincount(block), seed)
+    return [
+        Likeness(**figures, first=int(first), last=int(last), tied=bool(tied))
+        for (figures, _), first, last, tied in zip(found, *intervals, strict=True)
+    ]
+
+
+def _combinations(
+    orders: Sequence[str], starts: Sequence[str], rest: Scheduler, plugins: Iterable[str | Path]
+) -> list[Scheduler]:
+    """Return every order with every start policy; refuse what is named twice."""
+    policies = load_plugins(*map(str, plugins)).policies
+    orders = orders or list(policies["order_queue"])
+    served = [name for name, policy in policies["start_jobs"].items() if not getattr(policy, "preemptive", False)]
+    starts = starts or [*served, "easy(backfill_order=spf)"]
+    found = [replace(rest, order=order, start=start) for start in starts for order in orders]
+    if len(set(found)) < len(found):
+        raise HarnessError("a combination of order and start is named twice: expected each once")
+    return found
+
+
+def _figures(schedule: "Schedule") -> dict[str, Any]:
+    """Return what the replay alone says of its likeness."""
+    off = adequacy(schedule)
+    return {
+        **{name: getattr(off, name) for name in ("P", "E", "median", "p95")},
+        "different": int(off.growth[-1].different),
+        "skill": off.scale.skill,
+        "seconds": schedule.outcome.seconds,
+    }

@@ -1,0 +1,187 @@
+"""From a field to its runs: workloads prepared, platforms read, policies bound to them, every run identified."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as dataclass_field
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import harness
+from harness.errors import HarnessError
+from harness.experiment.execution import Task, variation
+from harness.experiment.field import MOST_RUNS, Field
+from harness.experiment.run_identity import identity, made_with
+from harness.experiment.simulation import choose_policies, simulate
+from harness.experiment.source_text import SourceText
+from harness.platform.machine import Platform, plain
+from harness.platform.platform_reading import read_platform
+from harness.platform.sizing import OF_THE_LOG, of_the_log
+from harness.policy.scheduler import Chosen, Scheduler
+from harness.policy.timing import Timing
+from harness.workload.catalogue import catalogue
+from harness.workload.log import Workload
+from harness.workload.log_reading import read_workload
+from harness.workload.prepare import prepare
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Run:
+    """One combination of a field."""
+
+    identity: str
+    workload: Workload  # as it is; of a variation, what it will be drawn from
+    variation: int
+    platform: Platform
+    seed: int
+    scheduler: Chosen
+    plugins: tuple[str, ...]
+    versions: dict[str, Any]  # what it must be made with
+    timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided
+
+    @cached_property
+    def policies(self) -> dict[str, str]:
+        """Each part's policy with its parameters, as tables show it."""
+        return self.scheduler.names
+
+    @property
+    def preemptive(self) -> bool:
+        """Whether it may suspend jobs."""
+        return bool(self.scheduler["start"].policy.preemptive)
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs it will simulate, about."""
+        return len(self.workload)
+
+    @property
+    def length(self) -> tuple[bool, int]:
+        """What orders runs by how long they will probably take: preemption looks at everybody at every event."""
+        return self.preemptive, self.jobs
+
+    @property
+    def replayed(self) -> Workload:
+        """The workload that it replays."""
+        return variation(self.workload, self.variation) if self.variation else self.workload
+
+    def task(self, keep: "Callable[[Schedule], bytes] | None" = None) -> Task:
+        """Return what a worker is told, with what it should keep of the schedule."""
+        asked = self.scheduler, self.seed, self.plugins, self.versions
+        return Task(self.variation, self.platform, *asked, keep, self.timing)
+
+    def simulate(self, workload: Workload | None = None, **kept: Any) -> "Schedule":
+        """Simulate it here and now, or another workload in its place; `kept` is the timeline, say, or placements."""
+        replayed = self.replayed if workload is None else workload
+        kept["timing"] = self.timing
+        return simulate(replayed, self.platform, self.scheduler, seed=self.seed, plugins=self.plugins, **kept)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a field, and what they need."""
+
+    field: Field
+    runs: tuple[Run, ...]
+    workloads: tuple[Workload, ...]
+    platforms: tuple[Platform, ...]
+    plugins: tuple[str, ...]
+
+    @property
+    def jobs(self) -> int:
+        """Jobs of all runs together."""
+        return sum(run.jobs for run in self.runs)
+
+    def provenance(self) -> dict[str, Any]:
+        """Describe the workloads and the platforms, and where they come from: for the store, and for people."""
+        return {
+            "workloads": [
+                {
+                    "name": workload.name,
+                    "source": source.source,
+                    "digest": workload.digest,
+                    "jobs": len(workload),
+                    "procs": workload.procs,
+                    "users": int(workload.jobs.loc[workload.jobs["user"] >= 0, "user"].nunique()),
+                    "preparation": [asdict(step) for step in workload.preparation],
+                }
+                for workload, source in zip(self.workloads, self.field.workloads, strict=True)
+            ],
+            "platforms": [
+                {"name": p.name, "digest": p.digest, "nodes": p.nodes, "procs": p.cores} for p in self.platforms
+            ],
+        }
+
+
+class RunsOf:
+    """Makes the runs of a field, one at a time. Each workload is prepared once, and each platform read."""
+
+    def __init__(self, field: Field, plugins: Iterable[str] = ()) -> None:
+        self.field, self.plugins = field, tuple(plugins)
+        self.workload = cache(self._workload)
+        self._named = cache(partial(read_platform, plugins=self.plugins))
+        self._plain = cache(plain)
+        self._bound: dict[tuple[int, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
+
+    def platform(self, name: str, workload: Workload) -> Platform:
+        """Return the platform of that name, or the one that the log of a workload names."""
+        with self.field.written.locating(name):
+            if name != OF_THE_LOG:
+                return self._named(of_the_log(name, workload.procs, workload.name))
+            if workload.procs is None:
+                who = f"{workload.name} does not say how many processors its machine had"
+                raise HarnessError(f"{who}: expected their number")
+            return self._plain(workload.procs)
+
+    def run(self, number: int, variation: int, platform: str, seed: int, scheduler: Scheduler) -> Run:
+        """Return the run of one of the field's combinations."""
+        workload = self.workload(number)
+        machine = self.platform(platform, workload)
+        if (id(machine), scheduler) not in self._bound:
+            with self.field.written.locating("scheduler"):
+                found = choose_policies(self.field.schedulers[scheduler], machine, self.plugins)
+            self._bound[id(machine), scheduler] = machine.digest, found, made_with(found, self.plugins)
+        digest, chosen, versions = self._bound[id(machine), scheduler]
+        timing = self.field.timing
+        key = identity(workload.digest, variation, digest, seed, versions, timing)
+        return Run(key, workload, variation, machine, seed, chosen, self.plugins, versions, timing)
+
+    def _workload(self, number: int) -> Workload:
+        """Prepare a workload, and give it the name that tables show."""
+        source = self.field.workloads[number]
+        with self.field.written.locating(source.source):
+            workload = prepare(read_workload(source.source, plugins=self.plugins), **source.options)
+            known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
+            options = ", ".join(f"{name}={value}" for name, value in source.options.items())
+            if self.field.resamples:
+                harness.resample(workload, 1)  # refused here if it cannot be
+            return replace(workload, name=source.name or known + (f" ({options})" if options else ""))
+
+
+def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
+    """Prepare what a field needs, and list its runs. What cannot run is refused here, before anything does."""
+    if field.size > MOST_RUNS:
+        problem = f"stands for {field.size:,} runs: expected at most {MOST_RUNS:,}"
+        raise field.written.refusal(problem, "resamples" if field.resamples else "")
+    made = RunsOf(field, plugins)
+    workloads = [made.workload(number) for number in range(len(field.workloads))]
+    named = zip((workload.name for workload in workloads), field.workloads, strict=True)
+    _refuse_one_name_for_two(field.written, "workload", named)
+    machines = [made.platform(name, workload) for name in field.platforms for workload in workloads]
+    platforms = {machine.digest: machine for machine in machines}
+    _refuse_one_name_for_two(field.written, "platform", [(machine.name, machine.digest) for machine in machines])
+    runs: dict[str, Run] = {}
+    for combination in field.combinations():
+        run = made.run(*combination)
+        runs.setdefault(run.identity, run)
+    return Plan(field, tuple(runs.values()), tuple(workloads), tuple(platforms.values()), made.plugins)
+
+
+def _refuse_one_name_for_two(written: SourceText, what: str, named: Iterable[tuple[str, Any]]) -> None:
+    """Refuse two workloads or platforms of one name: tables tell them apart by it."""
+    known: dict[str, Any] = {}
+    for name, content in named:
+        if known.setdefault(name, content) != content:
+            hint = ', as in {source = "…", name = "…"}' if what == "workload" else ""
+            raise written.refusal(f"two {what}s are called {name!r}: expected different names{hint}", f"{what}s")

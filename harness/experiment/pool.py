@@ -1,0 +1,145 @@
+"""Who executes runs, and the loop that hands them out: the threads of this process, or a Dask cluster."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from harness.errors import HarnessError
+from harness.experiment.execution import GONE, Finished, Task, execute, sentence, warm
+
+if TYPE_CHECKING:
+    from harness.experiment.on_dask import DaskWorkers
+    from harness.experiment.plan import Run
+    from harness.results.schedule import Schedule
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Stop = Callable[[], bool]
+Pool: TypeAlias = "Threads | DaskWorkers"
+
+#: More threads than that cannot be meant.
+MOST_THREADS = 10_000
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the runs of a field are."""
+
+    runs: int  # of the field
+    found: int  # runs that were in the store already
+    done: int = 0  # runs finished now, failed ones too
+    done_jobs: int = 0
+    jobs_to_do: int = 0
+
+    @property
+    def to_do(self) -> int:
+        """Runs that were not in the store."""
+        return self.runs - self.found
+
+    def after(self, run: "Run") -> "Progress":
+        """Count one more run as done."""
+        return replace(self, done=self.done + 1, done_jobs=self.done_jobs + run.jobs)
+
+
+Watch = Callable[[Progress], None]
+
+
+class Threads:
+    """Threads of this process: the event loop lets others work while it runs."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.threads = ThreadPoolExecutor(workers, thread_name_prefix="run")
+        self.stopping = threading.Event()
+
+    def begin(self, runs: "Iterable[Run]") -> None:
+        """Compile what these runs need in this thread, where Ctrl-C is heard."""
+        for chosen in {id(run.scheduler): run.scheduler for run in runs}.values():
+            warm(chosen)
+
+    def room(self) -> int:
+        """Return two for each thread: one to do, and one to go on with."""
+        return 2 * self.workers
+
+    def submit(self, task: Task, run: "Run") -> "Future[Finished]":
+        """Have a task done by the next thread that is free."""
+        return self.threads.submit(execute, task, run.workload, self.stopping.is_set)
+
+    def call(self, function: Callable[[T, Stop], R], thing: T) -> "Future[R]":
+        """Have any function called with `thing`, and with what says that it should stop."""
+        return self.threads.submit(function, thing, self.stopping.is_set)
+
+    def close(self) -> None:
+        """Stop at the next look, a fifth of a second at most."""
+        self.stopping.set()
+        self.threads.shutdown(cancel_futures=True)
+
+
+def cores() -> int:
+    """Return how many cores this process may use: on a shared node, those it was given."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_wanted(workers: int | None) -> int:
+    """Return the number of threads that somebody asks for, as many as there are cores by default."""
+    if workers is None:
+        return cores()
+    if not 1 <= workers <= MOST_THREADS:
+        raise HarnessError(f"workers = {workers}: expected at least 1, at most {MOST_THREADS:,}")
+    return workers
+
+
+@contextmanager
+def pool_of(workers: int, dask: str | None = None) -> Iterator[Pool]:
+    """Open so many threads, or the workers of a Dask scheduler at the address `dask`, and close them at the end."""
+    pool: Pool
+    if dask is None:
+        pool = Threads(workers)
+    else:
+        from harness.experiment.on_dask import DaskWorkers
+
+        pool = DaskWorkers(dask)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def as_they_finish(
+    things: Iterable[T], begin: "Callable[[T], Future[R]]", room: Callable[[], int]
+) -> "Iterator[tuple[T, Future[R]]]":
+    """Begin work on `things`, each as soon as there is room for it, and yield them as they finish."""
+    waiting = iter(things)
+    flying: dict[Future[R], T] = {}
+    while True:
+        for thing in islice(waiting, max(0, room() - len(flying))):
+            flying[begin(thing)] = thing
+        if not flying:
+            return
+        for future in wait(flying, return_when=FIRST_COMPLETED).done:
+            yield flying.pop(future), future
+
+
+def execute_all(
+    pool: Pool, runs: "Iterable[Run]", keep: "Callable[[Schedule], bytes] | None" = None
+) -> "Iterator[tuple[Run, Finished]]":
+    """Have `runs` done by a pool and yield what came of each, even if who did it is no more.
+
+    `keep` says what is kept of every schedule.
+    """
+    for run, future in as_they_finish(runs, lambda run: pool.submit(run.task(keep), run), pool.room):
+        try:
+            result = future.result()
+        except CancelledError as error:  # by nobody here
+            raise HarnessError(GONE) from error
+        except Exception as error:  # the workers that tried it died, one after the other
+            now = time.time()
+            result = Finished(sentence(error), run.jobs, now, now, worker="")
+        yield run, result

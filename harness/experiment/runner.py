@@ -1,0 +1,116 @@
+"""A tournament from the field to the last result: on threads here, or on a Dask cluster."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.experiment.field import PARTS, Field
+from harness.experiment.field_reading import read_field
+from harness.experiment.plan import Plan, Run, make_plan
+from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, threads_wanted
+from harness.experiment.store import Store, opened
+from harness.experiment.stored_results import Results
+from harness.experiment.surroundings import surroundings
+from harness.results.schedule import Schedule
+
+#: How long to wait for runs that another process is doing before looking again [s].
+PATIENCE = 0.5
+
+
+def tournament(
+    field: Field | str | Path,
+    out: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    dask: str | None = None,
+    resamples: int | None = None,
+    keep_schedules: bool = False,
+    plugins: Iterable[str | Path] = (),
+    command: str = "",
+    watch: Watch = lambda progress: None,
+) -> Results:
+    """Run every combination of `field`, a preset's name or a path, and keep the results in the folder `out`.
+
+    Without `out` that is `tournaments/NAME` below the working directory. What is there already is not repeated: the
+    same call goes on where an earlier one was interrupted, and tries again what had failed. Runs are done by
+    `workers` threads, by default as many as there are cores, or by the workers of the Dask scheduler at the address
+    `dask`; the results are the same. A run that fails is recorded with its error, and the rest goes on.
+
+    `resamples` takes the place of the field's; `watch` is called whenever a run has finished.
+    """
+    paths = tuple(map(str, plugins))
+    if not isinstance(field, Field):
+        field = read_field(field, plugins=paths)
+    if resamples is not None:
+        if resamples < 0:
+            raise HarnessError(f"resamples = {resamples}: expected at least 0")
+        field = replace(field, resamples=resamples)
+    if keep_schedules and find_spec("pyarrow") is None:
+        raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
+    workers = threads_wanted(workers)
+    plan = make_plan(field, paths)
+    folder = Path(out) if out is not None else default_folder(field)
+    with pool_of(workers, dask) as pool, opened(folder, create=True) as store:
+        store.begin(_about(plan, command, dask or f"{workers} threads"), _wanted(plan))
+        _run_all(plan, store, pool, keep_schedules, watch)
+    return Results(folder)
+
+
+def default_folder(field: Field) -> Path:
+    """Return the folder that the results of a field go to if nobody says where."""
+    return Path("tournaments") / field.name
+
+
+def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: Watch) -> None:
+    """Have every run done that is not in the store, the longest first."""
+    settled = store.settled()
+    todo = sorted((run for run in plan.runs if run.identity not in settled), key=lambda run: run.length, reverse=True)
+    progress = Progress(len(plan.runs), len(plan.runs) - len(todo), jobs_to_do=sum(run.jobs for run in todo))
+    watch(progress)
+    pool.begin(todo)
+    keep = _parquet if keep_schedules else None
+    while todo:
+        elsewhere: list[Run] = []
+        for run, result in execute_all(pool, _claimed(todo, store, elsewhere), keep):
+            store.finish(run.identity, result)
+            watch(progress := progress.after(run))
+        if elsewhere:  # another process has them; should it end without having done them, they are ours
+            time.sleep(PATIENCE)
+            store.bury()
+            settled = store.settled()
+        todo = [run for run in elsewhere if run.identity not in settled]
+
+
+def _claimed(runs: Iterable[Run], store: Store, elsewhere: list[Run]) -> Iterator[Run]:
+    """Claim one run after the other as they are asked for; those that others have go `elsewhere`."""
+    for run in runs:
+        if store.claim(run.identity):
+            yield run
+        else:
+            elsewhere.append(run)
+
+
+def _parquet(schedule: Schedule) -> bytes:
+    return schedule.frame.to_parquet(engine="pyarrow", index=False)
+
+
+def _wanted(plan: Plan) -> Iterator[tuple[Any, ...]]:
+    for run in plan.runs:
+        policies = (run.policies[part] for part in PARTS)
+        yield run.identity, run.workload.name, run.platform.name, run.variation, run.seed, *policies
+
+
+def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
+    """Describe how the results came to be, for those who read them."""
+    field = plan.field
+    return {
+        "field": {"name": field.name, "about": field.about, "text": field.written.text, "resamples": field.resamples},
+        "command": command,
+        "workers": workers,
+        **surroundings(),
+        **plan.provenance(),
+    }

@@ -1,0 +1,102 @@
+"""The main call: a workload, a platform and a scheduler in, a schedule out."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError
+from harness.policy.registry import plugins as load_plugins
+from harness.policy.scheduler import Chosen, Scheduler
+from harness.policy.timing import Timing
+
+if TYPE_CHECKING:
+    from harness.engine.simulate import Progress
+    from harness.platform.machine import Platform
+    from harness.results.schedule import Schedule
+    from harness.results.timeline import Placements
+    from harness.workload.events import Events
+    from harness.workload.log import Log, Workload
+
+    Machine = Platform | int | str | Path
+
+
+def simulate(
+    workload: "Workload | Log | str | Path",
+    platform: "Machine | None" = None,
+    scheduler: Scheduler | Chosen | None = None,
+    *,
+    seed: int = 0,
+    plugins: Iterable[str | Path] = (),
+    plain: bool = False,
+    progress: "Progress | None" = None,
+    events: "Events | None" = None,
+    timing: Timing | None = None,
+    timeline: bool = False,
+    placements: "bool | Placements" = False,
+) -> "Schedule":
+    """Replay `workload` on `platform` under `scheduler`.
+
+    A workload that is not prepared yet (a path, a name, a `Log`) is prepared with the default options; without a
+    platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
+    the same schedule, slowly. `progress(done, all)` is called a few times a second. `events` are failures of nodes
+    and interventions that are replayed. `timing` says when starts are decided: with `Timing(instants="each")` every
+    single event is followed by a decision, rather than all that falls on one instant by one; with
+    `Timing(passing="60")` starts wait for a pass every 60 s. `timeline` and `placements` keep the system at every
+    instant, and which node served whom when, for `Schedule.timeline` and `Schedule.placements`;
+    `Placements(begin, end)` keeps a window of it.
+    """
+    from harness.engine.setup import Extras
+    from harness.engine.simulate import simulate as run
+    from harness.results.schedule import Schedule
+    from harness.results.timeline import Placements, Timeline
+    from harness.workload.log import Workload
+    from harness.workload.log_reading import read_workload
+    from harness.workload.prepare import prepare
+
+    if seed < 0:
+        raise HarnessError(f"seed {seed}: expected a whole number of at least 0")
+    if isinstance(plugins, str | Path):
+        plugins = (plugins,)
+    paths = tuple(str(path) for path in plugins)
+    if not isinstance(scheduler, Scheduler | Chosen | None):
+        raise HarnessError(f"the scheduler {scheduler!r}: expected a harness.Scheduler, as in Scheduler(start='easy')")
+    if isinstance(workload, str | Path):
+        workload = read_workload(workload, plugins=paths)
+    prepared = workload if isinstance(workload, Workload) else prepare(workload)
+    machine = _machine(platform, prepared, paths)
+    chosen = choose_policies(scheduler or Scheduler(), machine, paths)
+    samples = Timeline() if timeline else None
+    places = Placements() if placements is True else placements or None
+    timing = timing or Timing()
+    extras = Extras(events, samples.add if samples else None, places.add if places else None, timing)
+    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
+    return Schedule(prepared, machine, chosen, seed, outcome, events, samples, places, timing)
+
+
+def choose_policies(scheduler: Scheduler | Chosen, machine: "Platform", plugins: Iterable[str] = ()) -> Chosen:
+    """Return the policies of `scheduler` as they run on this machine; refused where its figures do not suffice."""
+    policies = load_plugins(*plugins).policies
+    chosen = scheduler.choose(policies) if isinstance(scheduler, Scheduler) else scheduler
+    return chosen.on(machine.name, machine.knows, policies)
+
+
+def _machine(
+    platform: "Platform | int | str | Path | None", workload: "Workload", paths: tuple[str, ...]
+) -> "Platform":
+    """Return the platform that was given, read by name, or made of so many processors."""
+    from harness.platform.machine import Platform, plain
+    from harness.platform.platform_reading import read_platform
+
+    if platform is None:
+        if workload.procs is None:
+            raise HarnessError(f"{workload.name} does not say how many processors its machine had: give --procs N")
+        return plain(workload.procs)
+    if isinstance(platform, int):
+        return plain(platform)
+    if isinstance(platform, str | Path):
+        return read_platform(platform, plugins=paths)
+    if not isinstance(platform, Platform):
+        raise HarnessError(
+            f"the platform {platform!r}: expected a harness.Platform, its name, or a number of processors"
+        )
+    return platform

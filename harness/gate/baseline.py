@@ -1,0 +1,165 @@
+"""A baseline on disk: a small sorted JSON of what a field gave and with what; beside it, all starts, for explanations.
+
+The JSON holds a digest of every schedule and is meant for people to review. The starts lie in a zip of its name, about
+1.5 bytes a job, under the digests of their schedules: they are never compared, they only tell which job was first to
+start otherwise, and a check without them is as strict. As a digest says whose starts they are, no two files can
+disagree unnoticed.
+"""
+
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from harness.disk.atomic import replacing
+from harness.disk.stored import DAMAGED, stored_bytes
+from harness.errors import HarnessError
+from harness.experiment.field import PARTS
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+#: Raised whenever a baseline means something else than before.
+SCHEMA = 1
+
+Starts = npt.NDArray[np.float64]
+
+#: What tells the runs of a baseline apart: workload, platform, variation, seed, and the policies by part.
+Key = tuple[str, str, int, int, tuple[tuple[str, str], ...]]
+
+
+class _Keys(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Versions(_Keys):
+    """What made a baseline."""
+
+    harness: str
+    engine: str
+    measures: str  # of how they are computed
+    resampling: str
+    python: str  # major.minor: policies are told apart by their bytecode
+
+
+class Past(_Keys):
+    """What one run gave."""
+
+    workload: str
+    platform: str
+    variation: int
+    seed: int
+    policies: dict[str, str]
+    schedule: str  # its digest
+    measures: dict[str, float | None]
+
+    @field_validator("policies")
+    @classmethod
+    def _of_every_part(cls, policies: dict[str, str]) -> dict[str, str]:
+        policies = {"predict": "requested"} | policies  # baselines made before there were predictors
+        if policies.keys() != set(PARTS):
+            raise ValueError(f"expected one policy each of {', '.join(PARTS)}")
+        return policies
+
+    @property
+    def key(self) -> Key:
+        """What tells it apart from the other runs."""
+        return self.workload, self.platform, self.variation, self.seed, tuple(sorted(self.policies.items()))
+
+
+class Baseline(_Keys):
+    """What a field gave, and with what."""
+
+    versions: Versions
+    field: dict[str, Any]  # as its TOML says it
+    tolerances: dict[str, float]  # measure → relative, where it is another than its own
+    workloads: dict[str, str]  # name → digest
+    platforms: dict[str, str]
+    policies: dict[str, dict[str, str]]  # hook → name → version of its source
+    runs: tuple[Past, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of the file: the same bytes for the same content."""
+        content = {"schema": SCHEMA, **self.model_dump()}
+        content["runs"] = [past.model_dump() for past in sorted(self.runs, key=lambda past: past.key)]
+        return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_baseline(path: Path) -> tuple[Baseline, str]:
+    """Read a baseline; return it and its text."""
+    try:
+        text = stored_bytes(path, "a baseline").decode()
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise HarnessError(f"{path}: cannot be read as a baseline: {error}; expected JSON") from error
+    schema = content.pop("schema", None) if isinstance(content, dict) else None
+    if schema is None:
+        raise HarnessError(f"{path}: not a baseline: expected what harness check --update writes")
+    if schema != SCHEMA:
+        raise HarnessError(
+            f"{path}: a baseline of schema {schema!r}, and this harness compares schema {SCHEMA}: expected one that "
+            "it has made (harness check --field FIELD --update), or the version of the harness that made this one"
+        )
+    try:
+        return Baseline.model_validate_json(json.dumps(content)), text
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise HarnessError(f"{path}: {where}: {first['msg']}; expected what harness check --update writes") from error
+
+
+def write_baseline(path: Path, baseline: Baseline, packed: Mapping[str, bytes]) -> None:
+    """Write a baseline, and the packed starts by digest."""
+    with replacing(starts_path(path)) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for digest in sorted(packed):
+            archive.writestr(zipfile.ZipInfo(digest), packed[digest])  # dated 1980: the same bytes whenever written
+    with replacing(path) as temporary:
+        temporary.write_text(baseline.text, encoding="utf-8")
+
+
+def starts_path(path: Path) -> Path:
+    """Return the path of the starts of a baseline."""
+    return path.with_suffix(".starts.zip")
+
+
+def read_packed(path: Path) -> dict[str, bytes]:
+    """Read the packed starts of a baseline by digest; none if they were not kept with it."""
+    if not os.path.exists(starts_path(path)):
+        return {}
+    stored = stored_bytes(starts_path(path), "what --update writes")
+    try:
+        with zipfile.ZipFile(io.BytesIO(stored)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except DAMAGED as error:
+        raise HarnessError(f"{starts_path(path)}: cannot be read: {error}; expected what --update writes") from error
+
+
+def pack(schedule: "Schedule") -> bytes:
+    """Pack all starts of a schedule, in log order, as differences from the submits."""
+    columns = schedule.frame
+    # Differences of the bits, not of the numbers: nothing is rounded. The bytes of one rank together deflate better.
+    bits = _bits(columns["start"].to_numpy()) - _bits(columns["submit"].to_numpy())
+    return zlib.compress(bits.view(np.uint8).reshape(-1, 8).T.tobytes(), 9)
+
+
+def unpack(packed: bytes, submit: npt.NDArray[Any]) -> Starts:
+    """Unpack what `pack` packed, with the submits of the same workload."""
+    try:
+        rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(8, -1).T
+        bits = np.ascontiguousarray(rows).view("<i8").ravel() + _bits(submit)
+    except (zlib.error, ValueError) as error:
+        raise HarnessError(f"starts of {len(submit)} jobs cannot be unpacked: {error}; expected others") from error
+    return bits.view(np.float64)
+
+
+def _bits(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.ascontiguousarray(values, "<f8").view("<i8")

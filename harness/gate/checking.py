@@ -1,0 +1,280 @@
+"""The regression check: run again what a baseline names, and say what moved."""
+
+import json
+import math
+import os
+import platform
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from harness import __version__
+from harness.compile.fingerprint import engine_version, fingerprint
+from harness.errors import HarnessError, did_you_mean
+from harness.experiment.execution import Finished
+from harness.experiment.field import Field
+from harness.experiment.field_reading import field_of, read_field
+from harness.experiment.plan import Plan, Run, make_plan
+from harness.experiment.pool import Progress, Threads, Watch, execute_all, threads_wanted
+from harness.experiment.run_identity import way_of_resampling
+from harness.experiment.source_text import SourceText
+from harness.experiment.stored_results import scheduler_names
+from harness.gate import baseline as kept
+from harness.gate.baseline import Baseline, Key, Past, Versions
+from harness.gate.comparison import Compared, judged, moves
+from harness.gate.difference import Difference, decided, first_difference
+from harness.gate.verdict import Verdict
+from harness.present.json_text import finite
+from harness.results.measures import Measure, extra_measures, known_measures
+
+Measures = Mapping[str, Measure]
+
+#: Of so many runs with other schedules it is told what was decided where they part: each runs once more for it.
+EXPLAINED = 10
+
+
+def check(
+    baseline: str | Path,
+    *,
+    field: str | Path | None = None,
+    update: bool = False,
+    tolerances: Mapping[str, float] | None = None,
+    tolerance: float | None = None,
+    measures: Iterable[str] = (),
+    plugins: Iterable[str | Path] = (),
+    workers: int | None = None,
+    watch: Watch = lambda progress: None,
+) -> Verdict:
+    """Run again what a baseline names; compare every schedule exactly and every measure within its tolerance.
+
+    With `update` the baseline is written anew, with the `field` (a name or a path) if one is given; this is how a
+    baseline is made. The verdict says what has changed all the same. `tolerances` are relative differences, by measure,
+    that count as none: they go before those of the baseline, which go before `tolerance`, that of all measures, which
+    goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default those that matter.
+    """
+    path = Path(baseline)
+    workers = threads_wanted(workers)
+    paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))
+    old, text = kept.read_baseline(path) if os.path.lexists(path) else (None, "")
+    read, table = _field(path, old, text, field, update, paths)
+    # What a schedule has against its log follows from its starts, which are compared exactly.
+    known = {name: one for name, one in known_measures(extra_measures(paths)).items() if not one.against_log}
+    judging, usual = judged(known, measures)
+    tolerated = {**(old.tolerances if old else {}), **(tolerances or {})}
+    _refuse_tolerances(tolerated, known)
+    if tolerance is not None:
+        _refuse_tolerances(dict.fromkeys(usual, tolerance), known)
+        usual = {one.name: tolerance for one in judging}
+
+    plan = make_plan(read, paths)
+    made = _described(plan, table, tolerated)
+    runs = {_key(run): run for run in plan.runs}
+    problems = {} if old is None else _problems(old, made, runs, known)
+    todo = {key: run for key, run in runs.items() if update or key not in problems}
+    results = dict(_executed(todo, workers, watch))
+    failures = {key: f"it fails: {result.error}" for key, result in results.items() if result.error}
+    if update and failures:
+        key, why = next(iter(failures.items()))
+        raise HarnessError(f"{path}: not written: {len(failures)} of {len(runs)} runs fail; {_words(key)}: {why}")
+    verdict = Verdict(path, ())
+    if old is not None:  # before its starts are replaced
+        compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated)
+        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made, known)))
+    if update:
+        past = tuple(_past(key, result, known) for key, result in results.items())
+        packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
+        kept.write_baseline(path, made.model_copy(update={"runs": past}), packed)
+        verdict = replace(verdict, written=len(results))
+    return verdict
+
+
+# ---------------------------------------------------------------- before anything runs
+
+
+def _field(
+    path: Path, old: Baseline | None, text: str, field: str | Path | None, update: bool, plugins: tuple[str, ...]
+) -> tuple[Field, dict[str, Any]]:
+    """Read the field that is asked for, or else that of the baseline at `path`; return it and its table."""
+    if field is not None and not update:
+        raise HarnessError("a field is what a new baseline is made of: expected update (--update) beside it")
+    if field is not None:
+        read = read_field(field, plugins=plugins)
+        table = json.loads(json.dumps(tomllib.loads(read.written.text), default=str))
+    elif old is not None:
+        read, table = field_of(old.field, SourceText(path, text), plugins=plugins), old.field
+    else:
+        raise HarnessError(f"{path}: no such baseline; harness check {path} --field FIELD --update makes one")
+    if update and not path.parent.is_dir():
+        raise HarnessError(f"{path}: cannot be written: expected a folder {path.parent}")
+    return read, table
+
+
+def _refuse_tolerances(tolerances: Mapping[str, float], measures: Iterable[str]) -> None:
+    for name, value in tolerances.items():
+        if name not in measures:
+            raise HarnessError(f"tolerance of {name!r}: there is no such measure; {did_you_mean(name, measures)}")
+        if not 0 <= value < math.inf:
+            raise HarnessError(f"tolerance of {name!r}: {value}: expected a relative difference, such as 0.01")
+
+
+def _key(run: Run) -> Key:
+    return run.workload.name, run.platform.name, run.variation, run.seed, tuple(sorted(run.policies.items()))
+
+
+def _described(plan: Plan, table: dict[str, Any], tolerances: dict[str, float]) -> Baseline:
+    """Make a baseline of a plan, before its runs are known."""
+    policies: dict[str, dict[str, str]] = {}
+    for run in {id(run.scheduler): run for run in plan.runs}.values():
+        for policy in (one.policy for choice in run.scheduler.values() for one in choice.chain):
+            policies.setdefault(policy.hook, {})[policy.name] = fingerprint(policy.function)
+    versions = Versions(
+        harness=__version__,
+        engine=engine_version(),
+        measures=plan.runs[0].versions["measures"][0],
+        resampling=way_of_resampling(),
+        python=".".join(platform.python_version_tuple()[:2]),
+    )
+    return Baseline(
+        versions=versions,
+        field=table,
+        tolerances=tolerances,
+        workloads={workload.name: workload.digest for workload in plan.workloads},
+        platforms={machine.name: machine.digest for machine in plan.platforms},
+        policies=policies,
+        runs=(),
+    )
+
+
+def _problems(old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: Measures) -> dict[Key, str]:
+    """Say why runs cannot be compared with those of the baseline."""
+    before = {past.key: past for past in old.runs}
+    found = {}
+    for key in dict.fromkeys([*runs, *before]):
+        workload, machine, number, *_ = key
+        if key not in before:
+            found[key] = "it is not in the baseline"
+        elif key not in runs:
+            found[key] = "the field does not name it any more"
+        elif old.workloads.get(workload) != made.workloads[workload]:
+            found[key] = f"the workload {workload} is not the one that the baseline was made with"
+        elif old.platforms.get(machine) != made.platforms[machine]:
+            found[key] = f"the platform {machine} is not the one that the baseline was made with"
+        elif number and old.versions.resampling != made.versions.resampling:
+            found[key] = "variations are drawn in another way than when the baseline was made"
+        elif lost := sorted(before[key].measures.keys() - measures.keys()):
+            found[key] = f"nobody offers the measure {lost[0]!r} any more; {did_you_mean(lost[0], measures)}"
+    return found
+
+
+def _stale(old: Baseline, made: Baseline, measures: Measures) -> Iterator[str]:
+    """Say what else has changed since the baseline was made: information, in case results moved."""
+    was, now = old.versions, made.versions
+    if was.engine != now.engine:
+        yield f"the engine has changed: {was.engine} (harness {was.harness}), now {now.engine} (harness {now.harness})"
+    if was.measures != now.measures:
+        yield "how measures are computed has changed"
+    if lacking := sorted(measures.keys() - {name for past in old.runs for name in past.measures}):
+        yield f"the baseline has nothing to compare with: {', '.join(lacking)}"
+    if was.python != now.python:
+        yield f"made under Python {was.python}, this is {now.python}: whether policies have changed cannot be told"
+        return
+    for hook, sources in made.policies.items():
+        for name, version in sources.items():
+            before = old.policies.get(hook, {}).get(name, version)
+            if before != version:
+                yield f"the policy {name} ({hook}) has changed: {before}, now {version}"
+
+
+# ---------------------------------------------------------------- running
+
+
+def _executed(runs: Mapping[Key, Run], workers: int, watch: Watch) -> Iterator[tuple[Key, Finished]]:
+    """Have runs done, the longest first, and yield what comes of them as they finish."""
+    progress = Progress(len(runs), found=0, jobs_to_do=sum(run.jobs for run in runs.values()))
+    watch(progress)
+    longest_first = sorted(runs.values(), key=lambda run: run.length, reverse=True)
+    with closing(Threads(workers)) as pool:
+        pool.begin(runs.values())
+        for run, result in execute_all(pool, longest_first, kept.pack):
+            watch(progress := progress.after(run))
+            yield _key(run), result
+
+
+def _past(key: Key, result: Finished, measures: Iterable[str]) -> Past:
+    workload, machine, number, seed, policies = key
+    return Past(
+        workload=workload,
+        platform=machine,
+        variation=number,
+        seed=seed,
+        policies=dict(policies),
+        schedule=str(result.schedule_digest),
+        measures=finite({name: value for name, value in result.measures.items() if name in measures}),
+    )
+
+
+# ---------------------------------------------------------------- comparing
+
+
+def _compared(
+    path: Path,
+    old: Baseline,
+    runs: Mapping[Key, Run],
+    results: Mapping[Key, Finished],
+    problems: Mapping[Key, str],
+    measures: Iterable[Measure],
+    tolerances: Mapping[str, float],
+) -> Iterator[Compared]:
+    """Put every run beside its baseline, in the order of the field, then those that the field lost."""
+    before = {past.key: past for past in old.runs}
+    packed = kept.read_packed(path)
+    measures = list(measures)
+    keys = list(dict.fromkeys([*runs, *before]))
+    explained = 0
+    for key, scheduler in zip(keys, _names(keys), strict=True):
+        if key in problems:
+            yield Compared(key, scheduler, problems[key])
+            continue
+        was, now = before[key], _past(key, results[key], [one.name for one in measures])
+        difference = None
+        if was.schedule != now.schedule and was.schedule in packed:
+            explained += 1
+            starts = packed[was.schedule], results[key].kept or b""
+            difference = _difference(runs[key], *starts, explained <= EXPLAINED)
+        yield Compared(
+            key,
+            scheduler,
+            rescheduled=was.schedule != now.schedule,
+            moves=moves(was.measures, now.measures, measures, tolerances),
+            difference=difference,
+        )
+
+
+def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Difference | None:
+    """Find where the schedules part; if `explained`, with what was decided there."""
+    workload = run.replayed
+    submit = workload.jobs["submit"].to_numpy()
+    starts = kept.unpack(before, submit)
+    difference = first_difference(starts, kept.unpack(now, submit), workload.jobs)
+    if difference is None or not explained:
+        return difference
+    chosen = run.scheduler
+    common = (
+        not chosen["start"].policy.preemptive and chosen["rate"].policy.constant and chosen["sleep"].policy.constant
+    )
+    schedule = run.simulate(workload, placements=True)
+    return replace(difference, decision=decided(schedule, starts, difference.instant, common=common))
+
+
+def _names(keys: Iterable[Key]) -> list[str]:
+    """Name the schedulers in a few words each."""
+    return scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
+
+
+def _words(key: Key) -> str:
+    return f"{key[0]} on {key[1]}, " + ", ".join(f"{part} {policy}" for part, policy in key[4])

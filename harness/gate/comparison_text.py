@@ -1,0 +1,130 @@
+"""A run beside its baseline in words: for people, in a table's format, and as an object for programs."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from harness.gate.comparison import Compared, Move, Outcome
+from harness.gate.difference import Decision, Difference
+from harness.present.tables import prose, render
+from harness.present.words import counted, readable, spoken
+
+#: Where some measures are better and others worse, so many of each are named.
+_NAMED = 3
+
+IN_WORDS: dict[Outcome, str] = {
+    "not compared": "could not be compared",
+    "worse": "worse",
+    "better": "better",
+    "changed": "changed, neither better nor worse",
+    "same": "the same",
+}
+
+
+def what(run: Compared) -> str:
+    """Say how it came out."""
+    if run.problem:
+        return f"could not be compared: {run.problem}"
+    sides = {side: [move for move in run.moves if move.outcome == side] for side in ("better", "worse")}
+    if all(sides.values()):
+        return " and ".join(f"{side} by {', '.join(map(_briefly, moved[:_NAMED]))}" for side, moved in sides.items())
+    return IN_WORDS[run.outcome] + ("" if run.rescheduled else ", with the same starts")
+
+
+def _briefly(move: Move) -> str:
+    return f"{spoken(move.measure.name)} ({_change(move)})"
+
+
+def most(run: Compared) -> str:
+    """Say what matters most: the largest of the gravest moves."""
+    if not run.moves:
+        return "no measure"
+    gravest = [move for move in run.moves if move.outcome == run.moves[0].outcome]
+    move = max(gravest, key=lambda move: math.inf if math.isnan(move.share) else abs(move.share))
+    return f"{move.measure.name}: {_change(move)}"
+
+
+def details(run: Compared, format: str) -> Iterator[str]:
+    """Say what moved, and which job first started otherwise, in blocks of text."""
+    if run.moves:
+        rows = [
+            (move.measure.name, move.before, move.now, move.measure.unit, _change(move), move.outcome)
+            for move in run.moves
+        ]
+        yield render(("measure", "before", "now", "unit", "change", "outcome"), rows, format, digits=8)
+    elif run.rescheduled:
+        yield prose("No measure moved.", format)
+    if run.difference is not None:
+        yield ""
+        yield prose(_sentence(run.difference), format)
+        if run.difference.decision is not None:
+            yield from _decision(run.difference.instant, run.difference.decision, format)
+    elif run.rescheduled:
+        yield prose("The starts were not kept beside the baseline, so the first job that differs is not known.", format)
+
+
+def _sentence(difference: Difference) -> str:
+    return (
+        f"The first to differ is job {difference.job} ({counted(difference.procs, 'processor')}, submitted at "
+        f"{_seconds(difference.submit)}): it started {_at(difference.before)}, now it starts {_at(difference.now)}."
+    )
+
+
+def _decision(instant: float, decision: Decision, format: str) -> Iterator[str]:
+    state = (
+        f"At {_seconds(instant)}, {decision.free:,} of {counted(decision.procs, 'processor')} "
+        f"{'was' if decision.free == 1 else 'were'} free and {counted(decision.waiting, 'job')} waited"
+    )
+    whose = ", in both" if decision.common else ", as it now comes to be"
+    yield prose(f"{state}{whose}; these among them:", format)
+    rows = [(job.job, job.procs, job.estimate, job.waited, _verb(job.before), _verb(job.now)) for job in decision.queue]
+    yield render(
+        ("job", "processors", "estimate", "waited", "before", "now"), rows, format, units=("", "", "s", "s", "", "")
+    )
+
+
+def _verb(starts: bool) -> str:
+    return "starts" if starts else "waits"
+
+
+def _change(move: Move) -> str:
+    if math.isnan(move.share):
+        return f"from {readable(move.before)} to {readable(move.now)}"
+    return f"{move.share * 100:+.3g} %"
+
+
+def _at(start: float) -> str:
+    return "never" if math.isnan(start) else f"at {_seconds(start)}"
+
+
+def _seconds(time: float) -> str:
+    return f"{readable(time, 12)} s"
+
+
+def as_object(run: Compared) -> dict[str, Any]:
+    """Return all that is known, for JSON."""
+    workload, platform, variation, seed, policies = run.key
+    difference = None if run.difference is None else asdict(run.difference)
+    return {
+        "workload": workload,
+        "platform": platform,
+        "variation": variation,
+        "seed": seed,
+        "scheduler": run.scheduler,
+        "policies": dict(policies),
+        "outcome": run.outcome,
+        "problem": run.problem or None,
+        "schedule_changed": run.rescheduled,
+        "moves": [
+            {
+                "measure": move.measure.name,
+                "unit": move.measure.unit,
+                "before": move.before,
+                "now": move.now,
+                "outcome": move.outcome,
+            }
+            for move in run.moves
+        ],
+        "first_difference": difference,
+    }

@@ -1,0 +1,46 @@
+"""Tables of servers, told apart by their header: SPEC's own export, or the small one of the PEAS paper."""
+
+from pathlib import Path
+
+from harness.disk.stored import suffix_of, unpacked_name
+from harness.errors import HarnessError
+from harness.platform.machine import Platform
+from harness.platform.rows import read_rows
+from harness.platform.servers import Servers
+from harness.platform.small_table import small_table_servers
+from harness.platform.specpower import is_spec, spec_servers
+
+
+def is_platform_table(path: str) -> bool:
+    """Say whether `path` is called as a table of servers is, packed or not."""
+    return suffix_of(path) == ".csv"
+
+
+def read_servers(path: str | Path, *, whole_watts: bool = False, whole_ops: bool = False) -> Servers:
+    """Read a table of either kind; `whole_watts` and `whole_ops` are for the small one."""
+    if suffix_of(path) == ".toml":
+        raise HarnessError(f"{path}: a description in TOML; expected a table of servers, .csv, packed or not")
+    table = read_rows(path)
+    if not is_spec(table):
+        return small_table_servers(table, whole_watts=whole_watts, whole_ops=whole_ops)
+    if whole_watts or whole_ops:
+        said = "whole_numbers" if whole_ops else "whole_watts"
+        raise HarnessError(f"{path}: {said} is for the table of the PEAS paper; expected no such parameter here")
+    return spec_servers(table)
+
+
+def read_platform_table(path: str | Path, *, whole_watts: bool = False, whole_numbers: bool = False) -> Platform:
+    """Make a platform of one node of each server in the table; its name says if some rows could be none.
+
+    Of the small table, `whole_watts` rounds the watts of a core down; `whole_numbers` that, the operations per second
+    of a core, their mean, and runtimes to the nearest second: the arithmetic of the PEAS paper.
+    """
+    servers = read_servers(path, whole_watts=whole_watts or whole_numbers, whole_ops=whole_numbers)
+    name = unpacked_name(path).removesuffix(".csv")
+    if whole_watts or whole_numbers:
+        name += f"({'whole_numbers' if whole_numbers else 'whole_watts'}=true)"
+    about = "one node of each server in the table"
+    if servers.refused:
+        name += f" ({len(servers.types)} of {len(servers.types) + len(servers.refused)} rows)"
+        about += f", for the others see harness list platforms --from {path}"
+    return Platform(name, tuple(servers.types.values()), about, whole_numbers)

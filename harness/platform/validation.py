@@ -1,0 +1,136 @@
+"""Checks of a node type: each breach is one sentence that names the type and the state."""
+
+import math
+import reprlib
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.platform.machine import NodeType, PerformanceState, SleepState
+
+#: A load curve has one value for each of these loads [%].
+LOADS = tuple(range(0, 101, 10))
+
+#: Partitions have numbers up to this one, in logs and on nodes.
+MOST_PARTITION = 2**31 - 1
+
+_QUOTES = reprlib.Repr()
+_QUOTES.maxstring = _QUOTES.maxother = 80
+
+
+def quoted(value: object) -> str:
+    """Quote a value in a sentence: whole if a person might have written it, else its ends."""
+    return _QUOTES.repr(value)
+
+
+def check_curve(where: str, curve: tuple[float, ...]) -> None:
+    """Refuse all but eleven watts that never fall as the load grows; equal neighbours occur, where meters round."""
+    if len(curve) != len(LOADS):
+        raise HarnessError(f"{where}: a load curve of {len(curve)} values; expected 11 watts, at 0, 10, …, 100 % load")
+    for load, watts in zip(LOADS, curve, strict=True):
+        _at_least_zero(f"{where}, its load curve", f"the power at {load} % load", watts, "W")
+    for (load, watts), (next_load, next_watts) in pairwise(zip(LOADS, curve, strict=True)):
+        if next_watts < watts:
+            raise HarnessError(
+                f"{where}: its load curve falls from {watts:g} W at {load} % load to {next_watts:g} W at "
+                f"{next_load} %; expected watts that never fall as the load grows"
+            )
+
+
+def check_node(where: str, node: "NodeType") -> None:
+    """Check sizes, powers, performance states and sleep states of a node type whose curve is already checked."""
+    for what, number, least in (("count", node.count, 1), ("cores", node.cores, 1), ("partition", node.partition, 0)):
+        if not isinstance(number, Integral) or number < least:
+            raise HarnessError(f"{where}: {what} = {quoted(number)}; expected a whole number of at least {least}")
+    if node.partition > MOST_PARTITION:
+        raise HarnessError(f"{where}: partition = {quoted(node.partition)}; expected at most {MOST_PARTITION:,}")
+    _at_least_zero(where, "ops", node.ops, "operations per second")
+    if not (isinstance(node.memory, Real) and node.memory > 0):
+        raise HarnessError(f"{where}: memory = {node.memory!r}; expected KB above 0")
+    _check_powers(where, node.idle, node.peak)
+    _check_performances(where, node)
+    _check_sleeps(where, node)
+
+
+def _check_performances(where: str, node: "NodeType") -> None:
+    if node.performance and (_unknown(node.idle) or _unknown(node.peak)):
+        raise HarnessError(
+            f"{where}: performance states without watts at full speed; expected idle and peak, or a curve"
+        )
+    for state in node.performance:
+        _check_performance(where, state, node)
+    for slower, faster in pairwise(node.performance):
+        if not slower.rate < faster.rate:
+            raise HarnessError(
+                f"{where}: the performance state at rate {faster.rate:g} comes after the one at rate {slower.rate:g}; "
+                "expected each rate once, the slowest first"
+            )
+
+
+def _check_sleeps(where: str, node: "NodeType") -> None:
+    names: set[str] = set()
+    for state in node.sleep:
+        _check_sleep(where, state, node.idle)
+        if state.name in names:
+            raise HarnessError(f"{where}: two sleep states are called {quoted(state.name)}; expected different names")
+        names.add(state.name)
+    for light, deep in pairwise(node.sleep):
+        if deep.watts > light.watts:
+            raise HarnessError(
+                f"{where}: the sleep state {quoted(deep.name)} draws {deep.watts:g} W and comes after "
+                f"{quoted(light.name)}, which draws {light.watts:g} W; expected sleep states from the lightest to the "
+                "deepest"
+            )
+
+
+def _check_powers(where: str, idle: float, peak: float) -> None:
+    for what, watts in (("idle", idle), ("peak", peak)):
+        if not _unknown(watts):
+            _at_least_zero(where, f"the {what} power", watts, "W")
+    if idle > peak:
+        raise HarnessError(f"{where}: it draws {idle:g} W idle and {peak:g} W at full load; expected no more when idle")
+
+
+def _check_performance(where: str, state: "PerformanceState", node: "NodeType") -> None:
+    """Check one state. Power need not grow with the rate: measured and published platforms exist where it does not."""
+    if not (isinstance(state.rate, Real) and 0 < state.rate < math.inf):
+        raise HarnessError(f"{where}: a performance state at rate {state.rate!r}; expected above 0, 1 is full speed")
+    where = f"{where}, its performance state at rate {state.rate:g}"
+    _at_least_zero(where, "the idle power", state.idle, "W")
+    _at_least_zero(where, "the peak power", state.peak, "W")
+    _check_powers(where, state.idle, state.peak)
+    if state.rate == 1 and (state.idle, state.peak) != (node.idle, node.peak):
+        raise HarnessError(
+            f"{where}: it draws {state.idle:g} to {state.peak:g} W, the node type itself {node.idle:g} to "
+            f"{node.peak:g} W; expected the same at full speed, or no state at rate 1"
+        )
+
+
+def _check_sleep(where: str, state: "SleepState", idle: float) -> None:
+    if not state.name:
+        raise HarnessError(f'{where}: a sleep state without a name; expected one, as in name = "off"')
+    where = f"{where}, its sleep state {quoted(state.name)}"
+    _at_least_zero(where, "the power asleep", state.watts, "W")
+    for what, seconds in (("falling asleep (down)", state.down), ("waking (up)", state.up)):
+        _at_least_zero(where, f"the time of {what}", seconds, "s")
+    for what, joules in (("falling asleep (down_energy)", state.down_energy), ("waking (up_energy)", state.up_energy)):
+        _at_least_zero(where, f"the energy of {what}", joules, "J")
+    for what, seconds, joules in (("down", state.down, state.down_energy), ("up", state.up, state.up_energy)):
+        if seconds == 0 and joules > 0:
+            raise HarnessError(
+                f"{where}: {what}_energy = {joules:g} J in {what} = 0 s; expected a time above 0 in which to draw it"
+            )
+    if state.watts > idle:
+        raise HarnessError(f"{where}: it draws {state.watts:g} W asleep but {idle:g} W idle; expected no more asleep")
+
+
+def _at_least_zero(where: str, what: str, value: float, unit: str) -> None:
+    if not (isinstance(value, Real) and 0 <= value < math.inf):
+        raise HarnessError(f"{where}: {what} is {value!r} {unit}; expected a number of at least 0")
+
+
+def _unknown(watts: float) -> bool:
+    return isinstance(watts, float) and math.isnan(watts)

@@ -1,0 +1,110 @@
+"""What cannot be declared of a policy: refused when it is made, in a sentence."""
+
+import inspect
+import itertools
+import keyword
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy.keyed import refuse_memory
+from harness.policy.table import Table
+
+if TYPE_CHECKING:
+    from harness.policy.kinds import Order, Policy
+
+
+#: What policies may need to know about the nodes, in words.
+NEEDED = {
+    "idle": "the idle power of every node",
+    "peak": "the peak power of every node",
+    "curve": "the load curve of every node",
+    "performance": "the performance states of a node",
+    "sleep": "the sleep states of a node",
+}
+
+
+def check_traits(policy: "Policy") -> None:
+    """Refuse names that cannot be written on a command line, and traits of another kind than they are of."""
+    where = f"policy {policy.name!r}"
+    if not re.fullmatch(r"[A-Za-z]\w*(-[A-Za-z]\w*)*", str(policy.name)) or keyword.iskeyword(policy.name):
+        raise HarnessError(
+            f"policy name {policy.name!r}: expected letters, digits and single hyphens, each before a letter"
+        )
+    if not callable(policy.function):
+        raise HarnessError(f"{where}: expected a function, not {policy.function!r:.40}")
+    for trait in ("needs", "guarantees", "columns"):
+        if isinstance(given := getattr(policy, trait, ()), str):
+            raise HarnessError(f"{where}: {trait}={given!r:.40}: expected several, as in {trait}=({given!r:.40},)")
+    for figure in policy.needs:
+        if figure not in NEEDED:
+            raise HarnessError(f"{where} needs {figure!r:.40}; {did_you_mean(figure, NEEDED)}")
+
+
+def check_extras(policy: "Policy") -> None:
+    """Refuse memory and columns that are asked for and not declared, or declared in a way that cannot be."""
+    where = f"policy {policy.name!r}"
+    refuse_undeclared(policy, policy.extras)
+    if policy.fresh and (
+        not callable(policy.fresh) or policy.compiled or policy.memory or "memory" not in policy.extras
+    ):
+        raise HarnessError(
+            f"{where}: fresh={policy.fresh!r:.40}: expected something to call that makes its memory for a run, with "
+            "compiled=False, without memory=, and a function that names memory"
+        )
+    if ("columns" in policy.extras) != bool(policy.columns) or (policy.columns and policy.hook == "account_energy"):
+        raise HarnessError(
+            f"{where}: columns={policy.columns!r:.60}: expected the names of further columns of the workload, as in "
+            "columns=('x_priority',), and a function that names columns, which those of account_energy may not"
+        )
+    for column in policy.columns:
+        if not re.fullmatch(r"x_\w+", str(column)):
+            raise HarnessError(
+                f"{where} asks for the column {column!r:.40}: expected a further one, whose name begins with x_; "
+                "the others are in the records"
+            )
+
+
+def refuse_undeclared(policy: "Policy", asked: Iterable[str]) -> None:
+    """Refuse a function that asks for memory which is neither declared nor made at the beginning of a run."""
+    asked = [name for name in asked if not (policy.fresh and name == "memory")]
+    refuse_memory(f"policy {policy.name!r}", policy.memory, asked)
+
+
+def check_parameters(policy: "Policy") -> None:
+    """Refuse defaults of no known kind, and declarations about parameters that do not exist."""
+    for name in (*policy.choices, *policy.least, *policy.most, *itertools.chain(*policy.rising)):
+        if name not in policy.parameters:
+            known = did_you_mean(name, policy.parameters)
+            raise HarnessError(f"policy {policy.name!r} declares a parameter {name!r} that its function lacks; {known}")
+    for name in policy.parameters:
+        try:
+            if policy.kind(name) is Table:
+                policy.value(name, list(policy.parameters[name]))
+        except StopIteration:
+            raise HarnessError(
+                f"policy {policy.name!r}: the default of {name!r} is {policy.parameters[name]!r}; expected a number, "
+                "numbers, yes or no, or a word out of `choices`"
+            ) from None
+
+
+def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list[inspect.Parameter]) -> None:
+    """Refuse a further function, `name`, that does not take its arguments and what the first takes besides."""
+    function = getattr(policy, name)
+    theirs = list(inspect.signature(function).parameters.values())
+    if [p.name for p in theirs[: len(arguments)]] != arguments or theirs[len(arguments) :] != own:
+        expected = ", ".join([*arguments, *map(str, own)])
+        raise HarnessError(
+            f"policy {policy.name!r}: its {name} {function.__name__}{inspect.signature(function)} should be written "
+            f"{function.__name__}({expected}), with what its function takes besides"
+        )
+
+
+def check_wrapping(policy: "Order") -> None:
+    """Refuse a parameter that is to name the order which is wrapped, and names none by default."""
+    if policy.order and callable(policy.function) and not isinstance(policy.parameters.get(policy.order), str):
+        raise HarnessError(
+            f"policy {policy.name!r}: order={policy.order!r:.40}: expected a parameter of its function whose default "
+            "is the name of an order, as in order='inner' and inner='fcfs'"
+        )

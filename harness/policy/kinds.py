@@ -1,0 +1,342 @@
+"""Policies: the kinds of answer that a plugin offers, one for each hook."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy import hooks
+from harness.policy.declared_traits import check_agreement, check_extras, check_parameters, check_traits, check_wrapping
+from harness.policy.keyed import KEYS, Keyed, floats, keyed
+from harness.policy.table import Table
+
+if TYPE_CHECKING:
+    from harness.policy.records import Clock, Columns, Dice, Job, Memory, Node, State
+
+    A = TypeVar("A")
+    B = TypeVar("B")
+    R = TypeVar("R")
+
+    # What an author writes: the hook's arguments, then memory and dice if it wants them, then parameters with defaults.
+    OfOne = (
+        Callable[[A], R]
+        | Callable[[A, Memory], R]
+        | Callable[[A, Dice], R]
+        | Callable[[A, Memory, Dice], R]
+        | Callable[[A, Dice, Memory], R]
+        | Callable[[A, Memory, Columns], R]
+    )
+    OfTwo = (
+        Callable[[A, B], R]
+        | Callable[[A, B, Memory], R]
+        | Callable[[A, B, Dice], R]
+        | Callable[[A, B, Memory, Dice], R]
+        | Callable[[A, B, Dice, Memory], R]
+        | Callable[[A, B, Memory, Columns], R]
+    )
+
+#: What an author's function may ask for besides the hook's own arguments, by naming it without a default.
+EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS))
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """One named answer to the question of a hook.
+
+    `function` takes the hook's arguments, then, if it names them, `memory` (an array of `memory` floats that are
+    its own for the run, or what `fresh()` returns at its beginning), `per_user` and the like (records of its own, by
+    key), `dice` (its own random generator, for `harness.uniform`) and `columns` (the further columns of the workload
+    that it named), then parameters, which all have defaults. A parameter's default gives its kind: whole number,
+    number, yes/no, a tuple of numbers, or a word out of `choices`.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    memory: "int | Keyed | tuple[int | Keyed, ...]" = field(default=0, kw_only=True)  # what it may keep between calls
+    fresh: Callable[[], Any] | None = field(
+        default=None, kw_only=True
+    )  # makes its memory, of any kind, if not compiled
+    columns: tuple[str, ...] = field(default=(), kw_only=True)  # further columns of the workload that it reads
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
+    least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
+    most: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # … and the greatest
+    rising: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)  # parameters that must not be below another
+    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, curve, … the platform must give
+    timed: bool = field(default=False, kw_only=True)  # the date or the passing of time alone may change its answers
+    compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
+    part: ClassVar[str]  # what a scheduler calls it
+    plural: ClassVar[str]  # what a list of them is called
+    hook: ClassVar[str]  # who offers them
+    arguments: ClassVar[tuple[str, ...]]  # of the hook's own, to the function
+    answer: ClassVar[str] = ""  # what the function returns, if anything
+
+    @classmethod
+    def question(cls) -> str:
+        """Return the question that policies of this kind answer, the first line of their hook's documentation."""
+        return inspect.cleandoc(getattr(hooks, cls.hook).__doc__).split("\n")[0]
+
+    def __new__(cls, *_: Any, **traits: Any) -> "Policy":
+        """Refuse traits that policies of this kind do not have, and what is no kind of policy."""
+        if cls is Policy:
+            raise HarnessError("harness.Policy is no kind of policy: expected one of them, such as harness.Order")
+        known = [one.name for one in fields(cls)]
+        for name in traits:
+            if name not in known:
+                raise HarnessError(f"harness.{cls.__name__} has no {name!r}; {did_you_mean(name, known)}")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        check_traits(self)
+        names = self._names(required=True)
+        wanted = list(self.arguments)
+        if names[: len(wanted)] != wanted or set(names[len(wanted) :]) - set(EXTRAS):
+            expected = ", ".join([*wanted, "…=default"])
+            raise HarnessError(
+                f"policy {self.name!r}: its function {self.function.__name__}{inspect.signature(self.function)} "
+                f"should be written {self.function.__name__}({expected}); only memory, dice, columns, per_user and the "
+                "like may stand between, and every parameter needs a default"
+            )
+        check_extras(self)
+        check_parameters(self)
+
+    def _names(self, *, required: bool) -> list[str]:
+        parameters = inspect.signature(self.function).parameters.values()
+        return [p.name for p in parameters if (p.default is p.empty) == required]
+
+    @cached_property
+    def extras(self) -> tuple[str, ...]:
+        """Return which of `EXTRAS` the function asks for."""
+        return tuple(self._names(required=True)[len(self.arguments) :])
+
+    @property
+    def floats(self) -> int:
+        """Return how many floats it keeps for the run."""
+        return floats(self.memory)
+
+    @property
+    def keyed(self) -> tuple[Keyed, ...]:
+        """Return the records that it keeps by key."""
+        return keyed(self.memory)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters and their defaults, words where there are `choices`."""
+        parameters = inspect.signature(self.function).parameters
+        defaults = {name: parameters[name].default for name in self._names(required=False)}
+        places = {name: words for name, words in self.choices.items() if isinstance(defaults.get(name), int)}
+        tables = {name: Table(value) for name, value in defaults.items() if isinstance(value, list | tuple)}
+        return defaults | tables | {name: words[defaults[name]] for name, words in places.items()}
+
+    @property
+    def stochastic(self) -> bool:
+        """Tell whether it flips coins."""
+        return "dice" in self.extras
+
+    @property
+    def summary(self) -> str:
+        """Return the first line of its function's documentation."""
+        return str(inspect.getdoc(self.function) or "").split("\n")[0]
+
+    def kind(self, name: str) -> type:
+        """Return the kind of a parameter, from its default: str for a word, bool, int, float or Table."""
+        if name in self.choices:
+            return str
+        return next(kind for kind in (bool, int, float, Table) if isinstance(self.parameters[name], kind))
+
+    def value(self, name: str, given: Any) -> Any:
+        """Return what a user gave for a parameter as it will be kept; refuse what is of another kind or too much."""
+        kind = self.kind(name)
+        if kind is Table:
+            table = Table.of(given, f"{self.name}({name}={given!r})")
+            for number in table:
+                self._check_bounds(name, number)
+            return table
+        if kind is bool and given in ("yes", "no"):
+            given = given == "yes"
+        self.number(name, given)
+        return given
+
+    def number(self, name: str, value: Any) -> float:
+        """Return a parameter's value as the number that its kernel gets; refuse values of another kind."""
+        kind = self.kind(name)
+        where = f"{self.name}({name}={value!r})"
+        if name in self.choices:
+            words = self.choices[name]
+            if isinstance(value, str):
+                if value not in words:
+                    raise HarnessError(f"{where}: expected one of {', '.join(words)}; {did_you_mean(value, words)}")
+                return float(words.index(value))
+            if value in range(len(words)):
+                return float(value)
+            raise HarnessError(f"{where}: expected one of {', '.join(words)}")
+        if isinstance(value, str) or not isinstance(value, int | float):
+            raise HarnessError(f"{where}: expected a number")
+        if kind is bool and value not in (0, 1):
+            raise HarnessError(f"{where}: expected yes or no, true or false")
+        if kind is int and not float(value).is_integer():
+            raise HarnessError(f"{where}: expected a whole number")
+        self._check_bounds(name, value)
+        return float(value)
+
+    def _check_bounds(self, name: str, value: float) -> None:
+        where = f"{self.name}({name}={value!r})"
+        if not value >= self.least.get(name, -math.inf):
+            raise HarnessError(f"{where}: expected at least {self.least[name]:g}")
+        if not value <= self.most.get(name, math.inf):
+            raise HarnessError(f"{where}: expected at most {self.most[name]:g}")
+
+
+def functions_of(policy: Policy) -> dict[str, Any]:
+    """Return the author's functions by what the generated source calls them, and the fields that they are."""
+    found = {name: getattr(policy, name, None) for name in ("function", "fits", "bound", "learn", "correct")}
+    return {name: getattr(function, "py_func", function) for name, function in found.items() if function}
+
+
+@dataclass(frozen=True, eq=False)
+class Order(Policy):
+    """Who is next: `score(job, clock, …) -> float`, lowest first.
+
+    `learn(state, …)` is called once an instant, before the jobs of that instant are scored; it takes what the score
+    takes besides job and clock, and keeps what it learns in `memory`. An order may wrap another one: the parameter that
+    `order` names is the score that the order of that name gives to the job.
+    """
+
+    function: "OfTwo[Job, Clock, float]"
+    varies: bool = field(default=False, kw_only=True)  # the score of a waiting job changes with time
+    learn: "Callable[..., None] | None" = field(default=None, kw_only=True)
+    order: str = field(default="", kw_only=True)  # the parameter that names the order it wraps
+    part, plural = "order", "orders"
+    hook = "order_queue"
+    arguments = ("job", "clock")
+    answer = "a number"
+
+    def __post_init__(self) -> None:
+        check_wrapping(self)
+        super().__post_init__()
+        if self.learn:
+            own = list(inspect.signature(self.function).parameters.values())[2:]
+            check_agreement(self, "learn", ["state"], [p for p in own if p.name != self.order])
+
+    def kind(self, name: str) -> type:
+        """Return the kind of a parameter; the order that it wraps is passed as the score that gives, a number."""
+        return float if name == self.order else super().kind(name)
+
+    def number(self, name: str, value: Any) -> float:
+        """Return the number that the kernel gets; for the order that it wraps there is none."""
+        if name == self.order:
+            if not isinstance(value, str):
+                raise HarnessError(f"{self.name}({name}={value!r}): expected the name of an order policy")
+            return math.nan
+        return super().number(name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Start(Policy):
+    """Who starts now: `start(state, …)`, calling `harness.start` for each.
+
+    `bound` takes its place where memory or partitions bind, if it plans by numbers of processors alone.
+    """
+
+    function: "OfOne[State, None]"
+    bound: "Callable[..., None] | None" = field(default=None, kw_only=True)
+    preemptive: bool = field(default=False, kw_only=True)  # it may suspend or requeue running jobs
+    rejects: bool = field(default=False, kw_only=True)  # it may reject waiting jobs
+    guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # what conformance may hold it to
+    order: str = field(default="", kw_only=True)  # the parameter that names another order
+    part, plural = "start", "starts"
+    hook = "start_jobs"
+    arguments = ("state",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.bound and inspect.signature(self.bound) != inspect.signature(self.function):
+            raise HarnessError(f"policy {self.name!r}: its bound should take what its function takes")
+
+    @cached_property
+    def where_bound(self) -> "Start":
+        """The policy where memory or partitions bind."""
+        return replace(self, function=self.bound, bound=None) if self.bound else self
+
+    def kind(self, name: str) -> type:
+        """Return the kind of a parameter; another order is passed as a handle, a whole number."""
+        return int if name == self.order else super().kind(name)
+
+    def number(self, name: str, value: Any) -> float:
+        """Return the number that the kernel gets; for another order that is 0 if one was named, −1 for the queue's."""
+        if name == self.order:
+            if value is not None and not isinstance(value, str):
+                raise HarnessError(f"{self.name}({name}={value!r}): expected the name of an order policy")
+            return 0.0 if value else -1.0
+        return super().number(name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Select(Policy):
+    """On which nodes: `select(state, job, …) -> bool`, calling `harness.take`; False to decline.
+
+    One that may decline although there are processors enough says so with `fits(state, job, then, …) -> bool`: whether
+    it would place the job if each node had `then[node].free` free cores, of which the job could have
+    `then[node].room`. Plans ask it, of now and of the future; without it they stop the run when it declines. It keeps
+    nothing, neither `memory` nor `dice`: plans also let it place jobs that do not start.
+    """
+
+    function: "OfTwo[State, int, bool]"
+    fits: "Callable[..., bool] | None" = field(default=None, kw_only=True)
+    part, plural = "select", "selections"
+    hook = "select_resources"
+    arguments = ("state", "job")
+    answer = "True (taken) or False (declined)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fits is None:
+            return
+        if self.extras:
+            raise HarnessError(
+                f"policy {self.name!r}: it asks for {' and '.join(self.extras)}, but plans ask a selection with a fits "
+                "of its own in vain as well; expected neither memory nor dice"
+            )
+        own = list(inspect.signature(self.function).parameters.values())[2:]
+        check_agreement(self, "fits", ["state", "job", "then"], own)
+
+
+@dataclass(frozen=True, eq=False)
+class Rate(Policy):
+    """How fast: `rate(state, …) -> float`, 1 is full speed."""
+
+    function: "OfOne[State, float]"
+    constant: bool = field(default=False, kw_only=True)  # its answer never changes: it is asked once
+    part, plural = "rate", "rates"
+    hook = "set_rate"
+    arguments = ("state",)
+    answer = "a number"
+
+
+@dataclass(frozen=True, eq=False)
+class Sleep(Policy):
+    """Which nodes sleep: `sleep(state, …)`, calling `harness.put_to_sleep` and `harness.wake`."""
+
+    function: "OfOne[State, None]"
+    constant: bool = field(default=False, kw_only=True)  # it never does anything: it is called once
+    part, plural = "sleep", "sleeps"
+    hook = "set_sleep"
+    arguments = ("state",)
+
+
+@dataclass(frozen=True, eq=False)
+class Energy(Policy):
+    """How many watts a node draws: `watts(node, clock, …) -> float`."""
+
+    function: "OfTwo[Node, Clock, float]"
+    part, plural = "energy", "energies"
+    hook = "account_energy"
+    arguments = ("node", "clock")
+    answer = "a number of watts"
+
+
+from harness.policy.predictor import Predict as Predict  # noqa: E402 - made of what stands above
+
+KINDS: dict[str, type[Policy]] = {kind.hook: kind for kind in (Order, Start, Select, Rate, Sleep, Energy, Predict)}

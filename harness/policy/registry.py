@@ -1,0 +1,185 @@
+"""Finding plugins: the bundled folder, installed distributions, files a user names, objects given from Python."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pluggy
+
+from harness.disk import bundled
+from harness.errors import HarnessError, did_you_mean
+from harness.policy import hooks
+from harness.policy.kinds import KINDS, Policy
+from harness.present.aside import prints_aside
+
+T = TypeVar("T")
+
+ENTRY_POINTS = "harness"
+
+#: What `register` was given in this process.
+_registered: list[Any] = []
+
+
+class Plugins:
+    """All plugins of one run: the policies they offer, and the readers and measures."""
+
+    def __init__(self, paths: Iterable[str | Path] = (), extra: Iterable[Any] = ()) -> None:
+        self.manager = pluggy.PluginManager("harness")
+        self.manager.add_hookspecs(hooks)
+        self.origins: dict[int, str] = {}  # plugin → where it comes from, for messages
+        for path in _files(bundled.folder("plugins")):
+            self._add_file(path)
+        for point in entry_points(group=ENTRY_POINTS):
+            self._add(_import(point.load, f"the entry point {point.name!r}"), f"the entry point {point.name!r}")
+        for given in paths:
+            found = Path(given)
+            if not found.exists():
+                raise HarnessError(f"--plugins {given}: no such file or folder")
+            if found.is_file() and found.suffix != ".py":
+                raise HarnessError(f"--plugins {given}: expected a Python file or a folder of them")
+            for path in _files(found) if found.is_dir() else [found]:
+                self._add_file(path)
+        for plugin in extra:
+            self._add(plugin, f"the registered plugin {getattr(plugin, '__name__', plugin)!r}")
+
+    def _add_file(self, path: Path) -> None:
+        self._add(_import(lambda: _load(path), str(path)), str(path))
+
+    def _add(self, plugin: Any, origin: str) -> None:
+        if isinstance(plugin, Policy):
+            plugin = _Single(plugin)
+        if self.manager.is_registered(plugin):
+            return
+        self._refuse_unknown_hooks(plugin, origin)
+        self.origins[id(plugin)] = origin
+        try:
+            self.manager.register(plugin, name=f"{origin} #{len(self.origins)}")
+        except pluggy.PluginValidationError as error:  # its last line says which argument is unknown
+            raise HarnessError(f"{origin}: {str(error).splitlines()[-1]}") from error
+
+    def _refuse_unknown_hooks(self, plugin: Any, origin: str) -> None:
+        known = [name for name in dir(hooks) if hasattr(getattr(hooks, name), "harness_spec")]
+        for name in dir(plugin):
+            options = getattr(getattr(plugin, name, None), "harness_impl", None)
+            hook = (options.get("specname") or name) if options else None
+            if hook and hook not in known:
+                raise HarnessError(f"{origin}: there is no hook {hook!r}; {did_you_mean(hook, known)}")
+            if name in known and not options:
+                raise HarnessError(f"{origin}: its {name!r} is not marked: expected @harness.hookimpl above it")
+
+    @cached_property
+    def policies(self) -> Mapping[str, Mapping[str, Policy]]:
+        """Return all policies: hook → name → policy."""
+        found: dict[str, dict[str, Policy]] = {}
+        sources: dict[tuple[str, str], str] = {}
+        for hook, kind in KINDS.items():
+            found[hook] = {}
+            for policy, origin in self.offered(hook, kind):
+                if policy.name in found[hook]:
+                    raise HarnessError(
+                        f"the {kind.__name__.lower()} policy {policy.name!r} of {origin} is already taken by "
+                        f"{sources[hook, policy.name]}: expected another name"
+                    )
+                found[hook][policy.name] = policy
+                sources[hook, policy.name] = origin
+            found[hook] = dict(sorted(found[hook].items()))
+        return found
+
+    def offered(self, hook: str, kind: type[T]) -> Iterator[tuple[T, str]]:
+        """Yield what the plugins list in answer to a hook, and where each comes from."""
+        for implementation in getattr(self.manager.hook, hook).get_hookimpls():
+            origin = self.origins[id(implementation.plugin)]
+            listed = _import(implementation.function, f"{origin}: {hook}")
+            if not isinstance(listed, list | tuple):
+                raise HarnessError(
+                    f"{origin}: {hook} returned {listed!r:.60}, expected a list of harness.{kind.__name__}"
+                )
+            for one in listed:
+                if not isinstance(one, kind):
+                    raise HarnessError(f"{origin}: {hook} returned {one!r:.60}, expected harness.{kind.__name__}")
+                yield one, origin
+
+
+class _Single:
+    """The plugin that a lone policy is."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.__name__ = policy.name
+
+        def offer() -> list[Policy]:
+            return [policy]
+
+        setattr(self, policy.hook, hooks.hookimpl(offer))
+
+
+def register(plugin: Any) -> Any:
+    """Add a plugin (a module, an object with hook implementations, or one policy) for this process."""
+    _registered.append(plugin)
+    _plugins.cache_clear()
+    return plugin
+
+
+def unregister(plugin: Any) -> None:
+    """Take back what `register` was given."""
+    _registered.remove(plugin)
+    _plugins.cache_clear()
+
+
+def plugins(*paths: str) -> Plugins:
+    """Return the plugins of this process and those at `paths`, read again when their files have changed."""
+    files = [file for path in paths for file in (_files(Path(path)) if Path(path).is_dir() else [Path(path)])]
+    return _plugins(tuple(dict.fromkeys(paths)), tuple((file, _stamp(file)) for file in files))
+
+
+@lru_cache(maxsize=8)
+def _plugins(paths: tuple[str, ...], stamps: tuple[Any, ...]) -> Plugins:
+    return Plugins(paths, _registered)
+
+
+def _stamp(file: Path) -> Any:
+    return file.stat().st_mtime_ns if file.exists() else None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
+
+
+def _load(path: Path) -> ModuleType:
+    """Import a plugin file under a name of its own, which the folder it lies in makes unique."""
+    place = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"harness_plugin_{path.stem}_{place}"  # the same in every process: compiled kernels refer to it
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise HarnessError(f"{path}: expected a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _import(load: Any, origin: str) -> Any:
+    try:
+        with prints_aside():
+            return load()
+    except HarnessError as error:
+        raise HarnessError(f"{origin}: {error}") from error
+    except SyntaxError as error:
+        raise HarnessError(
+            f"{origin} fails: SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
+        ) from error
+    except (Exception, SystemExit) as error:
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        raise HarnessError(
+            f"{origin} fails: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"
+        ) from error

@@ -1,0 +1,125 @@
+"""The seven policies that make a scheduler: as a user writes them, and as they were found."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+from harness.errors import HarnessError
+from harness.policy.declared_traits import NEEDED
+from harness.policy.kinds import KINDS, Order, Policy, Start
+from harness.policy.spec import Choice, choose
+
+#: How many orders one may wrap, each within the other.
+DEEPEST = 8
+
+Policies = Mapping[str, Mapping[str, Policy]]  # hook → name → policy, as `Plugins.policies` has them
+
+#: Energy policies, the one that takes the most figures of a platform first: where none is named, the first that can be.
+RICHEST = ("spec", "cores", "peas", "none")
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """Seven policies, one for each decision, as a user writes them: `easy`, `easy(reservations=2)`, …"""
+
+    order: str = "fcfs"
+    start: str = "easy"
+    select: str = "first-fit"
+    rate: str = "full"
+    sleep: str = "never"
+    energy: str = ""  # the richest that the platform's figures allow
+    predict: str = "requested"
+
+    #: The hook that each field answers.
+    HOOKS: ClassVar[dict[str, str]] = {kind.part: kind.hook for kind in KINDS.values()}
+
+    def choose(self, policies: Policies) -> "Chosen":
+        """Find every policy among `policies`, read its parameters, and refuse what does not exist."""
+        choices = {}
+        for part, hook in self.HOOKS.items():
+            spec = getattr(self, part)
+            if spec or part != "energy":
+                choices[part] = choose(spec, hook, policies[hook])
+        return choose_all(choices, policies)
+
+
+def choose_all(choices: Mapping[str, Choice], policies: Policies) -> "Chosen":
+    """Return the scheduler of these choices, and of the default policy for every other part."""
+    found = dict(choices)
+    for part in fields(Scheduler):
+        if part.name not in found:
+            hook = Scheduler.HOOKS[part.name]
+            found[part.name] = Choice.plain(policies[hook][str(part.default) or RICHEST[-1]])
+    found["order"] = wrapping(found["order"], policies)
+    second = second_order(found["start"], policies)
+    found["second"] = wrapping(second, policies) if second else found["order"]
+    return Chosen(found, "energy" in choices)
+
+
+def second_order(start: Choice, policies: Policies) -> Choice | None:
+    """Find the order that a start policy was given as a parameter, if it was given one."""
+    named = start.values.get(start.policy.order) if isinstance(start.policy, Start) else None
+    return choose(named, Order.hook, policies[Order.hook]) if named else None
+
+
+def wrapping(choice: Choice, policies: Policies, depth: int = 0) -> Choice:
+    """Return the choice with the order that it wraps, if it does."""
+    policy = choice.policy
+    if not (isinstance(policy, Order) and policy.order):
+        return choice
+    if depth == DEEPEST:
+        raise HarnessError(f"{choice}: it wraps more than {DEEPEST} orders, or itself: expected an end to that")
+    inner = choose(choice.values[policy.order], Order.hook, policies[Order.hook])
+    return replace(choice, inner=wrapping(inner, policies, depth + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Mapping[str, Choice]):
+    """The policies of a scheduler with the values of their parameters: found once, then handed on as this object.
+
+    One for each part of a scheduler, and `second`, the order that the start policy was given, or the queue's own.
+    """
+
+    choices: Mapping[str, Choice]
+    energy_named: bool = True  # False: the platform decides, see `on`
+
+    def __getitem__(self, part: str) -> Choice:
+        return self.choices[part]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.choices)
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def __reduce__(self) -> Any:
+        """Travel to other processes as what the user wrote: the policies are found anew among the plugins there."""
+        return Scheduler, tuple(self.written.values())
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return each part's policy with its parameters, as tables show it."""
+        return {part: str(self[part]) for part in Scheduler.HOOKS}
+
+    @property
+    def written(self) -> dict[str, str]:
+        """Return the arguments of the `Scheduler` that gives these policies again."""
+        return self.names | ({} if self.energy_named else {"energy": ""})
+
+    def on(self, machine: str, knows: Callable[..., bool], policies: Policies) -> "Chosen":
+        """Return the scheduler as it runs on a platform: refused if that does not give the figures it needs.
+
+        Without an energy policy of its own it takes the richest one. `knows` tells which figures the platform gives.
+        """
+        chosen = self
+        if not self.energy_named:
+            energies = policies[Scheduler.HOOKS["energy"]]
+            best = next(energies[name] for name in RICHEST if knows(*energies[name].needs))
+            chosen = replace(self, choices={**self.choices, "energy": Choice.plain(best)}, energy_named=True)
+        for policy in (one.policy for choice in chosen.values() for one in choice.chain):
+            if missing := [figure for figure in policy.needs if not knows(figure)]:
+                raise HarnessError(
+                    f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]}, which the platform "
+                    f"{machine!r} does not give: expected another policy, or a platform that does"
+                )
+        return chosen

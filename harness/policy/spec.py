@@ -1,0 +1,129 @@
+"""What users write to name a policy, `easy(reservations=2)`, and the policy with its parameters that it names."""
+
+import ast
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy.kinds import KINDS, Policy
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A policy with the values of its parameters."""
+
+    policy: Any  # of the kind that its part of a scheduler has
+    values: dict[str, Any]
+    inner: "Choice | None" = None  # the order that an order wraps
+
+    @classmethod
+    def plain(cls, policy: Policy) -> "Choice":
+        """Return the policy with the values that its parameters have by default."""
+        return cls(policy, dict(policy.parameters))
+
+    @property
+    def chain(self) -> "tuple[Choice, ...]":
+        """Return the choice, and what it wraps, and what that wraps."""
+        return (self, *(self.inner.chain if self.inner else ()))
+
+    def says(self, trait: str) -> bool:
+        """Return whether the policy, or one that it wraps, has a trait: `varies`, say."""
+        return any(getattr(choice.policy, trait, False) for choice in self.chain)
+
+    def __str__(self) -> str:
+        given = [f"{k}={written(v)}" for k, v in self.values.items() if v != self.policy.parameters[k]]
+        return str(self.policy.name) + (f"({', '.join(given)})" if given else "")
+
+
+_HYPHEN = "_hyphen_"  # stands for the hyphen of a name while Python's own parser reads a specification
+
+
+def parse(spec: str) -> tuple[str, dict[str, Any]]:
+    """Take `name(parameter=value, …)` apart. Values are numbers, words, lists of them, or such specifications."""
+    text = re.sub(r"(?<=\w)-(?=[A-Za-z])", _HYPHEN, spec)
+    try:
+        match syntax(text):
+            case ast.Name(id=name):
+                return name.replace(_HYPHEN, "-"), {}
+            case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
+                values = {str(k.arg): _value(k.value) for k in keywords if k.arg}
+                if len(values) == len(keywords):  # none is nameless, none given twice
+                    return name.replace(_HYPHEN, "-"), values
+    except (ValueError, RecursionError):
+        pass
+    raise HarnessError(f"{spec!r}: expected a name, or a name and parameters like easy(reservations=2)")
+
+
+def syntax(text: str) -> ast.expr:
+    """Return what an expression in Python's grammar consists of, evaluating nothing; `ValueError` if it is none."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # Python's advice on its own code
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, MemoryError, RecursionError) as error:  # the last two: brackets without end
+        raise ValueError("not an expression") from error
+
+
+def figure(number: float) -> float:
+    """Return a number as it is written, but whole ones that 64 bits do not hold as the nearest float, or infinite."""
+    return number if isinstance(number, float) or abs(number) < 2**63 else float(f"{number}")
+
+
+def _value(node: ast.expr) -> Any:
+    """Return the value that stands behind a parameter's name."""
+    match node:
+        case ast.Constant(value=str(word)):
+            return word.replace(_HYPHEN, "-")
+        case ast.Constant(value=bool() | int() | float() as number):
+            return figure(number)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -figure(number)
+        case ast.Name(id="true" | "false" as word):
+            return word == "true"
+        case ast.Name(id=word):
+            return word.replace(_HYPHEN, "-")
+        case ast.Call():
+            return ast.unparse(node).replace(_HYPHEN, "-")
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_value(item) for item in items]
+    raise ValueError(f"what {ast.unparse(node)} stands for is not clear")
+
+
+def written(value: Any) -> str:
+    """Return a value as it is written behind a parameter's name: what `parse` reads as the same."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    try:
+        return str(value) if parse(f"f(x={value})")[1]["x"] == value else repr(value)
+    except HarnessError:
+        return repr(value)
+
+
+def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
+    """Find the policy that `spec` names, and check its parameters."""
+    name, given = parse(spec)
+    if name not in known:
+        what = KINDS[hook].__name__.lower()
+        raise HarnessError(f"there is no {what} policy {name!r}; {did_you_mean(name, known)}")
+    policy = known[name]
+    for parameter in given:
+        if parameter not in policy.parameters:
+            raise HarnessError(f"{name!r} has no parameter {parameter!r}; {did_you_mean(parameter, policy.parameters)}")
+    choice = Choice(policy, policy.parameters | {name: policy.value(name, value) for name, value in given.items()})
+    for low, high in policy.rising:
+        below, above = choice.values[low], choice.values[high]
+        if below > above:
+            raise HarnessError(f"{spec!r}: {low} = {below} lies above {high} = {above}; expected {low} ≤ {high}")
+    return choice
+
+
+def call(function: Callable[..., Any], values: dict[str, Any], source: str, *arguments: Any) -> Any:
+    """Call `function` with parameters that a user wrote in `source`; unknown ones are refused by name."""
+    known = list(inspect.signature(function).parameters)[len(arguments) :]
+    for name in values:
+        if name not in known:
+            raise HarnessError(f"{source}: there is no parameter {name!r}; {did_you_mean(name, known)}")
+    return function(*arguments, **values)

@@ -1,0 +1,60 @@
+"""Tables: parameters of policies that are many numbers."""
+
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+
+#: A table has at most so many numbers.
+LONGEST = 1_000_000
+
+
+class Table(tuple[float, ...]):
+    """Numbers that are one parameter, `priority=[0, 10, 5]`; the policy's function gets them as an array.
+
+    A user may also name a file that holds them, separated by commas or blanks; what follows a `#` is left out.
+    """
+
+    source: str = ""  # the file they come from
+
+    @classmethod
+    def of(cls, given: Any, where: str) -> "Table":
+        """Return the table that a user gave, as a list or as the name of a file; `where` begins what is refused."""
+        if isinstance(given, Table):
+            return given
+        numbers: Iterable[Any] = _read(given, where) if isinstance(given, str) else given
+        if not isinstance(numbers, list | tuple) or not all(_is_number(number) for number in numbers) or not numbers:
+            raise HarnessError(f"{where}: expected a list of numbers, as in [0, 10, 5], or the name of a file of them")
+        table = cls(numbers)
+        table.source = given if isinstance(given, str) else ""
+        return table
+
+    def __repr__(self) -> str:
+        return repr(self.source) if self.source else f"[{', '.join(map(str, self))}]"
+
+    __str__ = __repr__
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def _read(name: str, where: str) -> list[float]:
+    path = Path(name)
+    if not path.is_file():  # nor do we wait for what never ends
+        raise HarnessError(f"{where}: there is no file {name!r}: expected a list like [0, 10, 5], or a file of numbers")
+    found: list[float] = []
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for place, line in enumerate(file, start=1):  # noqa: B007 - a refusal says it
+                found += map(float, re.findall(r"[^\s,;]+", line.partition("#")[0]))
+                if len(found) > LONGEST:
+                    raise HarnessError(f"{where}: {name}: expected at most {LONGEST:,} numbers")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HarnessError(f"{where}: {name}: cannot be read: {error}") from error
+    except ValueError as error:
+        raise HarnessError(f"{where}: {name}, line {place}: expected numbers: {error}") from error
+    return found

@@ -1,0 +1,24 @@
+"""Figures that plotly draws, each one HTML page that needs nothing else to be read."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from harness.disk.atomic import replacing
+from harness.errors import HarnessError
+
+
+def plotly(part: str, path: Path) -> Any:
+    """Import a module of plotly, which is only needed to draw `path`."""
+    try:
+        return import_module(f"plotly.{part}")
+    except ImportError:
+        raise HarnessError(f"cannot draw {path}: it needs plotly: pip install 'sched-harness[report]'") from None
+
+
+def write_page(figure: Any, path: Path) -> None:
+    """Write a figure of plotly's as a page."""
+    if path.suffix != ".html":
+        raise HarnessError(f"cannot draw {path}: expected a name that ends in .html, for a page to open in a browser")
+    with replacing(path) as temporary:
+        figure.write_html(temporary, include_plotlyjs=True)

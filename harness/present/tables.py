@@ -1,0 +1,218 @@
+"""The one path from rows to a table: for a terminal, a paper, a page, or another program."""
+
+import csv
+import html
+import io
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from textwrap import fill
+from typing import Any, Literal
+
+from harness.errors import HarnessError, did_you_mean
+from harness.present.json_text import finite, to_json
+from harness.present.numerals import numeral, whole
+from harness.present.words import harmless, readable
+
+#: Which values of a column are the good ones.
+Better = Literal["less", "more", "neither"]
+
+#: Tables for people are no wider, nor wider than their terminal, as long as their words allow; the rest goes on below.
+TERMINAL = 120
+
+_PADDING = 2  # tabulate makes columns so much wider than their heads
+
+Row = Sequence[Any]
+
+
+def render(
+    headers: Sequence[str],
+    rows: Iterable[Row],
+    format: str,
+    *,
+    units: Sequence[str] | None = None,
+    better: Sequence[Better] | None = None,
+    caption: str = "",
+    digits: int = 6,
+) -> str:
+    """Return `rows` as text in one of `FORMATS`.
+
+    People get about `digits` significant digits, the `units` of the columns beside their headers, the best values of
+    the columns of which less or more is `better` marked, and the `caption`; programs (csv, json) get the headers
+    alone and every digit. Missing are None and what is not a number.
+    """
+    known_format(format)
+    table = [[_plain(value) for value in row] for row in rows]
+    if format in _PROGRAMS:
+        return _PROGRAMS[format](list(headers), table)
+    if units is not None:
+        headers = [f"{name} [{unit}]" if unit else name for name, unit in zip(headers, units, strict=True)]
+    return _tabulated(_STYLES[format], headers, table, better or ["neither"] * len(headers), caption, digits)
+
+
+def prose(text: str, format: str) -> str:
+    """Return a paragraph of `text` in a format for people."""
+    return _STYLES[format].paragraph.format(_STYLES[format].escape(readable(text)))
+
+
+def known_format(format: str) -> None:
+    """Refuse a `format` that is not one of `FORMATS`."""
+    if format not in FORMATS:
+        raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
+
+
+def _plain(value: Any) -> Any:
+    """Return numpy's numbers as Python's own, and everything that is not a number as text."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else str(value)
+
+
+# ---------------------------------------------------------------- for people
+
+
+@dataclass(frozen=True)
+class _Style:
+    """How one format for people is written; the braces take what is already escaped."""
+
+    tabulate: str  # its name there, of a style that leaves escaping to us
+    escape: Callable[[str], str]
+    best: str
+    paragraph: str
+    caption: Callable[[str, str], str]  # of caption and table
+
+
+def _tabulated(
+    style: _Style,
+    headers: Sequence[str],
+    table: list[list[Any]],
+    better: Sequence[Better],
+    caption: str,
+    digits: int,
+) -> str:
+    from tabulate import tabulate
+
+    columns = list(zip(*table, strict=True)) if table else [()] * len(headers)
+    best = [_best(column, wanted) for column, wanted in zip(columns, better, strict=True)]
+
+    def cell(value: Any, best: float | None) -> str:
+        text = style.escape(readable(value, digits))
+        return style.best.format(text) if best is not None and value == best else text
+
+    numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
+    heads = [style.escape(readable(name)) for name in headers]
+    body = [[cell(*pair) for pair in zip(row, best, strict=True)] for row in table]
+    if style is _STYLES["table"]:
+        heads, body = _folded(heads, body, numeric)
+    text = tabulate(
+        body,
+        headers=heads,
+        tablefmt=style.tabulate,
+        disable_numparse=True,
+        colalign=["right" if right else "left" for right in numeric] if table else None,
+    )
+    if style is _STYLES["latex"]:  # no cell contains such a word: its backslash would be escaped
+        for rule in ("toprule", "midrule", "bottomrule"):
+            text = text.replace("\\hline", f"\\{rule}", 1)
+    return style.caption(style.escape(readable(caption)), str(text)) if caption else str(text)
+
+
+def _folded(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> tuple[list[str], list[list[str]]]:
+    """Break heads and cells between words, until the table fits on a terminal."""
+    if not body:
+        return heads, body
+    widths, least = [], []
+    for head, cells, number in zip(heads, zip(*body, strict=True), numeric, strict=True):
+        words = cells if number else [word for cell in cells for word in cell.split()]
+        widths.append(max(len(head) + _PADDING, *map(len, cells)))
+        least.append(max(map(len, (*(word + " " * _PADDING for word in head.split()), *words)), default=0))
+    room = _room() - 2 * (len(widths) - 1)
+    while sum(widths) > room and widths != least:
+        widths[max((width, k) for k, width in enumerate(widths) if width > least[k])[1]] -= 1
+
+    def fold(cell: str, width: int) -> str:
+        return fill(cell, max(1, width), break_long_words=False, break_on_hyphens=False)
+
+    return (
+        [fold(head, width - _PADDING) for head, width in zip(heads, widths, strict=True)],
+        [[fold(cell, width) for cell, width in zip(row, widths, strict=True)] for row in body],
+    )
+
+
+def _room() -> int:
+    """Return how wide a table may be: as the terminal it goes to, if it goes to one."""
+    return min(TERMINAL, shutil.get_terminal_size((TERMINAL, 0)).columns) if sys.stdout.isatty() else TERMINAL
+
+
+def _best(column: Sequence[Any], better: Better) -> float | None:
+    """Return the best of the numbers in a column that has better and worse ones."""
+    numbers = [value for value in column if isinstance(value, int | float) and value == value]
+    if better == "neither" or len(set(numbers)) < 2:
+        return None
+    return min(numbers) if better == "less" else max(numbers)
+
+
+def _markdown_escaped(text: str) -> str:
+    # An underscore within a word means nothing, and neither does a bracket that no parenthesis follows.
+    return re.sub(r"[\\`*|<&$~]|\](?=\()|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
+
+
+def _latex_escaped(text: str) -> str:
+    from tabulate import LATEX_ESCAPE_RULES
+
+    rules = {**LATEX_ESCAPE_RULES, "|": r"\textbar{}"}
+    return "".join(rules.get(letter, letter) for letter in text)
+
+
+def _above(caption: str, table: str) -> str:
+    return f"{caption}\n\n{table}"
+
+
+def _in_latex(caption: str, table: str) -> str:
+    return f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n{table}\n\\end{{table}}"
+
+
+def _in_html(caption: str, table: str) -> str:
+    return table.replace("<table>", f"<table>\n<caption>{caption}</caption>", 1)
+
+
+_STYLES = {
+    "table": _Style("simple", str, "*{}", "{}", _above),
+    "markdown": _Style("github", _markdown_escaped, "**{}**", "{}", _above),
+    "latex": _Style("latex_raw", _latex_escaped, r"\textbf{{{}}}", "{}", _in_latex),
+    "html": _Style("unsafehtml", html.escape, "<strong>{}</strong>", "<p>{}</p>", _in_html),
+}
+
+
+# ---------------------------------------------------------------- for programs
+
+
+def _csv(headers: list[str], table: list[list[Any]]) -> str:
+    def cell(value: Any) -> Any:
+        return numeral(value) if isinstance(value, float) else harmless(value) if isinstance(value, str) else value
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(harmless, headers))
+    writer.writerows(map(cell, row) for row in table)
+    return text.getvalue().removesuffix("\n")
+
+
+def _json(headers: list[str], table: list[list[Any]]) -> str:
+    def cell(value: Any) -> Any:
+        return whole(value) if isinstance(finite(value), float) else value
+
+    return to_json([dict(zip(headers, map(cell, row), strict=True)) for row in table])
+
+
+_PROGRAMS: dict[str, Callable[[list[str], list[list[Any]]], str]] = {"csv": _csv, "json": _json}
+
+#: The names of the formats.
+FORMATS = (*_STYLES, *_PROGRAMS)

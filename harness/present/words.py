@@ -1,0 +1,51 @@
+"""Numbers, times and names as people read them; nothing in them drives the terminal that shows them."""
+
+from typing import Any
+from unicodedata import category
+
+#: What is printed for people where there is no number.
+MISSING = "–"
+
+
+def readable(value: Any, digits: int = 6) -> str:
+    """Return a value for people: numbers to about `digits` digits, thousands set apart; text harmless, in one line."""
+    if value is None or value != value:
+        return MISSING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
+        return harmless(" ".join(str(value).split()))
+    size = abs(value)
+    if size < 1e15 and (size >= 10 ** (digits - 1) or value == int(value)):
+        return f"{value:,.0f}"
+    return f"{value:,.{digits}g}"
+
+
+def harmless(text: str) -> str:
+    """Return `text` without what drives a terminal: escapes, carriage returns and turns of direction become `�`.
+
+    Lines, tabs and spaces of any width stay. Names from logs, fields and plugins pass here before they are printed.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" or category(letter) == "Zs" else "�" for letter in text
+    )
+
+
+def spoken(name: str) -> str:
+    """Return a name of the code's, of a measure say, as people say it."""
+    return name.replace("_", " ")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things: `1 run`, `1,200 runs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def lasting(seconds: float) -> str:
+    """Return a time for people: 45 s, 12 min, 3.4 h, 2.1 d."""
+    for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= length:
+            return f"{readable(seconds / length, 3)} {unit}"
+    return f"{seconds:.3g} s"

@@ -1,0 +1,236 @@
+"""A ranking in words: one sentence of conclusion, and what one must know to believe it."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from harness.present.words import counted, lasting, readable, spoken
+from harness.ranking.inference import ALPHA, FEWEST
+from harness.ranking.pairing import Gap
+from harness.ranking.ranking import Ranking, Standing
+
+#: A wait or a response so many times the shortest is told beside whoever is first.
+_STARVING = 3.0
+
+#: Names listed in a sentence before it says "and 7 others".
+_LISTED = 5
+
+
+def conclusion(ranking: Ranking) -> str:
+    """Say in one sentence who is best, by how much, over what, and from whom it cannot be told apart."""
+    criterion, where = spoken(ranking.by), scope(ranking)
+    count, best = len(ranking.standings), ranking.standings[0]
+    if count == 1:
+        return f"There is nothing to compare {best.scheduler} with; its {criterion} over {where} is {best.mean:.4g}."
+    if all(ties == ranking.blocks for row in ranking.ties for ties in row):
+        return f"All {count} schedulers are equal by {criterion}, over {where}."
+    leaders = [standing for standing in ranking.standings if standing.rank == 1]
+    behind = [standing for standing in ranking.standings if _behind(ranking, standing)]
+    others = len(ranking.standings) - len(leaders)
+    verb = "share the first rank" if len(leaders) > 1 else "is best" if len(behind) == others else "ranks first"
+    names = _listed([standing.scheduler for standing in leaders])
+    figures = f"mean rank {best.mean_rank:.1f} of {count}"
+    return f"{names} {verb} by {criterion} ({figures} over {where}){_apart(ranking, leaders, behind)}."
+
+
+def notes(ranking: Ranking) -> Iterator[str]:
+    """Say what the conclusion speaks about, and what it leaves out."""
+    count = len(ranking.standings)
+    if count > 1:
+        yield from _reach(ranking)
+        yield from _power(ranking)
+        yield from _elsewhere(ranking)
+        yield from _contrary(ranking)
+    front = [standing.scheduler for standing in ranking.standings if standing.on_front]
+    if front and count > 1:
+        yield f"On the Pareto front of {spoken(ranking.by)} and energy: {_listed(front)}."
+    unmetered = [standing.scheduler for standing in ranking.standings if standing.on_front is None]
+    if front and unmetered:
+        yield f"Not considered for it, because their energy is not known in every block: {_listed(unmetered)}."
+    yield from _starving(ranking)
+    yield from _overloaded(ranking)
+    if preempts(ranking):
+        yield "Waits end at a job's first start; what preempted jobs wait after that is in the mean response."
+    if 0 < ranking.adequacy_blocks < ranking.blocks:
+        yield f"Adequacy is over the {ranking.adequacy_blocks} of {ranking.blocks} blocks that replay a log with waits."
+    yield from _omissions(ranking)
+
+
+def preempts(ranking: Ranking) -> bool:
+    """Return whether anybody suspended jobs."""
+    return any(standing.means.get("preemptions", 0.0) > 0 for standing in ranking.standings)
+
+
+def scope(ranking: Ranking) -> str:
+    """Say what was compared: 30 variations of 3 workloads on 2 platforms."""
+    where = ranking.workloads[0] if len(ranking.workloads) == 1 else f"{len(ranking.workloads)} workloads"
+    if ranking.variations > len(ranking.workloads):
+        where = f"{ranking.variations} variations of {where}"
+    if len(ranking.platforms) > 1:
+        where += f" on {len(ranking.platforms)} platforms"
+    return where + (f" with {ranking.seeds} seeds" if ranking.seeds > 1 else "")
+
+
+# ---------------------------------------------------------------- parts of the conclusion
+
+
+def _behind(ranking: Ranking, other: Standing) -> bool:
+    """Return whether the first is told from `other` and the better of the two by their ratio."""
+    return other.p_value <= ALPHA and (other.ratio > 1) == (ranking.better == "less")
+
+
+def _apart(ranking: Ranking, leaders: Sequence[Standing], behind: Sequence[Standing]) -> str:
+    """Say from whom the leaders are told apart, and by how much the next of the others differs."""
+    if ranking.units < FEWEST:
+        units = "one job stream" if ranking.units < 2 else counted(ranking.units, ranking.unit)
+        more = "" if ranking.units < 2 else f": it takes at least {FEWEST}"
+        return f"; whether that is more than chance, {units} cannot say{more}"
+    rest = [standing for standing in ranking.standings if standing not in leaders]
+    alike = [standing for standing in rest if standing not in behind]
+    if not rest:
+        return f", and {'the two are' if len(leaders) == 2 else 'they are'} not told apart"
+    if not behind:
+        smallest = min(standing.p_value for standing in rest)
+        least = f"p = {smallest:.2g}{'' if len(rest) == 1 else ' at least'}"
+        return f", but is told from nobody ({least}){_by_how_much(ranking, rest[0])}"
+    whom = ("the other" if len(rest) == 1 else "all others") if not alike else f"{len(behind)} of {len(rest)} others"
+    evidence = f"p = {max(standing.p_value for standing in behind):.2g}{'' if len(behind) == 1 else ' at most'}"
+    words = f"; better than {whom} ({evidence})"
+    if alike:
+        words += f", not told from {_listed([standing.scheduler for standing in alike])}"
+    return words + _by_how_much(ranking, rest[0])
+
+
+def _by_how_much(ranking: Ranking, other: Standing) -> str:
+    low, high = other.interval
+    sure = f", 95 % interval {readable(low, 3)}–{readable(high, 3)}" if low == low else ""
+    return f"; {other.scheduler} has {readable(other.ratio, 3)} times its {spoken(ranking.by)}{sure}"
+
+
+# ---------------------------------------------------------------- notes
+
+
+def _reach(ranking: Ranking) -> Iterator[str]:
+    if ranking.units < 2:
+        yield (
+            f"This is one job stream, replayed in {counted(ranking.blocks, 'block')}: "
+            "variations of the workload, or further workloads, would show how much of it is chance."
+        )
+    elif ranking.unit == "variation":
+        whose = ranking.workloads[0] if len(ranking.workloads) == 1 else "these workloads"
+        yield (
+            f"Intervals and tests speak of variations of {whose}, not of other workloads, "
+            "and grow surer with the number of variations."
+        )
+    else:
+        repeated = ranking.variations > ranking.units
+        yield (
+            f"Intervals and tests speak of workloads like these {ranking.units}"
+            + (", whose variations only repeat them: unit 'variation' asks about these alone." if repeated else ".")
+        )
+
+
+def _power(ranking: Ranking) -> Iterator[str]:
+    """Say what the verdicts are, and how many units it would take for more."""
+    if ranking.units < 2:
+        return
+    count = len(ranking.standings)
+    if ranking.units >= FEWEST:
+        pairs = f", corrected for {count * (count - 1) // 2:,} pairs" if count > 2 else ""
+        letters = "; who shares a letter is not told apart" if len(ranking.groups) > 1 else ""
+        yield (
+            f"Verdicts are of permutation tests of the ratios at {100 * ALPHA:.0f} %{pairs}{letters}. "
+            "Intervals are of 95 % where ratios scatter about evenly to both sides."
+        )
+    needed = []
+    if ranking.units_for_next is not None:
+        needed.append(
+            "the first from the next that it is not told from, as they differ here, "
+            + _about(ranking, ranking.units_for_next)
+        )
+    if ranking.units_for_tenth is not None:
+        needed.append(f"two schedulers that differ by 10 %, {_about(ranking, ranking.units_for_tenth)}")
+    if needed:
+        yield f"To tell apart, in four of five cases: {'; '.join(needed)}."
+
+
+def _about(ranking: Ranking, units: int) -> str:
+    return f"about {counted(units, ranking.unit)}"
+
+
+def _contrary(ranking: Ranking) -> Iterator[str]:
+    """Name who is behind in mean rank and yet told to be better, which is possible: ranks do not see by how much."""
+    sign = 1 if ranking.better == "less" else -1
+    found = [
+        f"{later.scheduler} than {earlier.scheduler}"
+        for row, earlier in enumerate(ranking.standings)
+        for column, later in enumerate(ranking.standings)
+        if row < column and ranking.p_values[row][column] <= ALPHA and sign * (ranking.ratios[row][column] - 1) > 0
+    ]
+    if found:
+        yield f"By their ratios better than who is before them in mean rank: {_listed(found)}."
+
+
+def _elsewhere(ranking: Ranking) -> Iterator[str]:
+    """Name the workloads on which somebody else comes first."""
+    best = ranking.standings[0]
+    behind = [
+        workload
+        for workload in ranking.workloads
+        if best.workload_ranks[workload] > min(other.workload_ranks[workload] for other in ranking.standings)
+    ]
+    if behind:
+        yield f"{best.scheduler} does not have the best mean rank on {_listed(behind)}."
+
+
+def _starving(ranking: Ranking) -> Iterator[str]:
+    """Warn where the first lets some jobs wait much longer than others do, or all of them respond later."""
+    best = ranking.standings[0]
+    for name, words in (("max_wait", "its longest wait"), ("mean_response", "its mean response")):
+        known = [(s.means[name], s.scheduler) for s in ranking.standings if math.isfinite(s.means.get(name, math.nan))]
+        own = best.means.get(name, math.nan)
+        if name == ranking.by or not known or not own > _STARVING * min(known)[0]:
+            continue
+        least, whose = min(known)
+        yield f"{best.scheduler} has a price: {words} is {lasting(own)}, where {whose} has {lasting(least)}."
+
+
+def _overloaded(ranking: Ranking) -> Iterator[str]:
+    """Warn where more work was submitted than the machine can do: waits then say how long the log is."""
+    loads = {name: load for name, load in ranking.loads.items() if load >= 1}
+    if loads:
+        shares = [f"{name} ({100 * load:.0f} %)" for name, load in loads.items()]
+        yield (
+            f"More work is submitted than the machine can do on {_listed(shares)}: queues only grow then, and waits "
+            "say as much of the length of the log as of the scheduler."
+        )
+
+
+def _omissions(ranking: Ranking) -> Iterator[str]:
+    """Say what was left out, because of whom, and why."""
+    every = ranking.blocks + ranking.blocks_left_out
+    for scheduler in ranking.left_out:
+        gaps = [gap for gap in ranking.gaps if gap.scheduler == scheduler]
+        yield f"Left out: {scheduler}, with a value in {every - len(gaps)} of {every} blocks only ({_reasons(gaps)})."
+    if ranking.blocks_left_out:
+        lacking = sorted({gap.scheduler for gap in ranking.gaps} - set(ranking.left_out))
+        because = [f"{name} ({_reasons([gap for gap in ranking.gaps if gap.scheduler == name])})" for name in lacking]
+        yield f"Left out: {ranking.blocks_left_out} of {every} blocks, because of {_listed(because)}."
+    errors = [gap.error for gap in ranking.gaps if gap.error]
+    if errors:
+        yield f"The first error: {errors[0]}"
+
+
+def _reasons(gaps: Sequence[Gap]) -> str:
+    """Count the reasons: 2 failed, 1 missing."""
+    counts = Counter(gap.reason for gap in gaps)
+    return ", ".join(f"{number} {reason}" for reason, number in sorted(counts.items()))
+
+
+# ---------------------------------------------------------------- words
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _LISTED + 1:
+        return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} others"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,131 @@
+"""The table of a ranking, and its conclusion in words."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from harness.present.json_text import to_json
+from harness.present.tables import Better, known_format, prose, render
+from harness.present.words import readable, spoken
+from harness.ranking.conclusion import conclusion, notes, preempts, scope
+from harness.ranking.ranking import ENERGY, Ranking, Standing, rank
+from harness.results.measures import Measure, known_measures
+
+#: Shown beside the criterion.
+COMPANIONS = ("mean_wait", "mean_response", "max_wait", "utilisation", ENERGY, "adequacy")
+
+#: Of jobs that are suspended, too, these end at the first start: nobody is the best by them where anybody preempts.
+_UNTIL_THE_FIRST_START = ("mean_wait", "median_wait", "p95_wait", "p99_wait", "max_wait")
+
+#: Significant digits for people: more would not survive another sample of jobs.
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column of the table."""
+
+    name: str
+    values: list[Any]
+    unit: str = ""
+    better: Better = "neither"
+
+
+def leaderboard(
+    frame: pd.DataFrame,
+    by: str = "mean_bounded_slowdown",
+    format: str = "table",
+    *,
+    unit: str | None = None,
+    extra: Iterable[Measure] = (),
+) -> str:
+    """Rank the results of a field and write the ranking as text; see `harness.ranking.ranking.rank`.
+
+    People get the table and its conclusion, csv is the table alone, json one object with all that is known.
+    """
+    known_format(format)
+    extra = tuple(extra)
+    return show(rank(frame, by, unit=unit, extra=extra), format, extra)
+
+
+def show(ranking: Ranking, format: str, extra: Iterable[Measure] = ()) -> str:
+    """Write a ranking as text."""
+    known_format(format)
+    if format == "json":
+        return _json(ranking)
+    columns = [*_standings(ranking, format), *_measures(ranking, extra), *_verdicts(ranking)]
+    names = [column.name for column in columns]
+    by = spoken(ranking.by)
+    table = render(
+        names if format == "csv" else [spoken(name) for name in names],
+        zip(*(column.values for column in columns), strict=True),
+        format,
+        units=[column.unit for column in columns],
+        better=[column.better for column in columns],
+        caption=f"By {by} ({ranking.better} is better), over {scope(ranking)}; the best of each column is marked"
+        + _whose(ranking),
+        digits=_DIGITS,
+    )
+    if format == "csv":
+        return table
+    words = (conclusion(ranking), " ".join(notes(ranking)))
+    return "\n\n".join([table, *(prose(text, format) for text in words if text)])
+
+
+def _whose(ranking: Ranking) -> str:
+    """Say what means are of where there are variations besides the logs."""
+    apart = ranking.variations > len(ranking.workloads)
+    return "; measures are of the logs as they are, where it is not said otherwise" if apart else ""
+
+
+def _standings(ranking: Ranking, format: str) -> list[_Column]:
+    standings = ranking.standings
+    low, high = zip(*(standing.interval for standing in standings), strict=True)
+    columns = [
+        _Column("rank", [standing.rank for standing in standings]),
+        _Column("scheduler", [standing.scheduler for standing in standings]),
+        _Column("mean_rank", [standing.mean_rank for standing in standings], better="less"),
+    ]
+    ratio = _Column("ratio to the first" if format != "csv" else "ratio", [standing.ratio for standing in standings])
+    if format == "csv":
+        p_values = _Column("p_value", [standing.p_value for standing in standings])
+        return [*columns, ratio, _Column("low", list(low)), _Column("high", list(high)), p_values]
+    if len(standings) < 2:
+        return columns
+    ranges = ["" if row == 0 else interval(standing) for row, standing in enumerate(standings)]
+    return [*columns, ratio, *([_Column("95 % interval", ranges)] if any(ranges) else [])]
+
+
+def interval(standing: Standing) -> str:
+    """Return the interval of a ratio for people; nothing where there is none."""
+    low, high = standing.interval
+    return f"{readable(low, 3)}–{readable(high, 3)}" if low == low else ""
+
+
+def _measures(ranking: Ranking, extra: Iterable[Measure]) -> list[_Column]:
+    """Make the columns of the criterion and its companions; what nobody has is not shown."""
+    standings = ranking.standings
+    known = known_measures(extra)
+    columns = []
+    for name in dict.fromkeys((ranking.by, *COMPANIONS)):
+        values = [standing.means.get(name) for standing in standings]
+        if all(value is None or value != value for value in values):
+            continue
+        starred = name != ranking.by and name in _UNTIL_THE_FIRST_START and preempts(ranking)
+        columns.append(_Column(name, values, known[name].unit, "neither" if starred else known[name].better))
+        if name == ranking.by and len(ranking.workloads) < ranking.variations:
+            theirs = [standing.of_variations for standing in standings]
+            columns.append(_Column(f"{name}, variations", theirs, known[name].unit, known[name].better))
+    return columns
+
+
+def _verdicts(ranking: Ranking) -> list[_Column]:
+    columns = [_Column("group", [standing.groups for standing in ranking.standings])] if ranking.groups else []
+    front = [standing.on_front for standing in ranking.standings]
+    return [*columns, _Column("Pareto", front)] if any(front) else columns
+
+
+def _json(ranking: Ranking) -> str:
+    return to_json({"conclusion": conclusion(ranking), "notes": list(notes(ranking)), **asdict(ranking)})

@@ -1,0 +1,169 @@
+"""Two schedulers on one log and its variations: which is better by which measure, how sure that is, and who pays."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from harness.errors import HarnessError, did_you_mean
+from harness.experiment.execution import given_up, variation
+from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.experiment.simulation import simulate
+from harness.ranking.inference import ALPHA, Inference, Matrix, infer, log_ratios
+from harness.results.measures import Measure, known_measures
+
+if TYPE_CHECKING:
+    from harness.platform.machine import Platform
+    from harness.policy.scheduler import Scheduler
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Workload
+
+#: What two schedulers are compared by if nobody says otherwise; what is not known is left out.
+MEASURES = (
+    *("mean_wait", "median_wait", "p95_wait", "max_wait", "mean_response", "mean_bounded_slowdown"),
+    *("area_weighted_response", "utilisation", "energy"),
+)
+
+#: Runtimes at which classes of jobs part [s].
+_LENGTHS = {"up to 10 min": 600.0, "up to 2 h": 7200.0, "longer": np.inf}
+
+#: So many of the users who lose most are named, of those with at least so many jobs.
+_USERS, _JOBS_OF_A_USER = 3, 10
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure of both."""
+
+    measure: Measure
+    one: float  # on the log itself
+    other: float
+    ratio: float  # of the other to the one: the geometric mean over all streams; not a number where one of them has 0
+    interval: tuple[float, float]  # 95 %; not a number where there are too few, or no ratio
+    p_value: float  # corrected for the number of measures
+    lower: bool  # the other has less of it, on the whole
+
+    @property
+    def verdict(self) -> str:
+        """Say whether the other is told to be better or worse by it."""
+        if self.p_value > ALPHA or self.measure.better == "neither":
+            return ""
+        return "better" if self.lower == (self.measure.better == "less") else "worse"
+
+
+@dataclass(frozen=True)
+class Share:
+    """Some of the jobs, and how long they wait on the log itself."""
+
+    whose: str
+    jobs: int
+    one: float  # mean wait [s]
+    other: float
+    one_longest: float  # [s]
+    other_longest: float
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two schedulers beside each other."""
+
+    units: int  # the log and its variations
+    lines: tuple[Line, ...]
+    classes: tuple[Share, ...]
+    users: tuple[Share, ...]  # who lose most by the other, the first most
+    load: float  # offered to the machine
+    needed: int | None  # units to see a difference of 10 % by the first measure
+
+
+def duel(
+    workload: "Workload",
+    platform: "Platform | int | None",
+    schedulers: "tuple[Scheduler, Scheduler]",
+    *,
+    resamples: int = 0,
+    measures: Sequence[str] = (),
+    extra: Iterable[Measure] = (),
+    seed: int = 0,
+    plugins: Iterable[str | Path] = (),
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Duel:
+    """Replay `workload` and `resamples` variations of it under two schedulers, and compare them by `measures`."""
+    known = known_measures(extra)
+    for name in measures:
+        if name not in known:
+            raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
+
+    def replayed(run: tuple[int, int], stop: Stop) -> "tuple[dict[str, float], Schedule | None]":
+        number, whose = run
+        jobs = variation(workload, number) if number else workload
+        schedule = simulate(jobs, platform, schedulers[whose], seed=seed, plugins=plugins, progress=given_up(stop))
+        return schedule.measures(extra), None if number else schedule
+
+    runs = [(number, whose) for number in range(resamples + 1) for whose in (0, 1)]
+    found = {}
+    with closing(Threads(threads_wanted(workers))) as threads:
+        for run, future in as_they_finish(runs, partial(threads.call, replayed), threads.room):
+            found[run] = future.result()
+            if progress is not None:
+                progress(len(found), len(runs))
+    tables = [pd.DataFrame([found[number, whose][0] for number in range(resamples + 1)]) for whose in (0, 1)]
+    names = [name for name in measures or MEASURES if all(np.isfinite(table[name]).all() for table in tables)]
+    one, other = (table[names].to_numpy(dtype=np.float64) for table in tables)
+    if not names:
+        raise HarnessError("none of the measures is known of both schedulers on every stream of jobs: expected others")
+    judged = infer(log_ratios(other, one), seed)
+    frames = [schedule.ran for schedule in (found[0, 0][1], found[0, 1][1]) if schedule is not None]
+    return Duel(
+        len(one),
+        tuple(_line(known[name], place, (one, other), judged) for place, name in enumerate(names)),
+        tuple(_classes(*frames)),
+        tuple(_losers(*frames)),
+        max(float(table["offered_load"].iloc[0]) for table in tables),
+        judged.needed(0, float(np.log(1.1))) if len(one) > 1 else None,
+    )
+
+
+def _line(measure: Measure, place: int, values: tuple[Matrix, Matrix], judged: Inference) -> Line:
+    """Return the line of a measure. Nothing has a ratio to 0: there the numbers themselves must do."""
+    mean, half = judged.means[place], judged.half[place]
+    ratio, interval = float(np.exp(mean)), (np.nan, np.nan)
+    if not all((table[:, place] > 0).all() for table in values):
+        ratio = np.nan
+    elif np.isfinite(half):
+        interval = (float(np.exp(mean - half)), float(np.exp(mean + half)))
+    one, other = (float(table[0, place]) for table in values)
+    return Line(measure, one, other, ratio, interval, float(judged.p_values[place]), bool(mean < 0))
+
+
+def _share(whose: str, one: pd.DataFrame, other: pd.DataFrame) -> Share:
+    waits = one["wait"].mean(), other["wait"].mean(), one["wait"].max(), other["wait"].max()
+    return Share(whose, len(one), *map(float, waits))
+
+
+def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
+    """Yield classes of jobs by width and by length; the widest tenth is a class of its own."""
+    wide = float(one["procs"].quantile(0.9))
+    widths = {"1 processor": 1.0, f"up to {wide:.0f} processors": wide, "wider": np.inf}
+    for column, bounds in (("procs", widths), ("run", _LENGTHS)):
+        least = -np.inf
+        for whose, most in bounds.items():
+            parts = [frame[(frame[column] > least) & (frame[column] <= most)] for frame in (one, other)]
+            least = max(least, float(most))
+            if len(parts[0]) and len(parts[1]):
+                yield _share(whose, *parts)
+
+
+def _losers(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
+    """Yield the users whose jobs wait longest more under the other, in sum."""
+    waits = pd.DataFrame({"one": one["wait"], "other": other["wait"], "user": one["user"]}).dropna()
+    waits = waits[waits["user"] >= 0]
+    lost = (waits["other"] - waits["one"]).groupby(waits["user"])
+    worst = lost.sum()[(lost.size() >= _JOBS_OF_A_USER) & (lost.sum() > 0)].sort_values(ascending=False)
+    for user in worst.index[:_USERS]:
+        yield _share(f"user {user}", *(frame[frame["user"] == user] for frame in (one, other)))

@@ -1,0 +1,256 @@
+"""Where and when each scheduler behaves differently: capacity, distributions, classes of jobs, the system over time."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness.present.words import lasting, readable
+from harness.report.close_up import LENGTHS, SHORTEST, WIDTHS, CloseUp
+from harness.report.figures import Figure, axis, label, line_style, stacked_axes, steps
+from harness.report.page_subject import Subject
+from harness.report.section import section
+
+#: Panels of the system over time: column and title.
+_PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "power [W]"))
+
+
+@section("behaviour", "Where and when do they differ?", alone="Where and when?")
+def behaviour(subject: Subject) -> dict[str, Any] | None:
+    """Gather what a reader must know about the choice of the runs that are looked at closely."""
+    return {"remarks": subject.remarks} if subject.schedulers else None
+
+
+def _by_workload(subject: Subject) -> Iterator[list[CloseUp]]:
+    for _, runs in groupby(subject.close_ups, key=lambda run: run.workload):
+        yield list(runs)
+
+
+def _each(runs: Iterable[CloseUp], says: Callable[[CloseUp], str]) -> str:
+    return "; ".join(f"{run.scheduler} {says(run)}" for run in runs)
+
+
+# ---------------------------------------------------------------- capacity
+
+
+@behaviour.chart
+def capacity(subject: Subject) -> Iterator[Figure]:
+    """Draw how much of each machine worked, and stood idle while jobs waited."""
+    done = subject.done[subject.done["platform"].isin(subject.procs)]
+    for workload, runs in done.groupby("workload", sort=False):
+        procs = runs["platform"].map(subject.procs)
+        shares = pd.DataFrame(
+            {
+                "scheduler": runs["scheduler"],
+                "at work": runs["effective_load"] / procs,
+                "idle while jobs waited (job wasting)": runs["job_wasting"] / procs,
+            }
+        )
+        present = [name for name in subject.schedulers if name in set(runs["scheduler"])]
+        means = shares.groupby("scheduler").mean().reindex(present)
+        wasted = means.iloc[:, 1]
+        worst, ranked = str(wasted.idxmax()), len(subject.schedulers) > 1
+        yield Figure(
+            f"capacity-{workload}",
+            f"Capacity used and wasted: {workload}",
+            "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting"
+            f"{'; numbers are places in the ranking' if ranked else ''}. "
+            f"{worst} wastes {'most, ' if len(means) > 1 else ''}{wasted[worst]:.1%} of the machine.",
+            _bars(means, subject.schedulers),
+            {
+                "barmode": "stack",
+                "uniformtext": {"minsize": 10, "mode": "hide"},
+                "xaxis": axis("share of the machine", tickformat=".0%", nticks=6),
+                "yaxis": {"automargin": True, "autorange": "reversed"},
+                "showlegend": True,
+                "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+            },
+            height=150 + 26 * len(means),
+            when=str(workload),
+            wide=len(means) > 12,
+        )
+
+
+def _bars(means: pd.DataFrame, schedulers: list[str]) -> list[dict[str, Any]]:
+    places = [schedulers.index(name) for name in means.index]
+    names = [label(name) for name in means.index]
+    if len(schedulers) > 1:
+        names = [f"{place + 1}. {name}" for place, name in zip(places, names, strict=True)]
+    over = {"fgcolor": "rgba(255, 255, 255, 0.35)", "fillmode": "overlay", "size": 6}
+    return [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "x": means[column].to_list(),
+            "y": names,
+            "name": column,
+            "marker": {"color": colour, "pattern": {"shape": pattern, **over}},
+            "texttemplate": "%{x:.1%}",
+            "textposition": "inside",
+            "textfont": {"color": "#fff"},
+            "hovertemplate": "%{y}: %{x:.2%} %{fullData.name}<extra></extra>",
+            "meta": {"policies": places},
+        }
+        for column, (colour, pattern) in zip(means.columns, (("#1c7ed6", ""), ("#d9480f", "/")), strict=True)
+    ]
+
+
+# ---------------------------------------------------------------- distributions
+
+
+@behaviour.chart
+def waits(subject: Subject) -> Iterator[Figure]:
+    """Draw how many jobs waited at most how long."""
+
+    def waited(seconds: float) -> str:
+        return lasting(seconds) if seconds > SHORTEST else f"{lasting(SHORTEST)} or less"
+
+    for runs in _by_workload(subject):
+        halves = _each(runs, lambda run: waited(_median(run.waits)))
+        longest = _each((run for run in runs if len(run.waits[0])), lambda run: waited(run.waits[0][-1]))
+        yield _distribution(
+            runs,
+            "waits",
+            "Waiting times",
+            "wait [s]",
+            "Share of jobs that waited at most so long (shorter waits are drawn at 1 s). Half of the jobs waited at "
+            f"most: {halves}. The longest wait: {longest}.",
+        )
+
+
+@behaviour.chart
+def slowdowns(subject: Subject) -> Iterator[Figure]:
+    """Draw how many jobs had at most which bounded slowdown."""
+    for runs in _by_workload(subject):
+        halves = _each(runs, lambda run: readable(_median(run.slowdowns), 3))
+        yield _distribution(
+            runs,
+            "slowdowns",
+            "Bounded slowdowns",
+            "bounded slowdown",
+            f"Share of jobs with at most such a bounded slowdown. Half of the jobs have at most: {halves}.",
+        )
+
+
+def _distribution(runs: list[CloseUp], name: str, title: str, quantity: str, caption: str) -> Figure:
+    curves = [getattr(run, name) for run in runs]
+    right = max([10.0, *(float(x.max(initial=0)) for x, _ in curves)])  # all end there
+    return Figure(
+        f"{name}-{runs[0].workload}",
+        f"{title}: {runs[0].workload}",
+        caption,
+        [
+            steps([*x, right], [*y, 1], run.scheduler, line_style(run.policy), meta={"policy": run.policy})
+            for run, (x, y) in zip(runs, curves, strict=True)
+        ],
+        {
+            "xaxis": axis(quantity, type="log", dtick=1),
+            "yaxis": axis("share of jobs", range=[0, 1.02], tickformat=".0%"),
+            "showlegend": True,
+            "hovermode": "x unified",
+        },
+        when=runs[0].workload,
+    )
+
+
+def _median(distribution: Any) -> float:
+    points, shares = distribution
+    return float(points[np.searchsorted(shares, 0.5)]) if len(points) else float("nan")
+
+
+# ---------------------------------------------------------------- classes
+
+
+@behaviour.chart
+def classes(subject: Subject) -> Iterator[Figure]:
+    """Draw the mean wait of jobs of each width and length, for each run, on one scale."""
+    for runs in _by_workload(subject):
+        drawn = [run for run in runs if len(run.classes)]
+        longest = max((float(run.classes["wait"].max()) for run in drawn), default=1.0)
+        for run in drawn:
+            waits = run.classes["wait"]
+            width, length = (int(place) for place in waits.idxmax())  # type: ignore[attr-defined]
+            yield Figure(
+                f"classes-{run.workload}-{run.policy + 1}",
+                f"Mean wait by class: {run.title}",
+                f"Mean wait by width and length; a stronger colour is longer. The longest, "
+                f"{lasting(float(waits.max()))}, is that of jobs of {_width(width)} processors and {_length(length)}.",
+                [_tiles(run, longest)],
+                {"xaxis": axis("processors", type="category"), "yaxis": axis("length", type="category")},
+                height=320,
+                when=run.workload,
+            )
+
+
+def _tiles(run: CloseUp, longest: float) -> dict[str, Any]:
+    widths = sorted(set(run.classes.index.get_level_values("width")))
+    table = run.classes["wait"].unstack("width").reindex(index=range(len(LENGTHS)), columns=widths)
+    counts = run.classes["jobs"].unstack("width").reindex_like(table).fillna(0).astype(int)
+    return {
+        "type": "heatmap",
+        "x": [_width(place) for place in widths],
+        "y": [_length(place) for place in range(len(LENGTHS))],
+        "z": [[None if value != value else float(np.log10(1 + value)) for value in row] for row in table.to_numpy()],
+        "zmin": 1,  # ten seconds
+        "zmax": float(np.log10(1 + longest)),
+        "text": [["" if value != value else lasting(value) for value in row] for row in table.to_numpy()],
+        "customdata": counts.to_numpy().tolist(),
+        "texttemplate": "%{text}",
+        "hovertemplate": "%{x} processors, %{y}<br>mean wait %{text}<br>%{customdata:,} jobs<extra></extra>",
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+    }
+
+
+def _width(place: int) -> str:
+    low = int(WIDTHS[place - 1]) + 1 if place else 1
+    return f"> {low - 1}" if np.isinf(WIDTHS[place]) else f"{low}" if low == WIDTHS[place] else f"{low}–{WIDTHS[place]}"
+
+
+def _length(place: int) -> str:
+    return f"> {lasting(LENGTHS[place - 1])}" if np.isinf(LENGTHS[place]) else f"≤ {lasting(LENGTHS[place])}"
+
+
+# ---------------------------------------------------------------- time
+
+
+@behaviour.chart
+def over_time(subject: Subject) -> Iterator[Figure]:
+    """Draw the queue, the busy processors and the power of the runs of each workload."""
+    for runs in _by_workload(subject):
+        panels = [panel for panel in _PANELS if any(panel[0] in run.timeline for run in runs)]
+        workload, days = runs[0].workload, runs[0].averages["day"]
+        length = lasting(86400 * float(days.iloc[1] - days.iloc[0]) if len(days) > 1 else 0.0)
+        about = "" if all(run.exact for run in runs) else " (about: these runs have more instants than were kept)"
+        queues = _each(runs, lambda run: f"{int(run.timeline['queued'].max()):,}")
+        yield Figure(
+            f"time-{workload}",
+            f"The system over time: {workload}",
+            f"Queue length, with every extreme, and busy processors{' and power' if len(panels) > 2 else ''}, averaged "
+            f"over {length} each{about}; drag to zoom, double-click to return. Longest queue: {queues} jobs.",
+            [trace for run in runs for trace in _panels(run, panels)],
+            {**stacked_axes([title for _, title in panels]), "showlegend": True, "hovermode": "closest"},
+            height=140 + 170 * len(panels),
+            when=workload,
+            wide=True,
+        )
+
+
+def _panels(run: CloseUp, panels: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    for place, (column, title) in enumerate(panels):
+        table = run.timeline if column == "queued" else run.averages
+        if column in table:
+            yield steps(
+                table["day"],
+                table[column],
+                run.scheduler,
+                line_style(run.policy) | {"width": 1.2},
+                yaxis=f"y{place + 1}" if place else "y",
+                legendgroup=str(run.policy),
+                showlegend=place == 0,
+                hovertemplate=f"%{{y:,.4g}} {title}<extra>%{{fullData.name}}</extra>",
+                meta={"policy": run.policy},
+            )

@@ -1,0 +1,99 @@
+"""A page as one HTML file: names are escaped wherever they stand, and the browser runs no script but the page's own."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+from harness.present.json_text import finite
+from harness.present.words import harmless, readable
+from harness.report.ratio_diagram import Diagram
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from harness.report.page import Page
+
+#: What Plotly may do to a chart that a reader does not want.
+_CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+def require(*, images: bool = False) -> None:
+    """Refuse what would fail at the end, for want of the libraries that a page needs, and its images."""
+    needed = {"jinja2": "report", "plotly": "report"} | ({"kaleido": "images"} if images else {})
+    for name, extra in needed.items():
+        if find_spec(name) is None:
+            raise HarnessError(f"a report needs {name}, which is not installed: pip install 'sched-harness[{extra}]'")
+
+
+def render(page: "Page") -> str:
+    """Return the page as one HTML file."""
+    require()
+    from plotly.offline import get_plotlyjs
+
+    scripts = [get_plotlyjs(), _asset("report.js"), _asset("gantt.js")]
+    numbered = {id(figure): f"figure-{number}" for number, figure in enumerate(page.figures)}
+    drawings = {
+        numbered[id(figure)]: {"data": figure.data, "layout": figure.layout | {"height": figure.height}}
+        for figure in page.figures
+    }
+    # The browser runs these scripts and no others, whatever a name from a file tries to smuggle in.
+    allowed = " ".join(map(_hash, scripts))
+    policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+    return (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            numbered=lambda figure: numbered[id(figure)],
+            drawings=drawings,
+            config=_CONFIG,
+            style=_asset("report.css"),
+            scripts=scripts,
+            policy=policy,
+        )
+    )
+
+
+def drawing(diagram: Diagram) -> str:
+    """Return the diagram of a ranking as SVG of its own."""
+    return _templates().get_template("diagram.svg.j2").render(diagram=diagram)
+
+
+@cache
+def _templates() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if hasattr(value, "__html__") or not isinstance(value, str) else harmless(value),
+    )
+    environment.filters |= {"embedded": embedded, "readable": readable}
+    return environment
+
+
+def embedded(value: Any) -> Any:
+    """Return a value as JSON that may stand in a <script>: nothing in it can end the element."""
+    from markupsafe import Markup
+
+    text = json.dumps(finite(value), separators=(",", ":"))  # ASCII: no line separators of JavaScript's either
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("harness.report") / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,121 @@
+"""Run by run: who was where when, the two charts of the service-rate paper, rates and sleeping nodes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness.report.close_up import CloseUp
+from harness.report.figures import Figure, label, numbers, stacked_axes, steps
+from harness.report.gantt import Gantt
+from harness.report.page_subject import Subject
+from harness.report.section import section
+
+
+@section("runs", "Run by run")
+def runs(subject: Subject) -> dict[str, Any] | None:
+    """Gather the Gantt charts of the runs that are looked at closely."""
+    if not subject.close_ups:
+        return None
+    return {"gantts": [_embedded(run.gantt, run) for run in subject.close_ups if run.gantt is not None]}
+
+
+@runs.chart
+def processors_and_jobs(subject: Subject) -> Iterator[Figure]:
+    """Draw the processors that are busy above the jobs that run and wait."""
+    for run in subject.close_ups:
+        times = run.timeline
+        full = float((times["busy"] >= run.procs).mean())
+        yield Figure(
+            f"states-{run.workload}-{run.policy + 1}",
+            f"Processors and jobs: {run.title}",
+            f"Above, busy processors of {run.procs:,}; below, running jobs, and on top of them those waiting. At most "
+            f"{int(times['busy'].max()):,} processors are busy (all of them at {full:.0%} of the instants shown) and "
+            f"{int(times['queued'].max()):,} jobs waiting.",
+            [
+                _states(times, "busy", "busy processors", "#1c7ed6"),
+                _states(times, "running", "running", "#0ca678", fill="tozeroy", fillpattern={"shape": "", "size": 5}),
+                _states(times, "queued", "waiting", "#d9480f", fill="tonexty", fillpattern={"shape": "/", "size": 5}),
+            ],
+            {**stacked_axes(["busy processors", "jobs"]), "hovermode": "closest", "showlegend": True},
+            height=440,
+            when=run.title,
+        )
+
+
+def _states(times: pd.DataFrame, column: str, name: str, colour: str, **fill: Any) -> dict[str, Any]:
+    """Return a column over time; jobs that wait are drawn on top of those that run."""
+    waiting = {"customdata": numbers(times["queued"])} if column == "queued" else {}
+    return steps(
+        times["day"],
+        times["running"] + times["queued"] if waiting else times[column],
+        name,
+        {"color": colour, "width": 1.1, "dash": "dot" if waiting else "solid"},
+        yaxis="y" if column == "busy" else "y2",
+        hovertemplate=f"%{{{'customdata' if waiting else 'y'}:,}} {name}<extra></extra>",
+        **waiting,
+        **fill,
+    )
+
+
+@runs.chart
+def rate_and_sleep(subject: Subject) -> Iterator[Figure]:
+    """Draw the rate, and the nodes that sleep, switch or failed, where they change at all."""
+    styles = {"rate": ("#ae3ec9", "solid"), "asleep": ("#1c7ed6", "solid"), "switching": ("#a07b00", "dot")}
+    for run in subject.close_ups:
+        times = run.timeline
+        rate = [name for name in ("rate",) if name in times]
+        nodes = [name for name in ("asleep", "switching", "down") if name in times]
+        titles = [*rate, *(["nodes"] if nodes else [])]
+        if not titles:
+            continue
+        data = []
+        for name in (*rate, *nodes):
+            colour, dash = styles.get(name, ("#d9480f", "dash"))
+            panel = "y2" if rate and name != "rate" else "y"
+            data.append(
+                steps(times["day"], times[name], name, {"color": colour, "dash": dash, "width": 1.1}, yaxis=panel)
+            )
+        said = [f"the rate is between {times[name].min():.3g} and {times[name].max():.3g}" for name in rate]
+        said += [f"at most {int(times[name].max()):,} of {run.nodes:,} nodes are {name}" for name in nodes]
+        yield Figure(
+            f"rates-{run.workload}-{run.policy + 1}",
+            f"Rate and sleep: {run.title}",
+            f"Rate and states of the nodes over time: {'; '.join(said)}.",
+            data,
+            {**stacked_axes(titles), "showlegend": True, "hovermode": "closest"},
+            height=160 + 140 * len(titles),
+            when=run.title,
+        )
+
+
+def _embedded(gantt: Gantt, run: CloseUp) -> dict[str, Any]:
+    """Return the rectangles as `gantt.js` reads them: numbers as base64, jobs by place."""
+    rectangles = gantt.rectangles
+    places = {job: place for place, job in enumerate(gantt.jobs.index)}
+    widest = gantt.jobs["procs"].max() if len(gantt.jobs) else 0
+    return {
+        "when": run.title,
+        "begin": gantt.begin,
+        "end": gantt.end,
+        "whole": gantt.whole,
+        "cores": run.procs,
+        "nodes": numbers(gantt.first_cores, "i4") if run.nodes < run.procs else None,
+        "count": len(gantt.jobs),
+        "rectangles": {
+            "job": numbers(rectangles["job"].map(places), "i4"),
+            "core": numbers(rectangles["core"], "i4"),
+            "cores": numbers(rectangles["cores"], "i4"),
+            "begin": numbers(np.maximum(rectangles["begin"], gantt.begin) - gantt.begin),
+            "end": numbers(np.minimum(rectangles["end"], gantt.end) - gantt.begin),
+        },
+        "jobs": {
+            "number": numbers(gantt.jobs.index.to_numpy(), "i4"),
+            "procs": numbers(gantt.jobs["procs"], "i4"),
+            "wait": numbers(gantt.jobs["wait"]),
+        },
+        "busiest": f"{len(gantt.jobs):,} jobs, the widest of {int(widest):,} processors",
+        "policy": run.policy,
+        "label": label(run.title),
+    }

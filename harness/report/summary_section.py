@@ -1,0 +1,21 @@
+"""How did it go: every measure of one run."""
+
+from typing import Any
+
+from harness.present.words import readable
+from harness.report.page_subject import Subject
+from harness.report.section import section
+from harness.report.winners_section import head
+from harness.results.measures import measures_table
+
+
+@section("summary", "How did it go?")
+def summary(subject: Subject) -> dict[str, Any] | None:
+    """Gather the scheduler of a run, and the measures that it has."""
+    schedule = subject.schedule
+    if schedule is None:
+        return None
+    extra = subject.measures.values()
+    measures = measures_table(schedule.measures(extra), extra)
+    rows = [(head(subject.measures[name]), readable(value), unit) for name, value, unit in measures if value == value]
+    return {"rows": rows, "scheduler": schedule.scheduler, "seed": schedule.seed}

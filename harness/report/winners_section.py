@@ -1,0 +1,129 @@
+"""Who wins, and how sure are we: leaderboard, ratios, every measure, who beats whom."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from harness.present.words import readable, spoken
+from harness.ranking.conclusion import conclusion, notes, scope
+from harness.ranking.inference import ALPHA
+from harness.ranking.leaderboard import COMPANIONS, interval
+from harness.ranking.ranking import Ranking
+from harness.report.page_subject import Subject, apart
+from harness.report.ratio_diagram import diagram
+from harness.report.section import section
+from harness.results.measures import Measure
+
+#: Above so many rows the table of all measures has one row per scheduler, not one for each of its workloads too.
+_MOST_ROWS = 600
+
+_DIGITS = 4
+
+
+@section("winners", "Who wins, and how sure are we?")
+def winners(subject: Subject) -> dict[str, Any] | None:
+    """Gather the ranking of a tournament, or why there is none."""
+    if subject.schedule is not None:
+        return None
+    ranking = subject.ranking
+    if ranking is None:
+        return {"why_not": subject.why_not}
+    standings = ranking.standings
+    shown = [name for name in dict.fromkeys((ranking.by, *COMPANIONS)) if _known(standings[0].means.get(name))]
+    return {
+        "ranking": ranking,
+        "by": spoken(ranking.by),
+        "scope": scope(ranking),
+        "conclusion": conclusion(ranking),
+        "notes": list(notes(ranking)),
+        "columns": [head(subject.measures[name]) for name in shown],
+        "figures": [[readable(s.means.get(name), _DIGITS) for name in shown] for s in standings],
+        "ratios": [(readable(s.ratio, 3), interval(s) if row else "") for row, s in enumerate(standings)],
+        "diagram": diagram(ranking),
+        "matrix": _matrix(ranking),
+        "pareto": any(s.on_front is not None for s in standings),
+        **all_measures(subject.frame, subject.schedulers, subject.measures),
+    }
+
+
+def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str, Measure]) -> dict[str, Any]:
+    """Return the means of all measures over the runs of each scheduler, in all and on each workload."""
+    done = apart(frame[frame["status"] == "done"])
+    variations = done["workload"].astype(str).str.endswith(", variations")
+    names = [name for name in known if name in done and done[name].notna().any()]
+    names.sort(key=lambda name: done.groupby("scheduler")[name].mean().nunique() == 1)  # what says nothing comes last
+    workloads = list(map(str, done["workload"].unique()))
+    place = {scheduler: number for number, scheduler in enumerate(schedulers)}
+    logs = done if variations.all() else done[~variations]
+    groups = [(("", str(scheduler)), part) for scheduler, part in logs.groupby("scheduler")]
+    if len(workloads) > 1 and len(place) * len(workloads) <= _MOST_ROWS:
+        groups += [((str(w), str(s)), part) for (w, s), part in done.groupby(["workload", "scheduler"])]
+    rows = [
+        {
+            "workload": workload,
+            "scheduler": scheduler,
+            "policy": place[scheduler],
+            "runs": len(part),
+            "cells": [cell(part[name].mean(skipna=known[name].against_log)) for name in names],
+        }
+        for (workload, scheduler), part in groups
+        if scheduler in place
+    ]
+    rows.sort(key=lambda row: (bool(row["workload"]), str(row["workload"]), row["policy"]))
+    shown = {str(row["workload"]) for row in rows} - {""}
+    return {
+        "measures": [head(known[name]) for name in names],
+        "rows": rows,
+        "workloads": [workload for workload in workloads if workload in shown],
+    }
+
+
+def cell(value: float) -> tuple[str, str]:
+    """Return a value for people, and for sorting."""
+    return readable(value, _DIGITS), "" if value != value else f"{value:.9g}"
+
+
+def head(measure: Measure) -> dict[str, str]:
+    """Return a measure as the head of a column, with what it means."""
+    better = {"less": "Less is better.", "more": "More is better.", "neither": "Neither more nor less is better."}
+    tip = f"{measure.meaning} {measure.formula}{f' [{measure.unit}]' if measure.unit else ''}. {better[measure.better]}"
+    return {
+        "name": spoken(measure.name),
+        "unit": measure.unit,
+        "meaning": measure.meaning,
+        "formula": measure.formula,
+        "better": measure.better,
+        "tip": tip,
+    }
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and value == value
+
+
+def _matrix(ranking: Ranking) -> list[list[dict[str, Any] | None]]:
+    """Count wins, ties and losses of the row against the column, and say if they are told apart."""
+    count = len(ranking.standings)
+    return [
+        [
+            None
+            if row == column
+            else {
+                "wins": ranking.wins[row][column],
+                "ties": ranking.ties[row][column],
+                "losses": ranking.wins[column][row],
+                "surely": _surely(ranking, row, column),
+                "share": round(100 * (ranking.wins[row][column] + ranking.ties[row][column] / 2) / ranking.blocks),
+            }
+            for column in range(count)
+        ]
+        for row in range(count)
+    ]
+
+
+def _surely(ranking: Ranking, row: int, column: int) -> str:
+    """Say whether the row is told to be better or worse than the column."""
+    if ranking.p_values[row][column] > ALPHA:
+        return ""
+    return "better" if (ranking.ratios[row][column] < 1) == (ranking.better == "less") else "worse"

@@ -1,0 +1,68 @@
+"""Measures of energy; not a number where it was not accounted."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.results.measures.declaring import measure, ratio
+from harness.results.measures.job_measures import mean_response
+from harness.results.measures.machine_measures import elapsed
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+_JOULES_PER_KWH = 3.6e6
+
+
+@measure("W", "less", "∫ P dt / ∫ dt, P = power of all nodes")
+def mean_power(schedule: "Schedule") -> float:
+    """Power drawn by all nodes, averaged over time."""
+    return ratio(_joules(schedule, "energy"), elapsed(schedule))
+
+
+@measure("kWh", "less", "∫ P dt", headline=True)
+def energy(schedule: "Schedule") -> float:
+    """Energy drawn by all nodes over the run."""
+    return _joules(schedule, "energy") / _JOULES_PER_KWH
+
+
+@measure("kWh", "less", "Σ over nodes of ∫ (power while no core is busy) dt")
+def idle_energy(schedule: "Schedule") -> float:
+    """Part of the energy that nodes drew while none of their cores was busy."""
+    return _joules(schedule, "idle_energy") / _JOULES_PER_KWH
+
+
+@measure("kWh", "less", "Σ over nodes of ∫ (power while asleep) dt")
+def sleep_energy(schedule: "Schedule") -> float:
+    """Part of the energy that sleeping nodes drew."""
+    return _joules(schedule, "sleep_energy") / _JOULES_PER_KWH
+
+
+@measure("kWh", "less", "Σ over nodes of ∫ (power while falling asleep or waking) dt")
+def transition_energy(schedule: "Schedule") -> float:
+    """Part of the energy that nodes drew on their way to sleep and back."""
+    return _joules(schedule, "transition_energy") / _JOULES_PER_KWH
+
+
+@measure("", "neither", "Σ over nodes of time asleep / (number of nodes · ∫ dt)", headline=True, share=True)
+def share_asleep(schedule: "Schedule") -> float:
+    """Share of the nodes' time that they slept."""
+    return ratio(schedule.outcome.nodes["asleep"].sum(), schedule.platform.nodes * elapsed(schedule))
+
+
+@measure("J/(procs·s)", "less", "∫ P dt / Σ N·S, S = work at reference speed")
+def energy_per_work(schedule: "Schedule") -> float:
+    """Energy for every processor-second of work, at reference speed, that was done."""
+    work = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.who_ran]
+    return ratio(_joules(schedule, "energy"), np.sum(schedule.of_those_that_ran("procs") * work))
+
+
+@measure("J·s", "less", "∫ P dt · mean response")
+def energy_delay_product(schedule: "Schedule") -> float:
+    """Energy times average response time: low only for those who save neither at the other's cost."""
+    return _joules(schedule, "energy") * mean_response(schedule)
+
+
+def _joules(schedule: "Schedule", field: str) -> float:
+    return float(schedule.outcome.nodes[field].sum()) if schedule.metered else math.nan

@@ -1,0 +1,43 @@
+"""What compares a schedule with its log; not a number where that does not say how it went."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from harness.results import adequacy as comparing
+from harness.results import adequacy_scale as scale
+from harness.results.measures.declaring import measure
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+
+@measure(
+    "s",
+    "less",
+    "sqrt(Σ (V − v)² / n), V and v a job's residence time here and in the log",
+    against_log=True,
+    headline=True,
+)
+def adequacy(schedule: "Schedule") -> float:
+    """Difference P between the residence times of the replay and those of its log, as a root mean square."""
+    return _unless_undefined(lambda: comparing.adequacy(schedule).P)
+
+
+@measure(
+    "",
+    "more",
+    "1 − P / P_null, P_null if all jobs waited as long as they did on average",
+    against_log=True,
+    headline=True,
+)
+def skill(schedule: "Schedule") -> float:
+    """How much nearer the replay is to its log than one wait for all jobs would be: 1 is the log, 0 is no nearer."""
+    return _unless_undefined(lambda: scale.skill(comparing.simulated(schedule), comparing.logged(schedule.workload)))
+
+
+def _unless_undefined(value: Callable[[], float]) -> float:
+    try:
+        return value()
+    except comparing.UndefinedError:
+        return math.nan

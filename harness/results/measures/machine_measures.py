@@ -1,0 +1,92 @@
+"""Measures of the machine: how it was used, and what stood in it on average."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.results.measures.declaring import measure, ratio
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+
+@measure("s", "less", "max(end) − min(submit)")
+def makespan(schedule: "Schedule") -> float:
+    """Time from the first submit to the last end."""
+    ends = schedule.of_those_that_ran("end")
+    return float(ends.max() - schedule.of_those_that_ran("submit").min()) if len(ends) else math.nan
+
+
+@measure("", "more", "Σ N·run / (c · makespan)", headline=True, share=True)
+def utilisation(schedule: "Schedule") -> float:
+    """Share of the processors' time that was spent on jobs."""
+    used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
+    return ratio(used, schedule.platform.cores * makespan(schedule))
+
+
+@measure("", "neither", "Σ N·run / (c · (max(submit) − min(submit)))")
+def offered_load(schedule: "Schedule") -> float:
+    """Work that was submitted, as a share of what the processors could do meanwhile: above 1 queues only grow."""
+    used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
+    submits = schedule.of_those_that_ran("submit")
+    span = submits.max() - submits.min() if len(submits) else 0.0
+    return ratio(used, schedule.platform.cores * span)
+
+
+@measure("jobs/h", "more", "number of jobs that ran / makespan")
+def throughput(schedule: "Schedule") -> float:
+    """Jobs finished per hour."""
+    return ratio(len(schedule.of_those_that_ran("end")) * 3600.0, makespan(schedule))
+
+
+@measure("jobs", "less", "∫ (jobs waiting + jobs in service) dt / ∫ dt")
+def mean_jobs(schedule: "Schedule") -> float:
+    """Jobs in the system, averaged over time."""
+    return _time_average(schedule, "jobs")
+
+
+@measure("jobs", "less", "∫ Q dt / ∫ dt")
+def mean_queued(schedule: "Schedule") -> float:
+    """Jobs waiting, averaged over time."""
+    return _time_average(schedule, "queued")
+
+
+@measure("procs", "neither", "∫ φ dt / ∫ dt")
+def mean_busy(schedule: "Schedule") -> float:
+    """Busy processors, averaged over time."""
+    return _time_average(schedule, "busy")
+
+
+@measure("s", "less", "∫ W dt / ∫ dt, W = Σ remaining work of all jobs in the system")
+def mean_workload(schedule: "Schedule") -> float:
+    """Work left to do, in seconds at reference speed, averaged over time."""
+    return _time_average(schedule, "work")
+
+
+@measure("procs", "neither", "∫ R·(c·I{Q>0} + φ·I{Q=0}) dt / ∫ dt")
+def potential_load(schedule: "Schedule") -> float:
+    """Processors at full rate that could have been at work, averaged over time."""
+    return _time_average(schedule, "potential")
+
+
+@measure("procs", "neither", "∫ R·φ dt / ∫ dt")
+def effective_load(schedule: "Schedule") -> float:
+    """Processors at full rate that were at work, averaged over time."""
+    return _time_average(schedule, "effective")
+
+
+@measure("procs", "less", "∫ (c − φ)·R·I{Q>0} dt / ∫ dt = potential load − effective load")
+def job_wasting(schedule: "Schedule") -> float:
+    """Processors at full rate that stood idle while jobs waited, averaged over time."""
+    return _time_average(schedule, "wasted")
+
+
+def _time_average(schedule: "Schedule", total: str) -> float:
+    return ratio(schedule.outcome.sums[total], elapsed(schedule))
+
+
+def elapsed(schedule: "Schedule") -> float:
+    """Return how long the run took, from its first instant to its last [s]."""
+    clock = schedule.outcome.clock
+    return float(clock.now - clock.began)

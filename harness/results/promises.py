@@ -1,0 +1,177 @@
+"""Whether a schedule keeps a promise, from the schedule alone: who started when, on how many processors, for how long.
+
+Whoever made the schedule is not asked. Jobs queue in the order of their submission, and of the file where they were
+submitted at once. Times may differ by a second or so, as real schedulers look at their queue every so often: `slack`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import HarnessError, did_you_mean
+from harness.workload.log import Log
+from harness.workload.occupation import Occupation
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: What a schedule may promise: nothing, that nobody overtakes, or that who does does not delay the first of the queue.
+Promise = Literal["none", "fcfs", "easy"]
+
+#: So many of those that wait are named.
+_NAMED = 10
+
+
+@dataclass(frozen=True)
+class Breach:
+    """Where a promise was first broken."""
+
+    job: int  # to whom it was given
+    instant: float  # at which it was broken [s]
+    start: float  # of the job [s]
+    why: str
+    queue: tuple[int, ...]  # who waited then, the first first; some of them
+    waiting: int  # how many did
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a schedule shows."""
+
+    name: str
+    jobs: int  # that ran
+    left_out: int  # that did not, or of which it is not known when
+    procs: int
+    overcommitted: Breach | None
+    promise: Promise
+    broken: Breach | None
+    void: int  # promises that were missed because a job before ran longer than it was to
+
+    @property
+    def kept(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.overcommitted is None and self.broken is None
+
+
+def verify(log: Log, promise: str = "none", *, procs: int | None = None, slack: float = 0.0) -> Verified:
+    """Look for the first instant at which more than `procs` processors were used, and the first broken promise.
+
+    `procs` are those that the log names, by default. `slack` is how much later than promised a job may start [s].
+    """
+    if promise not in get_args(Promise):
+        raise HarnessError(f"the promise {promise!r}: {did_you_mean(promise, get_args(Promise))}")
+    if procs is None:
+        procs = log.procs
+    if procs is None:
+        raise HarnessError(f"{log.name} does not say how many processors its machine had: give --procs N")
+    starts = _Starts.of(log)
+    if not len(starts.job):
+        raise HarnessError(f"{log.name}: of none of its {len(log.jobs):,} jobs it is known when it started")
+    broken, void = (_overtaking(starts, slack) if promise == "fcfs" else None), 0
+    if promise == "easy":
+        broken, void = _delay(starts, procs, slack)
+    left_out = len(log.jobs) - len(starts.job)
+    overcommitted = _overcommitment(starts, procs)
+    return Verified(log.name, len(starts.job), left_out, procs, overcommitted, cast(Promise, promise), broken, void)
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """The jobs that ran, in queue order."""
+
+    job: Ints
+    submit: Floats
+    start: Floats
+    end: Floats
+    planned: Floats  # when they were to end at the latest, by their requested time
+    procs: Floats
+
+    @staticmethod
+    def of(log: Log) -> "_Starts":
+        jobs = log.jobs
+        submit, wait, run, asked, procs, used = (
+            jobs[name].to_numpy(dtype=np.float64)
+            for name in ("submit", "wait", "run", "estimate", "procs", "used_procs")
+        )
+        width = np.where(procs > 0, procs, used)
+        kept = np.flatnonzero((submit >= 0) & (wait >= 0) & (run >= 0) & (width > 0))
+        kept = kept[np.argsort(submit[kept], kind="stable")]
+        start = (submit + wait)[kept]
+        planned = start + np.where(asked > 0, asked, run)[kept]
+        number = jobs["job"].to_numpy(dtype=np.int64)[kept]
+        return _Starts(number, submit[kept], start, start + run[kept], planned, width[kept])
+
+    @cached_property
+    def head_from(self) -> Floats:
+        """When each became the first of the queue: submitted, and all before it started."""
+        before = np.concatenate([[-np.inf], np.maximum.accumulate(self.start)[:-1]])
+        head: Floats = np.maximum(self.submit, before)
+        return head
+
+    def breach(self, row: int, instant: float, why: str) -> Breach:
+        """Tell of a job, with the queue at an instant."""
+        waits = np.flatnonzero((self.submit <= instant) & (self.start > instant))
+        queue = tuple(self.job[waits[:_NAMED]].tolist())
+        return Breach(int(self.job[row]), instant, float(self.start[row]), why, queue, len(waits))
+
+
+def _overcommitment(starts: _Starts, procs: int) -> Breach | None:
+    held = starts.end > starts.start  # who runs no time holds nothing
+    busy = Occupation(starts.submit[held], starts.start[held], starts.end[held], starts.procs[held])
+    instants, used = busy.steps
+    over = np.flatnonzero(used > procs)
+    if not len(over):
+        return None
+    instant = float(instants[over[0]])
+    row = int(np.flatnonzero(held & (starts.start == instant))[-1])
+    return starts.breach(row, instant, f"{used[over[0]]:,.0f} processors are in use, of {procs:,}")
+
+
+def _overtaking(starts: _Starts, slack: float) -> Breach | None:
+    """Find the first start of a job while one that was submitted before it waits."""
+    latest = np.maximum.accumulate(starts.start)
+    # Of those submitted at once, the order is anybody's.
+    earlier = np.searchsorted(starts.submit, starts.submit, "left") - 1
+    overtakes = (earlier >= 0) & (starts.start < latest[np.maximum(earlier, 0)] - slack)
+    if not overtakes.any():
+        return None
+    rows = np.flatnonzero(overtakes)
+    row = int(rows[np.argmin(starts.start[rows])])
+    passed = int(np.flatnonzero(starts.start[: earlier[row] + 1] > starts.start[row] + slack)[0])
+    return starts.breach(passed, float(starts.start[row]), f"job {starts.job[row]}, submitted later, starts before it")
+
+
+def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:
+    """Find the first of the queue that starts later than it could, by requested times, when it became the first.
+
+    Return also how many were late because a job ran longer than it was to, which voids the promise.
+    """
+    late: list[tuple[float, int]] = []
+    void = 0
+    for row in np.flatnonzero(starts.start > starts.head_from + slack).tolist():
+        now = starts.head_from[row]
+        # Who overtakes at this very instant does so with the promise given.
+        runs = (starts.end > now) & (starts.start < now)
+        runs[:row] |= (starts.end[:row] > now) & (starts.start[:row] <= now)
+        runs = np.flatnonzero(runs)
+        ends = np.maximum(starts.planned[runs], now)
+        order = np.argsort(ends, kind="stable")
+        free = procs - starts.procs[runs].sum() + np.concatenate([[0.0], np.cumsum(starts.procs[runs][order])])
+        enough = np.flatnonzero(free >= starts.procs[row])
+        if not len(enough):
+            continue  # wider than the machine
+        promised = float(now if enough[0] == 0 else ends[order[enough[0] - 1]])
+        if starts.start[row] <= promised + slack:
+            continue
+        if (starts.end[runs] > starts.planned[runs]).any():
+            void += 1
+        else:
+            late.append((promised, row))
+    if not late:
+        return None, void
+    instant, first = min(late)
+    given = f"when it became the first of the queue, at {starts.head_from[first]:,.0f} s, it could count on then"
+    return starts.breach(first, instant, given), void

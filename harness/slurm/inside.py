@@ -1,0 +1,208 @@
+"""Runs below the accelerated clock, as a program of its own: starts the daemons, submits the jobs, waits, cleans up.
+
+`slurm_execution.py` starts it with a plan, reads what it tells on standard output, a line of JSON each, and keeps its
+standard input open for as long as it lives itself. Nothing but the standard library is used here, and only waits that
+the clock's library accelerates: no timeouts of locks or pipes.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+#: How long daemons may take to answer [s of the machine's own time, whatever the clock says].
+PATIENCE = 60.0
+
+#: How long nothing may happen while nothing runs before what still waits is given up [s of the workload].
+STANDSTILL = 1800.0
+
+
+class EndedError(Exception):
+    """Whoever watches is gone, or wants an end."""
+
+
+def tell(what: str, **more: Any) -> None:
+    """Write down what happened, for whoever watches."""
+    print(json.dumps({"what": what, **more}), flush=True)
+
+
+def watched() -> None:
+    """Raise if nobody holds the other end of standard input any more."""
+    try:
+        if os.read(0, 1) == b"":
+            raise EndedError
+    except BlockingIOError:
+        pass
+
+
+def wait_until(time_: float) -> None:
+    """Sleep until a time of the accelerated clock, and look now and then whether somebody still watches."""
+    while (left := time_ - time.time()) > 0:
+        time.sleep(min(left, 5.0))
+        watched()
+
+
+def called(*command: str) -> "subprocess.CompletedProcess[str]":
+    """Call a command of Slurm's, and wait for it."""
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+class Daemons:
+    """The processes of one small Slurm."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.plan = plan
+        self.speed = float(plan["speed"])
+        self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
+
+    def start(self, name: str, command: list[str]) -> None:
+        """Start one daemon; what it prints goes to a file."""
+        log = Path(self.plan["folder"]) / "log" / name
+        with log.open("wb") as file:
+            self.running.append((name, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)))
+
+    def wait(self, ready: Any, what: str) -> None:
+        """Wait until `ready()`; give up when a daemon has ended, or after a while."""
+        deadline = time.time() + PATIENCE * self.speed
+        while not ready():
+            for name, process in self.running:
+                if process.poll() is not None:
+                    tell("failed", why=f"{name} has ended", log=self.last_words(name))
+                    raise EndedError
+            if time.time() > deadline:
+                tell("failed", why=what, log=self.last_words("slurmctld"))
+                raise EndedError
+            wait_until(time.time() + 0.1 * self.speed)
+
+    def last_words(self, name: str) -> str:
+        """Return the end of what a daemon printed."""
+        log = Path(self.plan["folder"]) / "log" / name
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        telling = [line for line in lines if "error" in line or "fatal" in line] or lines
+        return " | ".join(telling[-3:])
+
+    def start_all(self) -> None:
+        """Start munge, the controller and one daemon a node, and wait until every node is idle."""
+        folder, programs = Path(self.plan["folder"]), self.plan["programs"]
+        files = [f"--{name}-file={folder}/munge/{name}" for name in ("key", "pid", "log", "seed")]
+        socket = folder / "munge" / "socket"
+        self.start("munged", [programs["munged"], "-F", "--force", f"--socket={socket}", *files])
+        self.wait(socket.exists, "munged did not open its socket")
+        self.start("slurmctld", [programs["slurmctld"], "-D", "-c"])
+        self.wait(lambda: "UP" in self.answer(programs["scontrol"], "ping"), "slurmctld does not answer")
+        for node in self.plan["nodes"]:
+            self.start(node, [programs["slurmd"], "-D", "-N", node])
+        self.wait(self.all_idle, "not every node became idle")
+
+    def all_idle(self) -> bool:
+        """Return whether every node serves."""
+        listed = self.answer(self.plan["programs"]["sinfo"], "-h", "-N", "-o", "%N %t").split("\n")
+        states = dict(line.split() for line in listed if line.strip())
+        return len(states) >= len(self.plan["nodes"]) and all(state in ("idle", "resv") for state in states.values())
+
+    def answer(self, *command: str) -> str:
+        """Return what a command of Slurm's prints."""
+        return called(*command).stdout
+
+    def stop_all(self) -> None:
+        """End every process that belongs to this execution, known by the configuration in its environment."""
+        for signalled in (signal.SIGTERM, signal.SIGKILL):
+            for _ in range(30):
+                for _, process in self.running:
+                    process.poll()
+                left = processes_of(self.plan["folder"])
+                if not left:
+                    return
+                for number in left:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, signalled)
+                time.sleep(0.1 * self.speed)
+
+
+def processes_of(folder: str) -> list[int]:
+    """Return the processes with this execution's configuration in their environment, but this one and the clock's."""
+    mark = f"SLURM_CONF={folder}/slurm.conf".encode()
+    spared = {os.getpid(), os.getppid()}
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) not in spared:
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
+    """Submit every job at its time; return when the workload's time 0 was, and Slurm's number of each job."""
+    plan = daemons.plan
+    first = float(int(time.time()) + 2 + int(0.2 * daemons.speed))
+    tell("began", at=first)
+    numbers: dict[int, int] = {}
+    for job, submit, arguments in plan["jobs"]:
+        wait_until(first + submit)
+        done = called(plan["programs"]["sbatch"], *arguments)
+        lag = time.time() - (first + submit)
+        if done.returncode == 0:
+            numbers[job] = int(done.stdout.split(";")[0])
+        refused = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["?"])[-1]
+        tell("submitted", job=job, lag=lag, refused=refused, ended=ended(plan))
+        watched()
+    return first, numbers
+
+
+def ended(plan: dict[str, Any]) -> int:
+    """Return how many jobs have ended."""
+    written = Path(plan["folder"]) / "log" / "jobcomp"
+    return written.read_bytes().count(b"\n") if written.exists() else 0
+
+
+def wait_for_the_end(daemons: Daemons, jobs: int) -> None:
+    """Wait until all jobs have ended, or nothing more happens."""
+    plan = daemons.plan
+    squeue = plan["programs"]["squeue"]
+    before, since = -1, time.time()
+    while (now := ended(plan)) < jobs:
+        if now != before:
+            before, since = now, time.time()
+            tell("ended", ended=now)
+        if time.time() - since > STANDSTILL and not daemons.answer(squeue, "-h", "-t", "R,CG").strip():
+            tell("stranded", waiting=daemons.answer(squeue, "-h", "-o", "%j %r").splitlines())
+            return
+        wait_until(time.time() + max(1.0, 0.2 * daemons.speed))
+    tell("ended", ended=now)
+
+
+def main(path: str) -> None:
+    """Carry out the plan at `path`."""
+    plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    os.set_blocking(0, False)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    daemons = Daemons(plan)
+    try:
+        daemons.start_all()
+        first, numbers = submit_all(daemons)
+        wait_for_the_end(daemons, len(numbers))
+        tell("done", first=first, numbers=numbers)
+    except (EndedError, KeyboardInterrupt):
+        pass
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        daemons.stop_all()
+        try:
+            watched()
+        except EndedError:  # nobody is left to do it
+            shutil.rmtree(plan["folder"], ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,122 @@
+"""Checks of what policies say about themselves: that a score varies or does not, an answer is constant, jobs wait."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import harness
+from harness.policy.kinds import Order
+from harness.testing.cases import Case
+from harness.testing.comparing import history, same
+from harness.testing.declared_checks import check
+from harness.testing.subject import Chosen, Subject, Wrong, spy
+
+
+@check(
+    "varies",
+    "the loop asks for a score once, when the job joins the queue, unless the order says varies=True: the queue would "
+    "be in an order that nobody asked for",
+    applies=lambda policy: isinstance(policy, Order) and not policy.varies,
+)
+def does_not_vary(subject: Subject, case: Case) -> None:
+    """Require of an order that does not say varies=True that a waiting job keeps the score it had when it came."""
+    for number, first, now, score in _scores(subject, case):
+        if score != first:
+            raise Wrong(
+                f"job {number} had the score {first:g} when it joined the queue and has {score:g} at {now:g} s, but "
+                "the order does not say varies=True"
+            )
+
+
+@check(
+    "varies=True",
+    "an order that says so is asked for every waiting job at every instant, which a log with long queues feels",
+    applies=lambda policy: isinstance(policy, Order) and policy.varies,
+    never="it says varies=True, and no waiting job's score ever changed",
+)
+def does_vary(subject: Subject, case: Case) -> bool:
+    """Return whether some waiting job's score changes."""
+    return any(score != first for _, first, _, score in _scores(subject, case))
+
+
+def _scores(subject: Subject, case: Case) -> Iterator[tuple[int, float, float, float]]:
+    """Yield number, score when first asked, time and score then of every waiting job at every instant."""
+    given: dict[tuple[int, int, int], tuple[float, tuple[Any, ...]]] = {}
+    found: list[tuple[int, float, float, float]] = []
+    function = getattr(subject.policy.function, "py_func", subject.policy.function)
+
+    def stay(job: Any) -> tuple[int, int, int]:
+        """Tell the job's stays in the queue apart: who was suspended or interrupted joins it anew."""
+        return int(job.number), int(job.preemptions), int(job.restarts)
+
+    def before(job: Any, clock: Any, *own: Any) -> None:
+        if stay(job) not in given:
+            kept = own if subject.policy.learn else deepcopy(own)  # type: ignore[attr-defined]  # what it learns counts
+            given[stay(job)] = float(function(job, clock, *deepcopy(own))), kept
+
+    def again(state: Any, *more: Any) -> None:
+        for index in harness.waiting(state):
+            job = state.jobs[index]
+            first, own = given[stay(job)]
+            found.append(
+                (int(job.number), first, float(state.clock.now), float(function(job, state.clock, *deepcopy(own))))
+            )
+
+    def watched(chosen: Chosen) -> Chosen:
+        spy(chosen, subject.part, before=before)
+        spy(chosen, "rate", before=again)
+        return chosen
+
+    subject.run(case, watched=watched)
+    yield from found
+
+
+@check(
+    "constant",
+    "a policy that says constant=True is asked at the first instant only",
+    applies=lambda policy: bool(getattr(policy, "constant", False)),
+)
+def constant(subject: Subject, case: Case) -> None:
+    """Require of a policy that says constant=True that it would decide the same if it were asked at every instant."""
+    asked = replace(subject, policy=replace(subject.policy, constant=False))  # type: ignore[call-arg]
+    same(subject.run(case), asked.run(case), "asked once and asked at every instant, as constant=True says it may be")
+
+
+@check(
+    "preemptive=True",
+    "users avoid policies that suspend jobs where their machine cannot",
+    applies=lambda policy: bool(getattr(policy, "preemptive", False)),
+    never="it says preemptive=True, and no job was ever suspended or requeued",
+)
+def suspends(subject: Subject, case: Case) -> bool:
+    """Return whether some job is suspended, the last to come being the first in the queue."""
+    last_first = replace(case, company={**case.company, "order": "lcfs"})
+    jobs = subject.run(last_first).outcome.jobs
+    return bool(jobs.preemptions.any() or jobs.restarts.any())
+
+
+@check(
+    "rejects=True",
+    "averages leave rejected jobs out: a policy that rejects cannot be compared with others by them",
+    applies=lambda policy: bool(getattr(policy, "rejects", False)),
+    never="it says rejects=True, and rejects no job",
+)
+def rejects(subject: Subject, case: Case) -> bool:
+    """Return whether some job that the platform could run is rejected: one that left without being served."""
+    jobs = subject.run(case).outcome.jobs
+    return bool(((jobs.status == harness.UNACCEPTED) & ~np.isnan(jobs.end)).any())
+
+
+@check(
+    "learn",
+    "it is called at every instant, for nothing if what it learns decides nothing",
+    applies=lambda policy: bool(getattr(policy, "learn", None)),
+    never="it says learn=…, and what it learns never changed anything",
+)
+def learns(subject: Subject, case: Case) -> bool:
+    """Return whether the run would be another one if nothing were learnt."""
+    ignorant = replace(subject, policy=replace(subject.policy, learn=None))  # type: ignore[call-arg]
+    return history(subject.run(case)) != history(ignorant.run(case))

@@ -1,0 +1,98 @@
+"""Checks of what start policies guarantee."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import harness
+from harness.testing.cases import Case
+from harness.testing.declared_checks import GUARANTEES, check, guarantee
+from harness.testing.subject import Chosen, Subject, Wrong, spy
+
+
+@check(
+    "guarantees",
+    "a guarantee that nothing checks is worth nothing to those who rely on it",
+    applies=lambda policy: bool(getattr(policy, "guarantees", ())),
+    crowds=0,
+    most=1,
+)
+def known_guarantees(subject: Subject, case: Case) -> None:
+    """Require that a check stands behind whatever is guaranteed."""
+    for promise in getattr(subject.policy, "guarantees", ()):
+        if promise not in GUARANTEES:
+            raise Wrong(f"it guarantees {promise!r}, of which nothing is known: expected {', '.join(GUARANTEES)}")
+
+
+@guarantee("nobody overtakes", equal=True)
+def nobody_overtakes(subject: Subject, case: Case) -> None:
+    """Require that nobody starts while somebody before it in the queue still waits."""
+
+    def after(answer: Any, state: Any, *own: Any) -> None:
+        left = 0
+        for index in harness.waiting(state):
+            job = state.jobs[index]
+            if job.status == harness.WAITING:
+                left = left or int(job.number)
+            elif left:
+                raise Wrong(f"at {state.clock.now:g} s job {job.number} starts although job {left} is before it")
+
+    _promised(subject, case, after, {})
+
+
+@guarantee("first reservation", equal=True, bound=True)
+def first_reservation(subject: Subject, case: Case) -> None:
+    """Require that the first job that does not fit starts no later than it would if no later one were let in."""
+    promised: dict[int, float] = {}
+
+    def after(answer: Any, state: Any, *own: Any) -> None:
+        for index in harness.waiting(state):
+            job = state.jobs[index]
+            if job.status == harness.WAITING:
+                at, spare = harness.reservation(state, index)
+                if spare < 0:
+                    raise Wrong(f"at {state.clock.now:g} s job {job.number} is promised {-spare} processors too many")
+                _not_later(promised, int(job.number), float(at))
+                return
+
+    _promised(subject, case, after, promised, before=lambda state, *own: after(None, state))
+
+
+@guarantee("every reservation", equal=True, bound=True, orders=("fcfs", "lcfs", "spf", "saf"))
+def every_reservation(subject: Subject, case: Case) -> None:
+    """Require that whoever waits holds a reservation, `job.reserved`, which never moves later."""
+    promised: dict[int, float] = {}
+
+    def after(answer: Any, state: Any, *own: Any) -> None:
+        for index in harness.waiting(state):
+            job = state.jobs[index]
+            if job.status == harness.WAITING:
+                if not job.reserved >= state.clock.virtual:
+                    raise Wrong(
+                        f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}, where "
+                        "one not yet past was expected"
+                    )
+                _not_later(promised, int(job.number), float(job.reserved))
+
+    _promised(subject, case, after, promised)
+
+
+def _not_later(promised: dict[int, float], number: int, at: float) -> None:
+    before = promised.get(number, math.inf)
+    if at > before + 1e-6:
+        raise Wrong(f"job {number} was promised {before:g} s, and later {at:g} s")
+    promised[number] = at
+
+
+def _promised(
+    subject: Subject, case: Case, after: Callable[..., None], promised: dict[int, float], **calls: Callable[..., None]
+) -> None:
+    def watched(chosen: Chosen) -> Chosen:
+        spy(chosen, "start", after=after, **calls)
+        return chosen
+
+    frame = subject.run(case, watched=watched).frame
+    for number, at in promised.items():
+        start = frame["start"][number - 1]
+        if start > at + 1e-6:
+            raise Wrong(f"job {number} was promised {at:g} s, and started at {start:g} s")

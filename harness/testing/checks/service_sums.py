@@ -1,0 +1,157 @@
+"""Checks of who got what, counted from outside: cores and memory, work, time and joules."""
+
+import math
+from collections import defaultdict
+from typing import Any
+
+from harness.platform.machine import NodeType
+from harness.policy.kinds import Rate
+from harness.policy.spec import Choice
+from harness.results.schedule import Schedule
+from harness.testing.cases import NEVER, Case, Job
+from harness.testing.comparing import close
+from harness.testing.declared_checks import check
+from harness.testing.subject import Chosen, Subject, Wrong
+from harness.testing.watch import Stretch, Watch, node_types
+
+
+@check(
+    "capacity",
+    "a schedule in which two jobs have the same core at the same time cannot be carried out by any machine",
+)
+def capacity(subject: Subject, case: Case) -> None:
+    """Require that nodes are never given more than they have, and every job is where it may be, as wide as it asked."""
+    watch = Watch()
+    subject.run(case, watched=watch.around)
+    nodes = node_types(case.platform)
+    constrained = len({node.partition for node in nodes}) > 1
+    used = defaultdict(list)
+    for stretch in watch.stretches:
+        job = case.jobs[stretch.job - 1]
+        width = sum(cores for _, cores in stretch.pieces)
+        if width != job.procs:
+            raise Wrong(f"job {stretch.job} asked for {job.procs} processors and got {width}, at {stretch.begin:g} s")
+        if stretch.begin < job.submit:
+            raise Wrong(f"job {stretch.job} started at {stretch.begin:g} s, before it was submitted")
+        for node, cores in stretch.pieces:
+            used[node].append((stretch, cores))
+            if constrained and job.partition not in (-1, nodes[node].partition):
+                raise Wrong(f"job {stretch.job} of partition {job.partition} ran on node {node} of another")
+    for number, uses in used.items():
+        _fits(number, uses, nodes[number], case.jobs)
+
+
+def _fits(number: int, uses: list[tuple[Stretch, int]], node: NodeType, jobs: tuple[Job, ...]) -> None:
+    for begun, _ in uses:
+        now = begun.begin
+        there = [(s, cores) for s, cores in uses if s.begin <= now and not s.end <= now]
+        cores = sum(cores for _, cores in there)
+        memory = sum(cores * max(0.0, jobs[s.job - 1].memory) for s, cores in there)
+        who = ", ".join(str(s.job) for s, _ in there)
+        if cores > node.cores:
+            raise Wrong(f"at {now:g} s node {number} of {node.cores} cores serves {cores} at once, for jobs {who}")
+        if memory > node.memory:
+            raise Wrong(f"at {now:g} s jobs {who} hold {memory:g} KB on node {number}, which has {node.memory:g}")
+
+
+@check(
+    "completeness",
+    "averages are only comparable between policies that did the same work for the same jobs",
+)
+def completeness(subject: Subject, case: Case) -> None:
+    """Require that every job that the platform can run gets exactly its work done, and nobody else runs."""
+    watch = Watch()
+    _complete(case, subject.run(case, watched=watch.around), watch)
+
+
+def switching(state: Any, memory: Any) -> float:
+    """Set another rate whenever it is asked."""
+    memory[0] += 1
+    return 0.75 if memory[0] % 3 == 0 else 1.25 if memory[0] % 3 == 1 else 1.0
+
+
+SWITCHING = Choice(Rate("switching", switching, memory=1), {})
+
+
+@check(
+    "switching",
+    "work is done at the rate of the moment, and switching it must neither lose nor give any",
+    applies=lambda policy: not isinstance(policy, Rate),
+)
+def work_at_changing_rates(subject: Subject, case: Case) -> None:
+    """Require the same of a run whose rate is another at every instant."""
+    watch = Watch()
+
+    def watched(chosen: Chosen) -> Chosen:
+        chosen["rate"] = SWITCHING
+        return watch.around(chosen)
+
+    _complete(case, subject.run(case, watched=watched), watch)
+
+
+def _complete(case: Case, schedule: Schedule, watch: Watch) -> None:
+    nodes = node_types(case.platform)
+    frame, jobs = schedule.frame, schedule.outcome.jobs
+    _ended_as_expected(case, schedule, nodes)
+    done: dict[int, float] = defaultdict(float)
+    served: dict[int, float] = defaultdict(float)
+    record = {int(one.number): one for one in jobs}
+    for stretch in watch.stretches:
+        if stretch.restarts < record[stretch.job].restarts:  # what was done then is lost
+            continue
+        speed = min(case.platform.speed(nodes[node]) for node, _ in stretch.pieces)
+        end = stretch.end if math.isfinite(stretch.end) else frame["end"][stretch.job - 1]
+        done[stretch.job] += speed * watch.virtual(stretch.begin, end)
+        served[stretch.job] += end - stretch.begin
+    asleep = str(schedule.scheduler["sleep"]) != "never"  # then waking takes part of the service
+    # In whole seconds, nothing is rounded.
+    equal = (lambda one, other: one == other) if _whole(case, watch) else close
+    for number, work in done.items():
+        wanted = case.jobs[number - 1].work + record[number].overhead
+        if not equal(work, wanted) and not (asleep and work > wanted):
+            raise Wrong(f"job {number} has {wanted:g} s of work at reference speed, and {work:g} s of it were done")
+    for number, service in zip(jobs.number, jobs.service, strict=True):
+        if not close(service, served[int(number)]) and not asleep:
+            raise Wrong(f"job {number} is said to have been served for {service:g} s, and was for {served[number]:g} s")
+    _charged(schedule)
+
+
+def _ended_as_expected(case: Case, schedule: Schedule, nodes: list[NodeType]) -> None:
+    """Refuse jobs that end otherwise than by their work, their patience, or a policy that may reject them."""
+    frame = schedule.frame
+    ends = zip(case.jobs, frame["status"], frame["start"], frame["end"], strict=True)
+    may_reject = schedule.policies["start"].says("rejects")
+    for number, (job, status, start, end) in enumerate(ends, 1):
+        if may_reject and status == "unaccepted" and math.isnan(start) and end >= job.submit:
+            continue
+        possible = job.procs <= sum(_most(node, job, nodes) for node in nodes)
+        if status != ("unaccepted" if not possible else "completed" if job.patience == NEVER else "cancelled"):
+            raise Wrong(f"job {number} is {status} in the end, which it should not be")
+        if possible and math.isnan(end):
+            raise Wrong(f"job {number} never ended")
+        if status == "cancelled" and math.isnan(start) and end != job.submit + job.patience:
+            raise Wrong(
+                f"job {number} left at {end:g} s, although it was to wait until {job.submit + job.patience:g} s"
+            )
+
+
+def _whole(case: Case, watch: Watch) -> bool:
+    """Return whether every job ran at full speed, from one whole second to another."""
+    full = len(case.platform.types) == 1 and all(rate == 1 for _, rate in watch.rates)
+    return full and all(float(stretch.begin).is_integer() for stretch in watch.stretches)
+
+
+def _charged(schedule: Schedule) -> None:
+    """Refuse joules that somebody drew and nobody is charged, or the other way round."""
+    nodes, jobs = schedule.outcome.nodes, schedule.outcome.jobs
+    total = float(nodes.energy.sum())
+    apart = sum(float(nodes[name].sum()) for name in nodes.dtype.names if name.endswith("_energy"))
+    if not close(total, float(jobs.energy.sum()) + apart):
+        raise Wrong(f"jobs are charged {jobs.energy.sum():g} J and idle nodes {apart:g} J of {total:g} J")
+
+
+def _most(node: NodeType, job: Job, nodes: list[NodeType]) -> float:
+    """Return how many processors of an empty node a job may have."""
+    if len({other.partition for other in nodes}) > 1 and job.partition not in (-1, node.partition):
+        return 0
+    return min(node.cores, node.memory // job.memory) if job.memory > 0 else node.cores

@@ -1,0 +1,78 @@
+"""Checks that only what happens matters, not when it is looked at: another calendar, another clock, more questions."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import harness
+from harness.policy.kinds import Policy, Sleep
+from harness.policy.spec import Choice
+from harness.testing.cases import Case
+from harness.testing.declared_checks import check
+from harness.testing.subject import Chosen, Subject, Wrong
+
+_WAY_OUT = "; if that is meant, as with a rule for the night, the policy says timed=True"
+
+
+@check(
+    "calendar",
+    "a log from another year would be scheduled otherwise" + _WAY_OUT,
+    applies=lambda policy: not policy.timed,
+    equal=True,
+)
+def calendar(subject: Subject, case: Case) -> None:
+    """Require the same schedule, later by 2³⁰ s, if every job is submitted later by that."""
+    later = tuple(replace(job, submit=job.submit + 2.0**30) for job in case.jobs)
+    one, other = subject.run(case), subject.run(replace(case, jobs=later))
+    _equal(one.frame["start"] + 2.0**30, other.frame["start"], "with all submissions moved by 2³⁰ s", 2.0**-40)
+
+
+def _start(policy: Policy) -> bool:
+    return policy.hook == "start_jobs" and not policy.timed
+
+
+@check("stretch", "the unit of time is nobody's choice" + _WAY_OUT, applies=_start, equal=True)
+def stretch(subject: Subject, case: Case) -> None:
+    """Require the schedule of a machine at a quarter of the speed to be that of full speed, four times as long."""
+    slower = tuple(replace(job, submit=4 * job.submit, patience=4 * job.patience) for job in case.jobs)
+    company = {**case.company, "rate": "fixed(rate=0.25)"}
+    one, other = subject.run(case), subject.run(replace(case, jobs=slower, company=company))
+    _equal(4 * one.frame["start"], other.frame["start"], "four times as slow, with four times as long between jobs")
+
+
+def impatient(state: Any, every: float = 0.25) -> None:
+    """Ask to be called again all the time, and do nothing."""
+    if state.clock.queued + state.clock.running > 0:
+        harness.call_again(state, state.clock.now + every)
+
+
+IMPATIENT = Sleep("impatient", impatient)
+
+
+@check(
+    "asked more often",
+    "what it does would depend on what else is going on in the machine; a policy that waits for a time asks "
+    "harness.call_again for it" + _WAY_OUT,
+    applies=lambda policy: _start(policy) and not policy.preemptive,  # type: ignore[attr-defined]
+    equal=True,
+    orders=("fcfs", "lcfs", "spf", "saf"),
+)
+def asked_more_often(subject: Subject, case: Case) -> None:
+    """Require that nothing is decided at instants at which nothing happens."""
+    calm = subject.run(case)
+    span = float(np.nanmax(calm.frame["end"], initial=0.0) - case.jobs[0].submit)
+    every = 0.25 * max(1.0, 2.0 ** np.ceil(np.log2(max(span, 1.0) / 128)))
+
+    def watched(chosen: Chosen) -> Chosen:
+        chosen["sleep"] = Choice(IMPATIENT, {"every": every})
+        return chosen
+
+    _equal(calm.frame["start"], subject.run(case, watched=watched).frame["start"], f"if it is asked every {every:g} s")
+
+
+def _equal(one: Any, other: Any, when: str, rounding: float = 0.0) -> None:
+    """Refuse starts that differ by more than `rounding`, relative to them: at rates, sums of large numbers round."""
+    for number, (first, second) in enumerate(zip(one, other, strict=True), 1):
+        if not np.isclose(first, second, rtol=rounding, atol=0.0, equal_nan=True):
+            raise Wrong(f"{when}, job {number} starts at {second:.15g} s, where {first:.15g} s was expected")

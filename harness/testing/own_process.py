@@ -1,0 +1,137 @@
+"""The checks of a plugin in a process of their own: whatever it does to that, there is a verdict."""
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from harness.errors import HarnessError
+from harness.testing import kit
+from harness.testing.offered import offered
+from harness.testing.subject import find
+
+#: How long a policy may take over one case, compiling included, before it is given up [s].
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of the checks of one policy."""
+
+    policy: str
+    hook: str
+    passed: int
+    of: int
+    failed: str = ""  # which check
+    why: str = ""
+
+
+def check_plugin(what: str, examples: int, tell: Callable[[str], None], patience: float = PATIENCE) -> list[Checked]:
+    """Put every policy that `what` offers to the checks, in another process, or more if it ends one.
+
+    `tell` is told what is being checked.
+    """
+    results: list[Checked] = []
+    while True:
+        now: dict[str, Any] = {"policy": "", "hook": "", "check": "", "passed": 0, "of": 0}
+        for said in _said(what, examples, len(results), patience):
+            match said:
+                case {"refused": sentence}:
+                    raise HarnessError(str(sentence))
+                case {"note": note}:
+                    print(note, file=sys.stderr)
+                case {"checked": checked}:
+                    results.append(Checked(**checked))
+                case {"over": True}:
+                    return results
+                case {"ended": how} if not now["policy"]:
+                    raise HarnessError(f"{what}: it {how} while it was loaded: expected a plugin that can be imported")
+                case {"ended": how}:
+                    where = f"the policy {now['policy']!r} ({now['hook']}) {how}, in the check {now['check']!r}"
+                    results.append(Checked(now["policy"], now["hook"], now["passed"], now["of"], now["check"], where))
+                case {"policy": policy}:
+                    now = said
+                    tell(f"{policy}: {said['check']} ({said['passed'] + 1} of {said['of']})")
+
+
+def _said(what: str, examples: int, skip: int, patience: float) -> Iterator[dict[str, Any]]:
+    """Yield what the other process says, and last, unless it is over, how it ended."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-m", __name__, what, str(examples), str(skip), str(writing)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    # What a plugin prints is not part of the answer.
+    child = subprocess.Popen(command, pass_fds=(writing,), stdin=subprocess.DEVNULL, stdout=2, env=environment)
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            for line in _lines(pipe, patience):
+                said = json.loads(line)
+                yield said
+                if said.get("over") is True:  # a policy may have that name
+                    return
+        status = child.wait(timeout=patience)
+        yield {"ended": f"ended the process by signal {-status}" if status < 0 else f"ended the process ({status})"}
+    except TimeoutError:
+        yield {"ended": f"does not come back: nothing was heard of it for {patience:g} s"}
+    finally:
+        child.kill()
+        child.wait()
+
+
+def _lines(pipe: IO[bytes], patience: float) -> Iterator[bytes]:
+    """Yield the lines that arrive; raise TimeoutError when none does for too long."""
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            if not selector.select(patience):
+                raise TimeoutError
+            part = pipe.read(65536)
+            if not part:
+                return
+            *lines, rest = (rest + part).split(b"\n")
+            yield from lines
+
+
+def _check_here(what: str, examples: int, skip: int, say: Callable[[dict[str, Any]], None]) -> None:
+    """Check the policies after the first `skip`, and say so: in the other process."""
+    plugins, policies = offered(what)
+    for policy in policies[skip:]:
+        said = {"policy": policy.name, "hook": policy.hook, "check": "runs", "passed": 0, "of": 0}
+        say(said)
+        subject = find(policy.name, policy.hook, plugins)
+        if subject.plain:
+            say({"note": f"{policy.name} runs as plain Python: {subject.plain}"})
+        checks = kit.chosen_checks(subject)
+        checked = Checked(policy.name, policy.hook, len(checks), len(checks))
+        for passed, check in enumerate(checks):
+            say(said | {"check": check.name, "passed": passed, "of": len(checks)})
+            try:
+                kit.run_check(subject, check, examples, lambda: say({}))
+            except kit.PolicyFailure as failure:
+                checked = Checked(policy.name, policy.hook, passed, len(checks), failure.check, str(failure))
+                break
+        say({"checked": vars(checked)})
+    say({"over": True})
+
+
+def main() -> None:
+    """Check what the command line says, and tell it to the file that is open under the number given last."""
+    what, examples, skip, number = sys.argv[1:]
+    with os.fdopen(int(number), "w", encoding="utf-8") as pipe:
+
+        def say(thing: dict[str, Any]) -> None:
+            print(json.dumps(thing), file=pipe, flush=True)
+
+        try:
+            _check_here(what, int(examples), int(skip), say)
+        except HarnessError as error:
+            say({"refused": str(error)})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Workloads of ElastiSim (its JSON), as far as they need no network: rigid jobs that compute so many iterations."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from harness.disk.stored import beginning, stored_bytes, suffix_of, unpacked
+from harness.errors import HarnessError
+from harness.workload.frame import log_from_frame
+from harness.workload.log import Log
+
+#: The arguments that say how long a job computes [s] on `base_nodes` nodes.
+_LENGTHS = ("iterations", "nstep")
+
+
+def is_elastisim(path: str) -> bool:
+    """Say whether `path` is a JSON file of jobs that name an application model."""
+    return suffix_of(path) == ".json" and '"application_model"' in beginning(path)
+
+
+def read_elastisim(path: str | Path) -> Log:
+    """Read JSON with `jobs`: `type`, `submit_time`, `num_nodes`, `arguments` (`iterations` or `nstep`, `base_nodes`).
+
+    A job takes a second an iteration on `base_nodes` nodes, and on others accordingly; processors are nodes. Jobs are
+    numbered from 1 in the order of the file. `walltime` is the requested time, if it is there.
+    """
+    path = Path(path)
+    try:
+        content = json.loads(unpacked(stored_bytes(path, "a workload of ElastiSim"), path))
+        rows = [_row(number, job, path) for number, job in enumerate(content["jobs"], 1)]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise HarnessError(
+            f"{path}: expected a workload of ElastiSim: jobs, with type, submit_time, num_nodes and arguments with "
+            f"{' or '.join(_LENGTHS)}; {type(error).__name__}: {error}"
+        ) from error
+    frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate"])
+    return log_from_frame(frame, path.name.split(".json")[0], source=str(path))
+
+
+def _row(number: int, job: dict[str, Any], path: Path) -> tuple[float, ...]:
+    """Return one job as a row."""
+    if job["type"] != "rigid":
+        raise HarnessError(
+            f"{path}: job {number} is {job['type']!r}: expected 'rigid', a number of nodes that is fixed"
+        )
+    arguments = job["arguments"]
+    length = next((arguments[name] for name in _LENGTHS if name in arguments), None)
+    if length is None:
+        raise HarnessError(
+            f"{path}: job {number}: expected arguments with {' or '.join(_LENGTHS)}, not {arguments!r:.60}"
+        )
+    nodes = int(job["num_nodes"])
+    run = float(length) * float(arguments.get("base_nodes", nodes)) / nodes
+    return number, float(job["submit_time"]), run, nodes, float(job.get("walltime", -1))

@@ -1,0 +1,104 @@
+"""What was read once is kept in binary form, so that reading it again is fast.
+
+A file of the cache is the SHA-256 of the rest, then a numpy `.npz` archive. Its name says which content it
+stands for (hash of the log file's bytes, which reader, strict or lenient) and in which format. It is only ever
+a copy: any file of it may be deleted, and one that is damaged, foreign or unreachable is as good as none.
+"""
+
+import hashlib
+import io
+import json
+import time
+from contextlib import suppress
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.disk.atomic import replacing_quietly
+from harness.disk.data_search import cache_folder
+from harness.workload.log import Step
+
+#: Raised whenever the format below, or what a reader makes of a file, changes.
+_VERSION = 1
+
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True)
+class CachedReading:
+    """Everything about a log that follows from its file's bytes alone."""
+
+    jobs: pd.DataFrame
+    header: tuple[str, ...]
+    steps: tuple[Step, ...]
+    digest: str
+
+
+def load(key: str) -> CachedReading | None:
+    """Return what was saved under `key`, or None if that is not there or not intact."""
+    try:
+        content = _file(key).read_bytes()
+    except OSError:
+        return None
+    checksum, archive = content[:_DIGEST_BYTES], memoryview(content)[_DIGEST_BYTES:]
+    if hashlib.sha256(archive).digest() != checksum:
+        return None
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        about = json.loads(arrays["about"].tobytes())
+        columns = {str(name): _widened(arrays[name]) for name in about["columns"]}
+    return CachedReading(
+        jobs=pd.DataFrame(columns, copy=False),
+        header=tuple(about["header"]),
+        steps=tuple(Step(*step) for step in about["steps"]),
+        digest=about["digest"],
+    )
+
+
+def save(key: str, reading: CachedReading) -> None:
+    """Keep `reading` under `key`; where the folder cannot be written, do nothing."""
+    about = {
+        "columns": list(reading.jobs.columns),
+        "header": reading.header,
+        "steps": [astuple(step) for step in reading.steps],
+        "digest": reading.digest,
+    }
+    arrays: dict[str, npt.NDArray[Any]] = {
+        str(name): _narrowed(reading.jobs[name].to_numpy()) for name in reading.jobs.columns
+    }
+    archive = io.BytesIO()
+    np.savez(archive, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+    try:
+        _file(key).parent.mkdir(parents=True, exist_ok=True)
+        _sweep(_file(key).parent)
+        with replacing_quietly(_file(key)) as temporary:
+            temporary.write_bytes(hashlib.sha256(archive.getbuffer()).digest() + archive.getbuffer())
+    except OSError:
+        pass  # no room, no permission: the next reading is slow again, and just as right
+
+
+def _file(key: str) -> Path:
+    return cache_folder() / "logs" / f"{key}.v{_VERSION}.npz"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers left behind that were killed an hour ago or earlier."""
+    for left in folder.glob(".*"):
+        with suppress(OSError):  # another process may have swept it
+            if left.stat().st_mtime < time.time() - 3600:
+                left.unlink()
+
+
+def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return whole numbers in the smallest type that holds them: most columns of most logs are −1 throughout."""
+    if values.dtype != np.int64:
+        return values
+    smallest = np.promote_types(np.min_scalar_type(int(values.min())), np.min_scalar_type(int(values.max())))
+    return values.astype(smallest if smallest.kind in "iu" else np.int64)
+
+
+def _widened(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return values.astype(np.int64) if values.dtype.kind in "iu" else values

@@ -1,0 +1,34 @@
+"""A workload by what its user calls it: every plugin that reads workloads is asked."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.disk.data_search import data_folders, find_below, is_file_name
+from harness.errors import HarnessError
+from harness.policy.registry import plugins as load_plugins
+
+if TYPE_CHECKING:
+    from harness.workload.log import Log
+
+
+def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterable[str | Path] = ()) -> "Log":
+    """Read a log by path or short name, or generate one: `KTH-SP2`, `my.swf.gz`, `lublin(jobs=1000)`, …"""
+    hook = load_plugins(*map(str, plugins)).manager.hook
+    try:
+        log = hook.read_workload(source=locate(str(source)), lenient=lenient)
+    except Exception as error:
+        if not isinstance(error, HarnessError):
+            error.add_note(f"while a plugin read the workload {source}")
+        raise
+    if log is None:
+        raise HarnessError(f"{source}: no plugin reads such a workload")
+    return log  # type: ignore[no-any-return]
+
+
+def locate(source: str) -> str:
+    """Return the path of a file that is below a folder of `HARNESS_DATA` if it is not here; else `source` as it is."""
+    if not is_file_name(source) or os.path.isabs(source) or os.path.exists(source):
+        return source
+    return str(find_below(data_folders(), source) or source)

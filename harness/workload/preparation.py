@@ -1,0 +1,130 @@
+"""How a log becomes the jobs that are replayed: every option declared once, here.
+
+The arguments of `prepare`, the keys of a field's workloads, the options of the commands, what is refused and what a
+workload's digest holds all follow from the fields of `Preparation`. A new option is a new field, and a step in
+`harness.workload.steps` that heeds it.
+"""
+
+import hashlib
+import json
+import math
+import re
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from numbers import Integral, Real
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from harness.errors import HarnessError, did_you_mean
+
+#: Part of every workload's identity; raised whenever a preparation means something else than before.
+_RECIPE = 1
+
+#: The options that are part of every digest. A later one is only where it is given: no published digest changes.
+_FIRST = frozenset(
+    ("procs_from", "estimates", "overrun", "unknown", "memory", "jobs", "load", "start", "stop", "filter", "width")
+)
+
+
+@dataclass(frozen=True)
+class Option:
+    """What there is to say about an option besides its type and default."""
+
+    help: str
+    flag: str = ""  # on the command line; its name with dashes if empty
+    metavar: str | None = None
+    above: float | None = None  # the numbers that are allowed
+    keeps_waits: bool = True  # whether the log's waits still say something about the jobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """The choices of a preparation, in the order in which they are heeded."""
+
+    start: Annotated[float | None, Option("jobs submitted from then on, in s after the first", "--from")] = None
+    stop: Annotated[float | None, Option("jobs submitted before then, in s after the first", "--to")] = None
+    jobs: Annotated[int | None, Option("the first so many jobs, before any is dropped", above=0)] = None
+    procs_from: Annotated[Literal["requested", "used"], Option("width of a job: requested or used processors")] = (
+        "requested"
+    )
+    unknown: Annotated[Literal["drop", "cancel"], Option("jobs without a runtime: drop, or replay as cancel")] = "drop"
+    estimates: Annotated[str, Option("requested, actual, or factor(f)")] = "requested"
+    overrun: Annotated[Literal["raise", "clip"], Option("jobs over their estimate: raise it, or clip them")] = "raise"
+    memory: Annotated[Literal["requested", "ignored"], Option("memory per processor: requested, or ignored")] = (
+        "requested"
+    )
+    filter: Annotated[str | None, Option("jobs like 'procs <= 64 and user != 3'", metavar="CONDITION")] = None
+    width: Annotated[
+        float | None, Option("multiply the widths, to fit another machine", above=0, keeps_waits=False)
+    ] = None
+    load: Annotated[
+        float | None,
+        Option("multiply the load: interarrival times are divided by it", above=0, keeps_waits=False),
+    ] = None
+
+    def __post_init__(self) -> None:
+        for name, kind, option in declared():
+            object.__setattr__(self, name, _checked(name, getattr(self, name), kind, option))
+        begin, end = (-math.inf if self.start is None else self.start), (math.inf if self.stop is None else self.stop)
+        if not begin < end:
+            raise HarnessError(f"start={self.start!r}, stop={self.stop!r}: expected start before stop, in seconds")
+        if self.estimates not in ("requested", "actual") and not self.factor >= 1:
+            if not self.estimates.startswith("factor"):
+                raise _unknown_word("estimates", self.estimates, ("requested", "actual", "factor(f)"))
+            raise HarnessError(f"estimates={self.estimates!r}: expected factor(f), f at least 1, as in factor(2)")
+        if self.filter is not None:
+            from harness.workload.condition import Condition  # numpy: the command line starts without it
+
+            object.__setattr__(self, "filter", Condition(self.filter).text)  # in its one spelling
+
+    @property
+    def factor(self) -> float:
+        """The f of `estimates="factor(f)"`; not a number for other estimates."""
+        match = re.fullmatch(r"factor\(\s*(\d+(?:\.\d*)?|\.\d+)\s*\)", self.estimates)
+        return float(match[1]) if match else math.nan
+
+    @property
+    def without_waits(self) -> list[tuple[str, Option]]:
+        """The options given here after which the log's waits are those of another stream of jobs."""
+        given = ((name, option) for name, _, option in declared() if getattr(self, name) is not None)
+        return [(name, option) for name, option in given if not option.keeps_waits]
+
+    def digest(self, log: str) -> str:
+        """Return the identity of a log with the digest `log` prepared so, however the options were written."""
+        options = asdict(self) | ({"estimates": self.factor} if self.factor >= 1 else {})
+        told = {f.name: options[f.name] for f in fields(self) if f.name in _FIRST or options[f.name] != f.default}
+        return hashlib.sha256(json.dumps([_RECIPE, log, told], sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def declared() -> tuple[tuple[str, Any, Option], ...]:
+    """Return the name, the type and the rest of every option, in their order."""
+    kinds = get_type_hints(Preparation, include_extras=True)
+    return tuple((f.name, get_args(kinds[f.name])[0], kinds[f.name].__metadata__[0]) for f in fields(Preparation))
+
+
+def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
+    """Return `value` as an option of this `kind`; refuse what is none."""
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise _unknown_word(name, value, get_args(kind))
+        return value
+    if value is None and NoneType in get_args(kind):
+        return None
+    if kind is str or str in get_args(kind):
+        if not isinstance(value, str):
+            raise HarnessError(f"{name}={value!r}: expected a text")
+        return value
+    whole = int in get_args(kind)
+    long = isinstance(value, Integral) and abs(int(value)) >= 2**63
+    if isinstance(value, Integral if whole else Real) and not isinstance(value, bool) and not long:
+        number: int | float = int(value) if isinstance(value, Integral) and whole else float(value)
+        if number == number and (option.above is None or option.above < number < math.inf):
+            return number
+    least = "a whole number" if whole else "a number"
+    above = "" if option.above is None else f" above {option.above:g}"
+    raise HarnessError(f"{name}={value!r}: expected {least}{above}{', of 64 bits' if long else ''}")
+
+
+def _unknown_word(name: str, value: Any, words: tuple[str, ...]) -> HarnessError:
+    return HarnessError(f"{name}={value!r}: {did_you_mean(str(value), words)}")

@@ -1,0 +1,63 @@
+"""The clock on the wall at the site of a log: the hour, weekday and month of its times, if its header has a date."""
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.workload.swf_header import header_number, header_zone
+
+#: Where the calendar of pandas ends, in seconds since 1970: in the year 2262.
+_LAST = 9_223_372_036
+
+DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class WallClock:
+    """When a log's time 0 was, and where. Without a date, hours and days count from time 0."""
+
+    start: int | None  # seconds since 1970
+    zone: ZoneInfo
+
+    @staticmethod
+    def of(header: tuple[str, ...]) -> "WallClock":
+        """Read it from a header's UnixStartTime and TimeZoneString or TimeZone; UTC if there is no such zone."""
+        try:
+            zone = ZoneInfo(header_zone(header))
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            zone = ZoneInfo("UTC")
+        return WallClock(header_number(header, "UnixStartTime"), zone)
+
+    def beyond(self, times: Floats) -> bool:
+        """Say whether any of `times` lies beyond the calendar."""
+        return self.start is not None and self.start + float(np.max(times, initial=0.0)) > _LAST
+
+    def hours(self, times: Floats) -> Ints:
+        """Return the hour of the day, 0 to 23, of each of `times` [s since the log's time 0]."""
+        if self.start is None:
+            return (times // 3600 % 24).astype(np.int64)
+        return self._dates(times).hour.to_numpy().astype(np.int64)
+
+    def weekdays(self, times: Floats) -> Ints:
+        """Return the day of the week, 0 is Monday; if no date is known, the day since time 0, modulo seven."""
+        if self.start is None:
+            return (times // 86400 % 7).astype(np.int64)
+        return self._dates(times).day_of_week.to_numpy().astype(np.int64)
+
+    def months(self, times: Floats) -> Ints:
+        """Return the month, as 199609; if no date is known, the number of thirty days since time 0, from 1."""
+        if self.start is None:
+            return (times // (30 * 86400)).astype(np.int64) + 1
+        dates = self._dates(times)
+        months: Ints = (dates.year.to_numpy() * 100 + dates.month.to_numpy()).astype(np.int64)
+        return months
+
+    def _dates(self, times: Floats) -> pd.DatetimeIndex:
+        assert self.start is not None
+        return pd.DatetimeIndex(pd.to_datetime(self.start + times, unit="s", utc=True)).tz_convert(self.zone)

@@ -1,0 +1,66 @@
+"""The speed of this machine, as ratios against a bare loop measured in the same run: `harness bench`."""
+
+from typing import Annotated
+
+import typer
+
+from harness.cli import main, options
+from harness.errors import HarnessError, did_you_mean
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def bench(
+    what: Annotated[str, typer.Argument(help="engine, or tournament")] = "engine",
+    jobs: Annotated[int, typer.Option(help="length of the longest stream", min=1000, max=10**8)] = 1_000_000,
+    format: options.Format = "table",
+) -> None:
+    """Measure the engine beside a bare loop that does the same work without plugins; or tournaments on threads."""
+    if what not in _BENCHES:
+        raise HarnessError(f"there is no bench {what!r}; {did_you_mean(what, _BENCHES)}")
+    _BENCHES[what](jobs, format)
+
+
+def _engine(jobs: int, format: str) -> None:
+    from engine_speed import (
+        ACCOUNTING,
+        ACCOUNTING_UNITS,
+        HEADERS,
+        UNITS,
+        accounting,
+        compare,
+        stream,
+        theory,
+        variations,
+        whole_log,
+    )
+
+    from harness.present.tables import render
+
+    rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
+    print(render(HEADERS, rows, format, units=UNITS))
+    print("\n" + render(ACCOUNTING, [accounting(jobs, idle) for idle in (600, 3600)], format, units=ACCOUNTING_UNITS))
+    print("\n" + render(("exact theory", "time"), theory(), format, units=("", "s")))
+    try:
+        logs = [(start, whole_log(start)) for start in ("none", "easy", "conservative")]
+    except HarnessError as error:
+        print(f"\nthe whole HPC2N log: not measured: {error}")
+        return
+    print("\n" + render(("start", "HPC2N"), logs, format, units=("", "s")))
+    print("\n" + render(("under EASY", "time"), variations(), format, units=("", "s")))
+
+
+def _tournament(jobs: int, format: str) -> None:
+    from tournament_speed import HEADERS, UNITS, real, throughput
+
+    from harness.present.tables import render
+
+    print(render(HEADERS, [*throughput(), *real()], format, units=UNITS))
+
+
+_BENCHES = {"engine": _engine, "tournament": _tournament}
+
+
+if __name__ == "__main__":
+    main(app)

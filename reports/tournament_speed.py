@@ -1,0 +1,94 @@
+"""How fast tournaments are here: what a second thread and Dask workers bring, and how long real ones take."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.experiment.field import Field
+from harness.experiment.field_reading import parse_field, read_field
+from harness.experiment.pool import Progress, cores
+from harness.experiment.runner import tournament
+from harness.experiment.source_text import SourceText
+
+#: Compiled policies only, on logs of everyday length; seeds only repeat the work.
+_STREAM = "lublin(jobs=100000, procs=256, seed={seed}, load=0.7)"
+_COMPILED = """
+workloads = {workloads}
+seeds = {seeds}
+[[scheduler]]
+order = ["fcfs", "spf"]
+start = ["easy", "conservative"]
+"""
+#: 100 variations of KTH-SP2 (and the log itself) under 8 policies.
+_VARIATIONS = """
+workloads = "KTH-SP2"
+resamples = 100
+[[scheduler]]
+order = ["fcfs", "lcfs", "spf", "lpf"]
+start = ["easy", "conservative"]
+"""
+
+Row = tuple[str, int, int, float, float, float | None]
+HEADERS = ("tournament", "runs", "jobs", "time", "speed", "ratio to one thread")
+UNITS = ("", "", "", "s", "jobs/s", "")
+
+
+def throughput() -> Iterator[Row]:
+    """Time the same runs on one thread, on two, and by two Dask workers, best of three."""
+    field = _field(_COMPILED.format(workloads=[_STREAM.format(seed=k) for k in (1, 2)], seeds=list(range(5))))
+    for workers in (1, 2):  # compile
+        _time(field, workers=workers)
+    alone = _best(field, workers=1)
+    yield _row("1 thread", alone, 1.0)
+    two = _best(field, workers=2)
+    yield _row("2 threads", two, alone[1] / two[1])
+    try:
+        with _two_workers() as address:
+            _time(field, dask=address)
+            dask = _best(field, dask=address)
+    except ImportError:
+        return
+    yield _row("2 Dask workers", dask, alone[1] / dask[1])
+
+
+def real() -> Iterator[Row]:
+    """Time tournaments on real logs, on all cores, the second time: nothing is compiled any more."""
+    for name, field in (("classic", read_field("classic")), ("100 variations × 8", _field(_VARIATIONS))):
+        try:
+            _time(replace(field, resamples=0), workers=cores())
+            yield _row(name, _time(field, workers=cores()), None)
+        except HarnessError as error:
+            yield f"{name}: {error}", 0, 0, float("nan"), float("nan"), None
+
+
+def _field(text: str) -> Field:
+    return parse_field(SourceText(Path("bench.toml"), text))
+
+
+def _time(field: Field, *, workers: int | None = None, dask: str | None = None) -> tuple[Progress, float]:
+    """Run a tournament: return what was done, and the seconds from the first run to the last."""
+    seen: list[tuple[Progress, float]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        tournament(field, folder, workers=workers, dask=dask, watch=lambda p: seen.append((p, time.perf_counter())))
+    return seen[-1][0], seen[-1][1] - seen[0][1]
+
+
+def _best(field: Field, *, workers: int | None = None, dask: str | None = None) -> tuple[Progress, float]:
+    return min((_time(field, workers=workers, dask=dask) for _ in range(3)), key=lambda one: one[1])
+
+
+def _row(name: str, measured: tuple[Progress, float], ratio: float | None) -> Row:
+    progress, seconds = measured
+    return name, progress.done, progress.done_jobs, seconds, progress.done_jobs / seconds, ratio
+
+
+@contextmanager
+def _two_workers() -> Iterator[str]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=40) as cluster:
+        yield cluster.scheduler_address

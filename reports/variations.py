@@ -1,0 +1,76 @@
+"""Makes the tables of variations.md: where a log lies among its variations, drawn as they are and as they were.
+
+As they were: every user's jobs shifted by some weeks, without regard to how busy the weeks become.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+from unittest.mock import patch
+
+import numpy as np
+import typer
+
+from harness import Scheduler, Workload, prepare, read_workload, resample, simulate
+from harness.cli import main
+from harness.present.progress import progress
+from harness.present.tables import known_format, render
+from harness.workload import resampling
+
+LOGS = ("KTH-SP2", "SDSC-SP2", "CTC-SP2")
+SCHEDULERS = {"fcfs + easy": Scheduler(), "spf + easy": Scheduler(order="spf")}
+MEASURES = ("mean_wait", "mean_bounded_slowdown")
+HEADERS = ("log", "drawn", "scheduler", "measure", "the log", "20th", "median", "80th", "percentile of the log")
+LOADS = ("log", "drawn", "mean load of a week", "its standard deviation", "the busiest week")
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def variations(
+    number: Annotated[int, typer.Option(help="variations of each log", min=1)] = 40,
+    format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
+) -> None:
+    """Replay three logs and variations of them, and say where the logs lie among these."""
+    known_format(format)
+    rows: list[tuple[Any, ...]] = []
+    loads: list[tuple[Any, ...]] = []
+    with progress("replaying", "variations") as advance:
+        for log in LOGS:
+            source = prepare(read_workload(log))
+            loads.append((log, "the log itself", *_weeks([source], source)))
+            for way, rounds in (("before", 0), ("now", resampling._ROUNDS)):
+                with patch.object(resampling, "_ROUNDS", rounds):
+                    drawn = [resample(source, seed) for seed in range(1, number + 1)]
+                rows += _beside(source, drawn, way)
+                loads.append((log, way, *_weeks(drawn, source)))
+                advance((LOGS.index(log) + (way == "now") / 2) * number, len(LOGS) * number)
+    typer.echo(render(HEADERS, rows, format, units=("", "", "", "", "", "", "", "", "%"), digits=4))
+    typer.echo()
+    typer.echo(render(LOADS, loads, format, digits=3))
+
+
+def _beside(source: Workload, drawn: list[Workload], way: str) -> Iterator[tuple[Any, ...]]:
+    """Replay a log and its variations: by scheduler and measure, the log's value beside theirs."""
+    for scheduler, policies in SCHEDULERS.items():
+        own, *theirs = (simulate(jobs, source.procs, policies).measures() for jobs in (source, *drawn))
+        for measure in MEASURES:
+            values = np.array([measures[measure] for measures in theirs])
+            low, middle, high = np.quantile(values, [0.2, 0.5, 0.8])
+            below = 100 * np.mean(values < own[measure])
+            yield source.name, way, scheduler, measure.replace("_", " "), own[measure], low, middle, high, below
+
+
+def _weeks(workloads: list[Workload], source: Workload) -> tuple[float, ...]:
+    """Return mean, standard deviation and maximum of the load of a week, as means over workloads."""
+    first = source.jobs["submit"].min()
+    found = []
+    for workload in workloads:
+        jobs = workload.jobs
+        week = ((jobs["submit"] - first) // resampling.WEEK).astype(int)
+        load = np.bincount(week, jobs["procs"] * jobs["work"]) / ((source.procs or 1) * resampling.WEEK)
+        found.append((load.mean(), load.std(), load.max()))
+    return tuple(np.mean(found, axis=0))
+
+
+if __name__ == "__main__":
+    main(app)

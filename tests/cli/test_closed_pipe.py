@@ -1,0 +1,33 @@
+"""A reader that goes away changes nothing about the answer that the exit status gives."""
+
+import subprocess
+import sys
+
+import pytest
+
+HARNESS = f"{sys.executable} -m harness"
+
+
+def status(command, tmp_path):
+    """What a command exits with whose reader takes nothing."""
+    script = f"set -o pipefail; {HARNESS} {command} | true; exit ${{PIPESTATUS[0]}}"
+    return subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def overcommitted(tmp_path):
+    """A schedule in which two jobs use the one processor at once."""
+    text = "job,submit,start,end,procs,estimate\n1,0,0,10,1,10\n2,0,5,15,1,10\n"
+    (tmp_path / "over.csv").write_text(text)
+    return "over.csv"
+
+
+@pytest.mark.parametrize("command", ["--help", "run -h", "list measures", "data list", "list orders --format json"])
+def test_what_is_fine_stays_fine(command, tmp_path):
+    done = status(command, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_wrong_stays_wrong(overcommitted, tmp_path):
+    assert status(f"verify {overcommitted} --procs 2", tmp_path).returncode == 0
+    assert status(f"verify {overcommitted} --procs 1", tmp_path).returncode == 1

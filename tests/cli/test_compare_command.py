@@ -1,0 +1,91 @@
+"""Two schedulers in one line: the numbers are those of their runs, and nothing is said that they do not show."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from calling import Call
+
+import harness
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Thirty users over ten weeks, whose jobs crowd a machine of 16 processors now and then."""
+    dice = np.random.default_rng(3)
+    count = 900
+    run = np.ceil(np.exp(dice.normal(8.5, 1.5, count)))
+    frame = pd.DataFrame(
+        {
+            "submit": np.sort(dice.integers(0, 10 * 7 * 86_400, count)),
+            "run": run,
+            "procs": 2 ** dice.integers(0, 5, count),
+            "estimate": run * dice.integers(1, 5, count),
+            "user": dice.integers(1, 31, count),
+        }
+    )
+    path = tmp_path_factory.mktemp("logs") / "crowd.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+def compared(harness_says: Call, *arguments: str) -> dict[str, Any]:
+    return dict(json.loads(harness_says("compare", *arguments, "--procs", "16", "--format", "json").out))
+
+
+def test_the_numbers_are_those_of_the_runs(harness_says: Call, log: str) -> None:
+    found = compared(harness_says, log, "fcfs + easy", "spf + none", "--measures", "mean_wait,utilisation")
+    jobs = harness.prepare(harness.read_workload(log))
+    runs = [
+        harness.simulate(jobs, 16, harness.Scheduler(order=o, start=s)) for o, s in (("fcfs", "easy"), ("spf", "none"))
+    ]
+    assert [line["measure"] for line in found["lines"]] == ["mean_wait", "utilisation"]
+    for line in found["lines"]:
+        values = [run.measures()[line["measure"]] for run in runs]
+        assert [line["one"], line["other"]] == pytest.approx(values)
+        assert line["ratio"] == pytest.approx(values[1] / values[0])
+        assert (line["interval"], line["verdict"]) == ([None, None], "")
+    frames = [run.ran for run in runs]
+    by_width = [share for share in found["classes"] if "processor" in share["whose"] or share["whose"] == "wider"]
+    assert sum(share["jobs"] for share in by_width) == len(frames[0])
+    for name, frame in zip(("one", "other"), frames, strict=True):
+        total = sum(share["jobs"] * share[name] for share in by_width)
+        assert total / len(frame) == pytest.approx(frame["wait"].mean())
+        assert max(share[f"{name}_longest"] for share in by_width) == frame["wait"].max()
+
+
+def test_the_same_scheduler_twice_is_not_told_from_itself(harness_says: Call, log: str) -> None:
+    found = compared(harness_says, log, "fcfs + easy", "fcfs+easy", "--resample", "6")
+    assert {line["ratio"] for line in found["lines"]} == {1.0}
+    assert {line["verdict"] for line in found["lines"]} == {""}
+    assert (found["units"], found["users"]) == (7, [])
+
+
+def test_a_clear_difference_is_told_with_who_pays(harness_says: Call, log: str) -> None:
+    out = harness_says("compare", log, "fcfs + none", "spf + easy", "--resample", "8", "--procs", "16").out
+    assert "spf + easy is better by mean wait" in " ".join(out.split())
+    assert "That speaks of 9 streams of jobs" in " ".join(out.split())
+    assert len(out.splitlines()) < 60
+    lines = compared(harness_says, log, "fcfs + none", "spf + easy", "--resample", "8")["lines"]
+    wait = next(line for line in lines if line["measure"] == "mean_wait")
+    assert wait["interval"][0] < wait["ratio"] < wait["interval"][1] < 1
+    table = harness_says("compare", log, "fcfs + none", "spf + easy", "--procs", "16", "--format", "csv").out
+    assert next(csv.DictReader(io.StringIO(table)))["measure"] == "mean wait [s]"
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "words"),
+    [
+        (("fcfs", "spf + easy"), (), "'fcfs': no scheduler: expected ORDER + START"),
+        (("fcfs + easy", "spf + eazy"), (), "did you mean 'easy'"),
+        (("fcfs + easy", "spf + easy"), ("--measures", "mean_wiat"), "did you mean 'mean_wait'"),
+    ],
+)
+def test_refusals(harness_says: Call, log: str, names: tuple[str, str], more: tuple[str, ...], words: str) -> None:
+    answer = harness_says("compare", log, *names, *more, "--procs", "16")
+    assert answer.status == 2
+    assert words in answer.err

@@ -1,0 +1,235 @@
+"""Compiled kernels on disk: found again, never confused, never stale."""
+
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from numba import types
+from numba.core import config
+
+from harness.compile import code_cache
+from harness.engine.loop import compiled_run
+from harness.errors import HarnessError
+
+needs_numba = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+PLUGIN = """
+import harness
+
+def score(job, clock):
+    return {score}
+
+@harness.hookimpl
+def order_queue():
+    return [harness.Order("{name}", score)]
+"""
+
+RUN = """
+import sys, time
+import harness
+log = harness.lublin(jobs=300, procs=64, seed=3)
+for order, plugin in zip(sys.argv[1::2], sys.argv[2::2]):
+    schedule = harness.simulate(log, 64, harness.Scheduler(order=order, start="none"), plugins=[plugin])
+    print(schedule.digest)
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the given orders in a process of their own that keeps kernels in `tmp_path`; their schedules' digests.
+
+    What is kept of the engine already is there from the start: compiling it takes half a minute.
+    """
+    compiled_run()
+    folder = tmp_path / "cache" / "kernels"
+    folder.mkdir(mode=0o700, parents=True)
+    for kept in code_cache.kernel_folder().glob("*.kernel"):
+        if not kept.name.startswith("order_queue_"):
+            shutil.copy(kept, folder)
+
+    def runner(*arguments):
+        environment = {**os.environ, "HARNESS_CACHE": str(tmp_path / "cache")}
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, *map(str, arguments)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    return runner
+
+
+def plugin(folder, name, score):
+    path = folder / f"{name}.py"
+    path.write_text(PLUGIN.format(name=name, score=score))
+    return path
+
+
+@pytest.mark.slow
+def test_kernels_of_different_processes_stay_apart(run, tmp_path):
+    """Functions are linked by name: two cached kernels must not become one when a third process loads both."""
+    narrow = plugin(tmp_path, "narrow", "float(job.procs)")
+    wide = plugin(tmp_path, "wide", "-float(job.procs)")
+    alone = run("narrow", narrow) + run("wide", wide)
+    assert alone[0] != alone[1]
+    assert run("narrow", narrow, "wide", wide) == alone
+    assert run("wide", wide, "narrow", narrow) == alone[::-1]
+
+
+@pytest.mark.slow
+def test_kept_code_that_wants_more_of_numba_than_most_finds_it(run, tmp_path):
+    """Numba tells where its hash function lies only when it gets ready to compile, which kept code avoids."""
+    hashing = plugin(tmp_path, "hashing", "float(hash(job.submit + 0.5) % 7)")
+    assert run("hashing", hashing) == run("hashing", hashing)
+
+
+@pytest.mark.slow
+def test_an_edited_plugin_is_compiled_anew(run, tmp_path):
+    first = run("mine", plugin(tmp_path, "mine", "float(job.procs)"))
+    helper = "import harness\n\nSIGN = {sign}\n\ndef score(job, clock):\n    return SIGN * job.procs\n"
+    implementation = PLUGIN[PLUGIN.index("@harness") :].format(name="mine", score="")
+    path = tmp_path / "mine.py"
+    path.write_text(helper.format(sign="1.0") + "\n" + implementation)
+    same = run("mine", path)
+    path.write_text(helper.format(sign="-1.0") + "\n" + implementation)  # only a constant it refers to changes
+    assert same == first
+    assert run("mine", path) != first
+    kernels = len(list((tmp_path / "cache" / "kernels").glob("order_queue_*.kernel")))
+    assert run("mine", path) != first
+    assert len(list((tmp_path / "cache" / "kernels").glob("order_queue_*.kernel"))) == kernels
+
+
+def test_a_fingerprint_changes_with_what_numba_would_freeze():
+    from harness.compile.fingerprint import fingerprint
+
+    def make(weights, factor):
+        def score(job, clock):
+            return weights[0] * factor
+
+        return score
+
+    first = fingerprint(make(np.array([1.0, 0.0]), np.int64(1)))
+    assert first == fingerprint(make(np.array([1.0, 0.0]), np.int64(1)))
+    assert first != fingerprint(make(np.array([0.0, 1.0]), np.int64(1)))
+    assert first != fingerprint(make(np.array([1.0, 0.0]), np.int64(-1)))
+
+
+SMALL = "def kernel(x):\n    return x + {more}\n"
+
+
+def small(more):
+    """A kernel, compiled or loaded anew each time: it is not remembered in this process."""
+    return code_cache.compile_and_keep("small", SMALL.format(more=more), {}, types.int64(types.int64))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where kernels are kept, and what was compiled for it."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    return tmp_path / "kernels"
+
+
+@needs_numba
+def test_a_kept_kernel_is_loaded_and_not_compiled(folder, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(code_cache, "on_compiling", [compiled.append])
+    assert (small(1)(1), small(1)(1), small(2)(1)) == (2, 2, 3)
+    assert compiled == ["small", "small"]
+    assert len(list(folder.iterdir())) == 2
+
+
+@needs_numba
+@pytest.mark.parametrize("seed", range(20))
+def test_a_damaged_kernel_is_compiled_anew_and_said(folder, seed):
+    """Flipped bytes, a file cut short or grown, or nothing at all: never is any of it loaded."""
+    assert small(seed)(1) == seed + 1
+    (path,) = folder.iterdir()
+    content = bytearray(path.read_bytes())
+    draw = random.Random(seed)
+    if seed % 4 == 0:
+        del content[draw.randrange(len(content)) :]
+    elif seed % 4 == 1:
+        content += b"more"
+    else:
+        for _ in range(seed):
+            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+    path.write_bytes(content)
+    with pytest.warns(UserWarning, match="is damaged: this kernel is compiled anew"):
+        assert small(seed)(1) == seed + 1
+    assert small(seed)(1) == seed + 1  # kept again, without a word
+
+
+@needs_numba
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such permissions")
+def test_the_folder_and_its_files_are_their_users_alone(folder):
+    before = os.umask(0)
+    try:
+        small(1)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+@needs_numba
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such permissions")
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_code_that_others_may_have_written_is_refused(folder, mode):
+    small(1)
+    (path,) = folder.iterdir()
+    for place in (path, folder):
+        place.chmod(stat.S_IMODE(place.stat().st_mode) | mode)
+        with pytest.raises(HarnessError, match=r"may be written by others.*chmod go-w .*HARNESS_CACHE"):
+            small(1)
+        place.chmod(stat.S_IMODE(place.stat().st_mode) & ~mode)
+        assert small(1)(1) == 2
+
+
+@needs_numba
+def test_a_folder_of_somebody_else_is_refused(folder, monkeypatch):
+    small(1)
+    mine = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    os.chown(folder, mine + 2, -1) if mine == 0 else None
+    with pytest.raises(HarnessError, match="belongs to another user"):
+        small(1)
+
+
+@needs_numba
+def test_nothing_is_kept_by_numba_itself(tmp_path):
+    """It would believe whatever lies there."""
+    command = [sys.executable, "-m", "harness", "theory", "delays", "lublin(jobs=9, procs=8)", "--servers", "8"]
+    subprocess.run(command, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, check=True, stdout=subprocess.DEVNULL)
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_nowhere_to_keep_kernels_is_no_obstacle(monkeypatch, tmp_path):
+    import harness
+    from harness.compile import kernels
+
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("not a folder")
+    kernels.compiled.cache_clear()
+    log = harness.lublin(jobs=50, procs=16)
+    assert harness.simulate(log, 16, harness.Scheduler(order="lcfs", start="none")).measures()["accepted"] == 50
+    kernels.compiled.cache_clear()
+
+
+def test_what_another_version_kept_is_not_read(folder, monkeypatch):
+    """How code is kept may change while the engine does not."""
+    assert small(1)(2) == 3
+    (kept,) = folder.iterdir()
+    kept.write_bytes(b"another format")
+    monkeypatch.setattr(code_cache, "compiler_version", lambda: "another")
+    with warnings.catch_warnings(action="error"):
+        assert small(1)(2) == 3
+    assert len(list(folder.iterdir())) == 2

@@ -1,0 +1,147 @@
+"""A slow and obvious simulator of plans that name processors, where memory and partitions bind.
+
+Nodes are equally fast and times are whole seconds: what a node has left is counted second by second from a list of
+who holds which of its cores from when until when. It shares nothing with the engine. `simulate` takes the rows of
+`strategies.workload` and nodes as (cores, memory, partition); it returns the start of each row, None where it has none.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+ORDERS = {"fcfs": lambda j: j.submit, "spf": lambda j: j.estimate, "lcfs": lambda j: -j.submit}
+
+
+@dataclass(eq=False)
+class Job:
+    place: int
+    submit: int
+    procs: int
+    work: int
+    estimate: int
+    memory: float = -1.0
+    partition: int = -1
+    cancel: float = math.inf
+    start: int | None = None
+    reserved: float | None = None
+    held: dict = field(default_factory=dict)  # node → cores, held or promised
+
+    def span(self):
+        begin = self.reserved if self.start is None else self.start
+        return begin, begin + self.estimate
+
+
+@dataclass
+class Machine:
+    nodes: list
+    order: str
+    now: int = 0
+    waiting: list = field(default_factory=list)
+    running: list = field(default_factory=list)
+
+    def queue(self, order=None):
+        return sorted(self.waiting, key=lambda j: (ORDERS[order or self.order](j), j.submit, j.place))
+
+    def room_at(self, job, node, second):
+        cores, memory, partition = self.nodes[node]
+        if job.partition not in (-1, partition):
+            return 0
+        for other in self.running + self.waiting:
+            if other is not job and node in other.held and other.span()[0] <= second < other.span()[1]:
+                cores -= other.held[node]
+                memory -= other.held[node] * max(other.memory, 0)
+        return min(cores, memory // job.memory) if job.memory > 0 and memory < math.inf else cores
+
+    def rooms(self, job, begin):
+        """What the job could have of each node all the time from `begin` on."""
+        seconds = range(begin, begin + job.estimate)
+        return [int(min(self.room_at(job, node, t) for t in seconds)) for node in range(len(self.nodes))]
+
+    def free(self, node):
+        return self.nodes[node][0] - sum(job.held.get(node, 0) for job in self.running)
+
+    def start(self, job):
+        """First fit, on what nobody else is promised; whether it could."""
+        if sum(rooms := self.rooms(job, self.now)) < job.procs:
+            return False
+        job.held = {}
+        for node, room in enumerate(rooms):
+            taken = min(room, job.procs - sum(job.held.values()))
+            if taken:
+                job.held[node] = taken
+        job.start = self.now
+        self.waiting.remove(job)
+        self.running.append(job)
+        return True
+
+    def promise(self, job):
+        """The first second at which there is room: processors that are not free now, then those of the last nodes."""
+        begin = self.now
+        while sum(rooms := self.rooms(job, begin)) < job.procs:
+            begin += 1
+        job.reserved, job.held = begin, {}
+        for node, room in enumerate(rooms):
+            job.held[node] = min(job.procs - sum(job.held.values()), max(0, room - self.free(node)))
+        for node, room in reversed(list(enumerate(rooms))):
+            job.held[node] += min(job.procs - sum(job.held.values()), room - job.held[node])
+
+    def lift(self, job):
+        job.reserved, job.held = None, {}
+
+
+def easy(machine, reservations, backfill=None):
+    left = reservations
+    for job in machine.queue():
+        if left and not machine.start(job):
+            machine.promise(job)
+            left -= 1
+    for job in machine.queue(backfill):
+        if job.reserved is None:
+            machine.start(job)
+    for job in machine.waiting:
+        machine.lift(job)
+
+
+def conservative(machine, early):
+    if early:
+        for job in machine.queue():
+            if job.reserved is not None:
+                machine.start(job)
+    for job in machine.queue():
+        if job.reserved is None:
+            machine.promise(job)
+    for job in machine.queue():
+        if job.reserved == machine.now:
+            assert machine.start(job)
+
+
+STARTS = {
+    "easy": lambda m, early: easy(m, 1),
+    "easy(reservations=2)": lambda m, early: easy(m, 2),
+    "easy(backfill_order=spf)": lambda m, early: easy(m, 1, "spf"),
+    "conservative": conservative,
+}
+
+
+def simulate(rows, nodes, order, start):
+    """When each row started."""
+    jobs = [Job(k, *row[:4], **row[4]) for k, row in enumerate(rows)]
+    machine = Machine(nodes, order)
+    future = sorted(jobs, key=lambda job: (job.submit, job.place))
+    empty = Machine(nodes, order)
+    while future or machine.waiting or machine.running:
+        moments = [job.start + job.work for job in machine.running] + [job.submit for job in future[:1]]
+        moments += [int(job.cancel) for job in machine.waiting if job.cancel < math.inf]
+        moments += [job.reserved for job in machine.waiting if job.reserved is not None]
+        machine.now = min(moments)
+        ended = [job for job in machine.running if job.start + job.work == machine.now]
+        early = any(job.work < job.estimate for job in ended)
+        machine.running = [job for job in machine.running if job not in ended]
+        left = [job for job in machine.waiting if job.cancel <= machine.now]
+        early |= any(job.reserved is not None for job in left)
+        machine.waiting = [job for job in machine.waiting if job not in left]
+        while future and future[0].submit == machine.now:
+            job = future.pop(0)
+            if job.cancel > machine.now and sum(empty.rooms(job, 0)) >= job.procs:
+                machine.waiting.append(job)
+        STARTS[start](machine, early)
+    return [job.start for job in jobs]

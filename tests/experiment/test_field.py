@@ -1,0 +1,246 @@
+"""Fields: the product they stand for, and what is said about mistakes in them."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_fields import FIELD, Write
+
+from harness.disk.bundled import folder
+from harness.errors import HarnessError
+from harness.experiment.field import expand
+from harness.experiment.field_reading import bundled_fields, read_field
+from harness.experiment.plan import make_plan
+from harness.policy.registry import plugins
+from harness.policy.scheduler import Scheduler
+from harness.policy.spec import parse
+
+RATES = plugins().policies["set_rate"]
+
+
+@given(
+    workloads=st.integers(1, 3),
+    platforms=st.lists(st.integers(16, 20), min_size=1, max_size=3, unique=True),
+    orders=st.lists(st.sampled_from(["fcfs", "lcfs", "spf", "wfp3(power=2)"]), min_size=1, max_size=4, unique=True),
+    starts=st.lists(st.sampled_from(["none", "easy", "conservative"]), min_size=1, max_size=3, unique=True),
+    seeds=st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True),
+    resamples=st.integers(0, 3),
+)
+def test_a_field_is_the_product_of_its_lists(tmp_path_factory, workloads, platforms, orders, starts, seeds, resamples):
+    path = tmp_path_factory.mktemp("product") / "field.toml"
+    path.write_text(
+        f"workloads = {[f'lublin(seed={k})' for k in range(workloads)]}\nplatforms = {platforms}\nseeds = {seeds}\n"
+        f"resamples = {resamples}\n[[scheduler]]\norder = {orders}\nstart = {starts}\n"
+    )
+    found = list(read_field(path).combinations())
+    schedulers = [Scheduler(order=order, start=start) for order, start in itertools.product(orders, starts)]
+    wanted = itertools.product(range(workloads), range(resamples + 1), map(str, platforms), seeds, schedulers)
+    assert set(found) == set(wanted)
+    assert len(found) == len(set(found))
+
+
+numbers = st.lists(st.integers(0, 20), min_size=1, max_size=4, unique=True)
+rates = st.lists(st.sampled_from([0.25, 0.5, 1, 2.5]), min_size=1, max_size=3, unique=True)
+
+
+@given(low=numbers, high=numbers, slow=rates)
+def test_a_sweep_is_every_point_the_policy_takes(low, high, slow):
+    points = list(itertools.product(low, high, slow))
+    if len(points) > 1:
+        points = [(a, b, c) for a, b, c in points if a <= b and c <= 1]  # 1 is the default of `fast`
+    spec = f"hysteresis(low={low}, high={high}, slow={slow})"
+    if not points:
+        with pytest.raises(HarnessError, match="expected some with low ≤ high and slow ≤ fast"):
+            expand(spec, RATES)
+        return
+    assert [tuple(parse(one)[1].values()) for one in expand(spec, RATES)] == points
+    assert {parse(one)[0] for one in expand(spec, RATES)} == {"hysteresis"}
+
+
+def test_words_can_be_swept_too() -> None:
+    starts = plugins().policies["start_jobs"]
+    swept = expand("easy(backfill_order=[spf, sjf-width], reservations=2)", starts)
+    assert swept == ["easy(backfill_order=spf, reservations=2)", "easy(backfill_order=sjf-width, reservations=2)"]
+    assert expand("conservative", starts) == ["conservative"]
+
+
+def test_groups_add_up_and_repetitions_count_once(write: Write) -> None:
+    field = read_field(
+        write(
+            'workloads = "lublin"\n[[scheduler]]\norder = ["fcfs", "spf"]\nstart = "easy(reservations=[1, 2])"\n'
+            '[[scheduler]]\norder = "spf"\nstart = ["easy", "preempt(at=any)"]\n'
+        )
+    )
+    assert [(s.order, s.start) for s in field.schedulers] == [
+        ("fcfs", "easy"),
+        ("fcfs", "easy(reservations=2)"),
+        ("spf", "easy"),
+        ("spf", "easy(reservations=2)"),
+        ("spf", "preempt"),
+    ]
+
+
+def test_exclusions_take_away_what_they_name_and_nothing_else(write: Write) -> None:
+    everything = 'workloads = ["lublin(seed=1)", "lublin(seed=2)"]\nplatforms = [64, 128]\n[[scheduler]]\n' + (
+        'order = ["fcfs", "lcfs"]\nstart = ["easy", "easy(reservations=2)", "preempt(at=arrival)"]\n'
+    )
+    before = set(read_field(write(everything)).combinations())
+    after = set(
+        read_field(
+            write(
+                everything + '[[exclude]]\norder = "fcfs"\nstart = "preempt"\n'
+                '[[exclude]]\nworkload = "lublin(seed=2)"\nplatform = 128\nstart = "easy(reservations=2)"\n'
+            )
+        ).combinations()
+    )
+    assert after == {
+        (workload, variation, platform, seed, scheduler)
+        for workload, variation, platform, seed, scheduler in before
+        if not (scheduler.order == "fcfs" and scheduler.start == "preempt(at=arrival)")
+        and not (workload == 1 and platform == "128" and scheduler.start == "easy(reservations=2)")
+    }
+    assert len(after) < len(before)
+
+
+LUBLIN = "lublin(jobs=10000, procs=256, seed=1)"  # how tables call the workload "lublin"
+SCHEDULER = '[[scheduler]]\norder = "fcfs"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("workload = 1\n" + SCHEDULER, 1, ["no key 'workload'", "did you mean 'workloads'"]),
+        ('workloads = "lublin"\n\n[[scheduler]]\nordr = "fcfs"\n', 4, ["'ordr'", "did you mean 'order'"]),
+        ('workloads = "lublin"\n[[scheduler]]\n# fcsf\norder = ["fcfs",\n  "fcsf"]\n', 5, ["'fcsf'", "mean 'fcfs'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}[[scheduler]]\norder = "spf(power=2)"\n', 5, ["no parameter 'power'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}start = "easy(reservations=0)"\n', 4, ["expected at least 1"]),
+        (f'workloads = "lublin"\n{SCHEDULER}start = "easy(backfill_order=spff)"\n', 4, ["'spff'", "mean 'spf'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}start = "easy(reservations=[])"\n', 4, ["at least one value"]),
+        (f'workloads = "lublin"\n{SCHEDULER}start = 3\n', 4, ["start = 3", "expected texts"]),
+        (SCHEDULER, 1, ["no workloads", "expected a list"]),
+        ('workloads = "lublin"\n', 1, ["no scheduler", "[[scheduler]]"]),
+        (f'workloads = ["lublin"]\nplatforms = []\n{SCHEDULER}', 2, ["platforms = []", "at least one"]),
+        (f'workloads = ["lublin"]\nseeds = -1\n{SCHEDULER}', 2, ["seeds = -1", "at least 0"]),
+        (f'workloads = ["lublin"]\nresamples = true\n{SCHEDULER}', 2, ["resamples = True", "whole numbers"]),
+        (f'workloads = [\n  {{source = "lublin", lod = 1}}]\n{SCHEDULER}', 2, ["'lod'", "did you mean 'load'"]),
+        (f"workloads = [{{load = 1}}]\n{SCHEDULER}", 1, ["expected source"]),
+        (f'workloads = "lublin"\n{SCHEDULER}[[exclude]]\nstart = "none"\n', 4, ["no combination has start = 'none'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}[[exclude]]\norder = "fcfs"\n', 4, ["everything is excluded"]),
+        (f'workloads = "lublin"\n{SCHEDULER}[[exclude]]\nordre = "fcfs"\n', 5, ["'ordre'", "did you mean 'order'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}[[exclude]]\norder = "fcsf"\n', 5, ["'fcsf'", "did you mean 'fcfs'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}start = "easy{"(" * 2000}"\n', 4, ["…"]),
+        (
+            f'workloads = "lublin"\n{SCHEDULER}rate = "fixed(rate={[1] * 2000})"\nselect = {["random"] * 2000}',
+            2,
+            ["4,000,000 schedulers: expected at most 1,000,000"],
+        ),
+        (f'workloads = "lublin"\nseeds = {10**30}\n{SCHEDULER}', 2, [f"seeds = {10**30}", "of 64 bits"]),
+        (
+            f'workloads = "lublin"\nresamples = {10**9}\n{SCHEDULER}',
+            2,
+            ["1,000,000,001 runs: expected at most 1,000,000"],
+        ),
+        # What is only found when workloads are prepared and policies meet platforms:
+        (f'workloads = ["lublin",\n "nowhere.swf"]\n{SCHEDULER}', 2, ["nowhere.swf", "no such file"]),
+        (f'workloads = [{{source = "lublin", load = -1}}]\n{SCHEDULER}', 1, ["expected a number above 0"]),
+        (f'workloads = "lublin"\nplatforms = ["log", "peas"]\n{SCHEDULER}', 2, ["peas"]),
+        (
+            f'workloads = [\n  "lublin",\n  {{source = "poisson", name = "{LUBLIN}"}},\n]\n{SCHEDULER}',
+            1,
+            ["two workloads are called", "name ="],
+        ),
+        (f'workloads = "lublin"\n{SCHEDULER}energy = "peas"\n', 2, ["needs the peak power"]),
+        (f'workloads = "{"long" * 1000}"\n{SCHEDULER}', 1, ["no log file and no trace"]),
+    ],
+)
+def test_a_mistake_is_said_by_line_with_what_would_be_right(
+    write: Write, text: str, line: int, words: list[str]
+) -> None:
+    path = write(text)
+    with pytest.raises(HarnessError) as refused:
+        make_plan(read_field(path))
+    assert str(refused.value).startswith(f"{path}, line {line}: "), refused.value
+    assert [word for word in words if word not in str(refused.value)] == [], refused.value
+    assert len(str(refused.value)) < 1000, "quotes too much back"
+
+
+def test_what_is_no_toml_is_refused_with_its_place(write: Write, tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match=r"at line 2, .*expected TOML"):
+        read_field(write("workloads = 1\nseeds = =\n"))
+    with pytest.raises(HarnessError, match="did you mean 'classic'"):
+        read_field("clasic")
+    for much in (f"workloads = {'[' * 5000}{']' * 5000}\n", f"seeds = {'9' * 5000}\n", f"about{'.a' * 5000} = 1\n"):
+        with pytest.raises(HarnessError, match=r"field\.toml"):
+            read_field(write(much))
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(HarnessError, match="expected TOML"):
+        read_field(tmp_path / "binary.toml")
+
+
+def test_a_log_that_names_no_processors_needs_a_platform(write: Write, tmp_path: Path) -> None:
+    log = tmp_path / "bare.swf"
+    log.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
+    with pytest.raises(HarnessError, match="how many processors"):
+        make_plan(read_field(write(f'workloads = "{log}"\n{SCHEDULER}')))
+    assert len(make_plan(read_field(write(f'workloads = "{log}"\nplatforms = 4\n{SCHEDULER}'))).runs) == 1
+
+
+def test_two_preparations_of_one_log_have_names_and_identities_of_their_own(write: Write) -> None:
+    plan = make_plan(
+        read_field(
+            write(
+                'workloads = ["lublin(jobs=50)", {source = "lublin(jobs=50)", load = 2}, '
+                f'{{source = "lublin(jobs=50)", load = 3, name = "crowded"}}]\n{SCHEDULER}'
+            )
+        )
+    )
+    names = [workload.name for workload in plan.workloads]
+    assert names == ["lublin(jobs=50, procs=256, seed=1)", "lublin(jobs=50, procs=256, seed=1) (load=2)", "crowded"]
+    assert len({run.identity for run in plan.runs}) == 3
+
+
+def test_identities_are_the_same_every_time_and_differ_for_every_run(write: Write, turned: None) -> None:
+    field = read_field(write("resamples = 2\n" + FIELD))
+    once, again = make_plan(field), make_plan(read_field(write("resamples = 2\n" + FIELD, "other")))
+    assert [run.identity for run in once.runs] == [run.identity for run in again.runs]
+    assert len({run.identity for run in once.runs}) == len(list(field.combinations())) == 2 * 3 * 2 * 3
+
+
+def test_a_policy_whose_source_changes_makes_another_identity(write: Write, tmp_path: Path) -> None:
+    def identity(score: str, declared: str = "") -> str:
+        plugin = tmp_path / "mine.py"
+        plugin.write_text(
+            f"import harness\n\ndef mine(job, clock):\n    return {score}\n\n"
+            f"@harness.hookimpl\ndef order_queue():\n    return [harness.Order('mine', mine{declared})]\n"
+        )
+        text = 'workloads = "lublin(jobs=20)"\n[[scheduler]]\norder = "mine"\n'
+        plugins.__globals__["_plugins"].cache_clear()  # an edit within the clock's tick would go unseen
+        return make_plan(read_field(write(text), plugins=[plugin]), [str(plugin)]).runs[0].identity
+
+    first = identity("job.submit")
+    assert identity("job.submit") == first
+    assert len({first, identity("-job.submit"), identity("job.submit", ", varies=True")}) == 3
+
+
+@pytest.mark.parametrize("name", bundled_fields())
+def test_every_bundled_field_is_right(name: str) -> None:
+    field = read_field(name)
+    assert field.about.endswith(".")
+    assert field.schedulers
+
+
+def test_the_demo_needs_no_files() -> None:
+    plan = make_plan(read_field("demo"))
+    assert len(plan.runs) == len(plan.workloads) * 6
+
+
+def test_the_example_of_the_documentation_is_right(write: Write) -> None:
+    readme = (folder("policies") / "README.md").read_text()
+    example = re.search(r"```toml\n(.*?)```", readme, re.DOTALL)
+    assert example is not None
+    field = read_field(write(example[1]))
+    assert len(list(field.combinations())) == 2 * 2 * 7 - 2 * 2
+    assert len(expand("hysteresis(low=[2, 8], high=[4, 8])", RATES)) == 3

@@ -1,0 +1,58 @@
+"""A forecast counts every run and job, and takes its time from how fast each scheduler was tried."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.experiment import forecast as room
+from harness.experiment.field_reading import read_field
+from harness.experiment.plan import Run
+from harness.workload.prepare import prepare
+from harness.workload.synthetic import lublin
+
+FIELD = """
+workloads = ["lublin(jobs=40, procs=16)", "poisson(jobs=30, procs=16)"]
+seeds = [1, 2]
+
+[[scheduler]]
+order = ["fcfs", "spf", "lcfs"]
+start = "easy"
+"""
+
+
+def test_the_time_is_that_of_all_jobs_at_the_pace_of_their_scheduler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "field.toml").write_text(FIELD)
+    tried: list[str] = []
+
+    def pace(run: Run) -> float:
+        tried.append(run.policies["order"])
+        return {"fcfs": 1.0, "spf": 10.0, "lcfs": 100.0}[run.policies["order"]]
+
+    monkeypatch.setattr(room, "_seconds_per_job", pace)
+    field = read_field(tmp_path / "field.toml")
+    found = room.forecast(field, workers=5)
+    each = found.runs // 2 * 70  # half of the runs of each workload
+    assert sorted(tried) == ["fcfs", "lcfs", "spf"]  # each once
+    assert found.jobs == each
+    plan = room.make_plan(field)
+    expected = sum(run.jobs * pace(run) for run in plan.runs)
+    assert (found.seconds, found.workers) == (expected / 5, 5)
+
+
+def test_a_scheduler_is_tried_on_the_first_jobs_by_submission() -> None:
+    workload = prepare(lublin(jobs=3000, procs=16))
+    shuffled = workload.jobs.sample(frac=1, random_state=1)
+    beginning = room._beginning(room.replace(workload, jobs=shuffled))
+    assert len(beginning) == room.SAMPLE
+    assert beginning.jobs["submit"].tolist() == sorted(workload.jobs["submit"])[: room.SAMPLE]
+    assert beginning.digest != workload.digest
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "1 s"), (89.4, "89 s"), (90, "2 min"), (5399, "90 min"), (5400, "1.5 h"), (36_000, "10.0 h")],
+)
+def test_times_are_about(seconds: float, words: str) -> None:
+    assert room._duration(seconds) == words

@@ -1,0 +1,270 @@
+"""Tournaments: every run once, the same results whoever does them, and nothing lost when they are stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from small_fields import FIELD, SLEEPY, SLOW_FIELD, Write
+
+import harness
+from harness.errors import HarnessError
+from harness.experiment.execution import Stopped, Task, execute
+from harness.experiment.field_reading import read_field
+from harness.experiment.plan import make_plan
+from harness.experiment.pool import Progress
+from harness.experiment.runner import tournament
+from harness.results.measures import MEASURES
+
+SHARED = ["workload", "platform", "variation", "seed", "scheduler", "order", "start", "select", "rate", "sleep"]
+
+
+def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    """Two tournaments gave the same, but for the time they took."""
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True)
+
+
+@pytest.fixture
+def sleepy(tmp_path: Path) -> Path:
+    path = tmp_path / "sleepy_plugin.py"
+    path.write_text(SLEEPY)
+    return path
+
+
+def test_the_frame_has_what_was_promised(write: Write, tmp_path: Path) -> None:
+    results = harness.tournament(write(), out=tmp_path / "out", workers=2)
+    frame = results.frame()
+    assert list(frame) == [
+        *SHARED,
+        *("energy_policy", "predict", "status", "error", "jobs", "seconds"),
+        *(name for name in MEASURES if name != "jobs"),
+        *("schedule_digest", "identity"),
+    ]
+
+
+def test_workers_do_not_change_results(write: Write, tmp_path: Path, turned: None) -> None:
+    field = write("resamples = 2\n" + FIELD)
+    one = tournament(field, tmp_path / "one", workers=1).frame()
+    three = tournament(field, tmp_path / "three", workers=3).frame()
+    same(one, three)
+    assert len(one) == 2 * 3 * 2 * 3
+    assert (one["status"] == "done").all()
+    assert set(one["variation"]) == {0, 1, 2}
+    assert one["schedule_digest"].nunique() > 2 * 3 * 2
+
+
+def test_a_run_is_what_simulate_gives(write: Write, tmp_path: Path) -> None:
+    results = tournament(write(), tmp_path / "out", keep_schedules=True)
+    for _, row in results.frame().iterrows():
+        scheduler = harness.Scheduler(row["order"], row["start"], row["select"])
+        schedule = harness.simulate(row["workload"], 16, scheduler, seed=row["seed"])
+        assert row["schedule_digest"] == schedule.digest
+        assert {name: float(row[name]) for name in ("mean_wait", "utilisation", "makespan")}.items() <= (
+            schedule.measures().items()
+        )
+        pd.testing.assert_frame_equal(results.schedule(row["identity"]), schedule.frame)
+
+
+def test_what_is_there_is_not_repeated_and_what_is_new_is_added(write: Write, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    first = tournament(write(), tmp_path / "out", watch=seen.append).frame()
+    assert (seen[0].found, seen[-1].done, seen[-1].runs) == (0, 12, 12)
+    again = tournament(write(), tmp_path / "out", watch=seen.append).frame()
+    assert (seen[-1].found, seen[-1].done) == (12, 0)
+    pd.testing.assert_frame_equal(first, again)
+    more = tournament(write(FIELD.replace("[0, 1]", "[0, 1, 2]")), tmp_path / "out", watch=seen.append).frame()
+    assert (seen[-1].found, seen[-1].done) == (12, 6)
+    assert len(more) == 18
+    fewer = tournament(write(FIELD.replace("[0, 1]", "1")), tmp_path / "out", watch=seen.append)
+    assert set(fewer.frame()["seed"]) == {1}  # the field that ran last, and no other
+    assert seen[-1].done == 0
+
+
+def test_a_failing_policy_is_recorded_and_the_rest_goes_on(write: Write, tmp_path: Path, sleepy: Path) -> None:
+    field = write('workloads = "lublin(jobs=30, procs=16)"\n[[scheduler]]\norder = ["fcfs", "failing", "spf"]\n')
+    frame = tournament(field, tmp_path / "out", plugins=[sleepy]).frame()
+    assert frame["status"].tolist() == ["done", "failed", "done"]
+    error = frame["error"][1]
+    assert "LookupError: no seven" in error
+    assert "'failing'" in error
+    assert frame.loc[1, "mean_wait"] != frame.loc[1, "mean_wait"]
+    seen: list[Progress] = []
+    tournament(field, tmp_path / "out", plugins=[sleepy], watch=seen.append)
+    assert (seen[-1].found, seen[-1].done) == (2, 1)  # tried again
+
+
+def test_names_of_schedulers_say_what_varies_or_is_unusual(write: Write, tmp_path: Path) -> None:
+    def names(text: str) -> list[str]:
+        path = write(f'workloads = "lublin(jobs=5, procs=16)"\nplatforms = [16, "peas-table2"]\n{text}')
+        frame = tournament(path, tmp_path / "out").frame()
+        assert frame["energy_policy"].nunique() == 2  # which alone says nothing
+        return sorted(set(frame["scheduler"]))
+
+    assert names("[[scheduler]]\n") == ["fcfs + easy"]
+    assert names('[[scheduler]]\norder = ["spf", "fcfs"]\n') == ["fcfs", "spf"]
+    assert names('[[scheduler]]\norder = ["spf", "fcfs"]\nselect = "random"\n') == ["fcfs + random", "spf + random"]
+    assert names('[[scheduler]]\nstart = "none"\nrate = "fixed(rate=0.5)"\n') == ["none + fixed(rate=0.5)"]
+
+
+def test_what_made_the_results_is_kept(write: Write, tmp_path: Path) -> None:
+    about = tournament(write(), tmp_path / "out", command="harness tournament field").about
+    assert about["field"]["text"] == FIELD
+    assert about["command"] == "harness tournament field"
+    assert [workload["jobs"] for workload in about["workloads"]] == [200, 150]
+    assert about["workloads"][0]["preparation"]
+    assert about["platforms"] == [
+        {"name": "16 processors", "digest": harness.plain(16).digest, "nodes": 16, "procs": 16}
+    ]
+    assert about["versions"]["harness"] == harness.__version__
+    assert about["machine"]["cores"] == os.cpu_count()
+
+
+def test_numbers_out_of_range_are_refused(write: Write, tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="workers = 0"):
+        tournament(write(), tmp_path / "out", workers=0)
+    with pytest.raises(HarnessError, match="resamples = -1"):
+        tournament(write(), tmp_path / "out", resamples=-1)
+    assert not (tmp_path / "out").exists()
+
+
+def task(text: str, write: Write, **changes: object) -> tuple[Task, harness.Workload]:
+    run = make_plan(read_field(write(text))).runs[0]
+    parts = {"versions": run.versions, **changes}
+    return Task(run.variation, run.platform, run.scheduler, run.seed, (), **parts), run.workload  # type: ignore[arg-type]
+
+
+def test_a_run_stops_when_it_is_told_to(write: Write) -> None:
+    asked = iter([False, True])  # before it begins, and after the first slice
+    long = 'workloads = "poisson(jobs=30000, procs=64, load=3)"\n[[scheduler]]\norder = "lpf"\nstart = "preempt"\n'
+    with pytest.raises(Stopped):
+        execute(*task(long, write), stop=lambda: next(asked))
+
+
+def test_adequacy_is_known_where_the_log_has_waits(write: Write, tmp_path: Path) -> None:
+    lines = [f"{k} {9 * k} {7 * k} 50 3 -1 -1 3 60 -1 1 {k % 3} -1 -1 -1 -1 -1 -1\n" for k in range(1, 30)]
+    (log := tmp_path / "log.swf").write_text("; MaxProcs: 4\n" + "".join(lines))
+    (waitless := tmp_path / "waitless.swf").write_text("; MaxProcs: 4\n" + "".join(lines).replace(" 14 50 ", " -1 50 "))
+    field = f"""
+resamples = 1
+workloads = ["{log}", "{waitless}", {{source = "{log}", load = 2.0, name = "crowded"}}]
+
+[[scheduler]]
+order = ["fcfs", "lcfs"]
+"""
+    frame = tournament(write(field), tmp_path / "out").frame()
+    assert list(frame["status"]) == ["done"] * 12
+    known = frame[frame["adequacy"].notna()]
+    assert list(zip(known["workload"], known["variation"], strict=True)) == [("log", 0), ("log", 0)]
+    for order, found in zip(known["order"], known["adequacy"], strict=True):
+        schedule = harness.simulate(harness.prepare(harness.read_workload(str(log))), None, harness.Scheduler(order))
+        assert found == harness.adequacy(schedule).P > 0
+
+
+def test_a_worker_of_another_version_is_found_out(write: Write) -> None:
+    done = execute(*task(FIELD, write, versions={"engine": "another"}))
+    assert done.error is not None
+    assert "has another version of the harness" in done.error
+
+
+# ---------------------------------------------------------------- processes that end before they are done
+
+#: Many short lives of one tournament, each ended by kill -9 at some moment, and one that is left alone.
+LIVES = """
+import os, random, signal, sqlite3, sys, time
+import harness
+from harness.experiment.runner import tournament
+folder, field, plugin = sys.argv[1:]
+tournament(field, folder + "/whole", plugins=[plugin], workers=2)
+dice, kills, finished = random.Random(1), 0, {}
+while kills < 20:
+    child = os.fork()
+    if not child:
+        tournament(field, folder + "/killed", plugins=[plugin], workers=2)
+        os._exit(0)
+    time.sleep(dice.uniform(0.0, 0.2))
+    os.kill(child, signal.SIGKILL)
+    kills += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    try:
+        rows = dict(sqlite3.connect(folder + "/killed/store.sqlite").execute(
+            "SELECT identity, finished FROM runs WHERE status = 'done'").fetchall())
+    except sqlite3.OperationalError:
+        rows = {}  # killed before there was a table
+    assert finished.items() <= rows.items(), "something finished was lost, or done again"
+    finished = rows
+print(kills, len(finished))
+tournament(field, folder + "/killed", plugins=[plugin], workers=2)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that is quickly made needs fork")
+def test_twenty_kills_lose_nothing(write: Write, tmp_path: Path, sleepy: Path) -> None:
+    field = write(SLOW_FIELD.format(seeds=list(range(100)), pause=0.02))
+    done = subprocess.run(
+        [sys.executable, "-c", LIVES, tmp_path, field, sleepy], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    kills, finished = map(int, done.stdout.split())
+    assert kills == 20
+    assert 0 < finished < 200, "the kills came too late, or too early"
+    same(harness.Results(tmp_path / "killed").frame(), harness.Results(tmp_path / "whole").frame())
+    assert list((tmp_path / "killed" / "sessions").iterdir()) in ([], [tmp_path / "killed" / "sessions" / "making"])
+
+
+ONE = """
+import sys
+from harness.experiment.runner import tournament
+done = []
+tournament(sys.argv[2], sys.argv[1], plugins=[sys.argv[3]], workers=2, watch=lambda p: done.append(p.done))
+print(done[-1])
+"""
+
+
+def test_two_processes_share_the_work(write: Write, tmp_path: Path, sleepy: Path) -> None:
+    field = write(SLOW_FIELD.format(seeds=list(range(40)), pause=0.05))
+    command = [sys.executable, "-c", ONE, tmp_path / "both", field, sleepy]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    done = [int(process.communicate(timeout=120)[0]) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert sum(done) == 80, "a run was done twice"
+    same(
+        harness.Results(tmp_path / "both").frame(),
+        tournament(field, tmp_path / "alone", plugins=[sleepy], workers=4).frame(),
+    )
+
+
+def test_ctrl_c_stops_within_seconds_and_leaves_what_is_done(write: Write, tmp_path: Path, sleepy: Path) -> None:
+    """Even in the middle of a run that would take minutes."""
+    field = write(
+        'workloads = ["poisson(jobs=100000, procs=64, load=3)", "poisson(jobs=40, procs=8)"]\n'
+        '[[scheduler]]\norder = ["lpf", "fcfs"]\nstart = "preempt"\n'
+        '[[exclude]]\nworkload = "poisson(jobs=100000, procs=64, load=3)"\norder = "fcfs"\n'
+    )
+    command = [sys.executable, "-c", ONE, tmp_path / "out", field, sleepy]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: len(finished(tmp_path / "out")) == 2)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=60)[1]
+        assert time.monotonic() - began < 20
+    assert "KeyboardInterrupt" in errors.splitlines()[-1]
+    assert len(finished(tmp_path / "out")) == 2
+    assert [path.name for path in (tmp_path / "out" / "sessions").iterdir()] in ([], ["making"])
+
+
+def finished(folder: Path) -> pd.DataFrame:
+    """What is in the store so far, if there is one."""
+    try:
+        return harness.Results(folder).frame()
+    except HarnessError:
+        return pd.DataFrame()
+
+
+def wait_until(condition: "object", seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.1)

@@ -1,0 +1,209 @@
+"""The store: what is claimed, by whom, for how long; and what is refused."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.experiment.execution import Finished
+from harness.experiment.store import Store, opened
+from harness.experiment.stored_results import Results
+
+WANTED = [
+    (name, "log", "8 processors", 0, 0, *("fcfs", "easy", "first-fit", "full", "never", "none", "requested"))
+    for name in "abc"
+]
+GOOD = Finished(None, 40, 1.0, 2.0, "here", 0.5, {"mean_wait": 0.1 + 0.2, "energy": float("nan")}, "digest")
+BAD = Finished("LookupError: no seven", 40, 1.0, 2.0, "here")
+
+
+def begun(folder: Path) -> Store:
+    store = Store(folder, create=True)
+    field = {"name": "test", "about": "", "text": "", "resamples": 0}
+    store.begin({"field": field, "workloads": [], "platforms": []}, WANTED)
+    return store
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[tuple[Store, Store]]:
+    """Two sessions on one store."""
+    first, second = begun(tmp_path / "t"), begun(tmp_path / "t")
+    yield first, second
+    for store in (first, second):
+        store.close()
+
+
+def test_a_run_is_claimed_once(two: tuple[Store, Store]) -> None:
+    first, second = two
+    assert first.claim("a")
+    assert not first.claim("a")
+    assert not second.claim("a")
+    assert second.claim("b")
+    assert first.settled() == second.settled() == set()
+
+
+def test_what_is_done_is_settled_for_everybody_and_for_ever(two: tuple[Store, Store], tmp_path: Path) -> None:
+    first, second = two
+    first.claim("a")
+    first.finish("a", GOOD)
+    assert second.settled() == {"a"}
+    assert not second.claim("a")
+    first.close()
+    third = begun(tmp_path / "t")
+    assert third.settled() == {"a"}
+    assert not third.claim("a")
+    third.close()
+
+
+def test_a_failure_is_settled_for_those_at_work_and_tried_again_later(tmp_path: Path) -> None:
+    first, second = begun(tmp_path), begun(tmp_path)
+    first.claim("a")
+    first.finish("a", BAD)
+    assert second.settled() == {"a"}
+    assert not second.claim("a")
+    first.close()
+    second.bury()
+    assert second.settled() == set()
+    assert second.claim("a")
+    second.finish("a", GOOD)
+    second.close()
+    assert Results(tmp_path).frame()["status"].tolist() == ["done"]
+
+
+def test_claims_of_a_session_that_is_over_are_free(two: tuple[Store, Store]) -> None:
+    first, second = two
+    first.claim("a")
+    second.bury()
+    assert not second.claim("a")
+    first.close()
+    assert second.claim("a")
+
+
+CLAIM = """
+import sys, time
+sys.path.insert(0, {here!r})
+from test_store import begun
+from pathlib import Path
+store = begun(Path(sys.argv[1]))
+assert store.claim("a")
+print("claimed", flush=True)
+time.sleep(60)
+"""
+
+
+def test_claims_of_a_killed_process_are_free_at_once(tmp_path: Path) -> None:
+    code = CLAIM.format(here=str(Path(__file__).parent))
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "claimed\n"
+        store = begun(tmp_path)
+        assert not store.claim("a")
+        os.kill(process.pid, signal.SIGKILL)
+    store.bury()
+    assert store.claim("a")
+    store.close()
+
+
+def test_files_of_processes_that_were_killed_before_they_began_are_removed(tmp_path: Path) -> None:
+    begun(tmp_path).close()
+    (tmp_path / "sessions" / "0123456789abcdef").touch()
+    first, second = begun(tmp_path), begun(tmp_path)
+    assert len(list((tmp_path / "sessions").iterdir())) - (tmp_path / "sessions" / "making").exists() == 2
+    for store in (first, second):
+        store.close()
+
+
+def test_measures_come_back_to_the_last_bit(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    store.claim("b")
+    store.finish("b", GOOD)
+    store.close()
+    frame = Results(tmp_path).frame()
+    assert frame["mean_wait"].tolist() == [0.1 + 0.2]
+    assert frame["energy"].isna().all()
+    assert frame["identity"].tolist() == ["b"]
+
+
+def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    begun(tmp_path).close()
+    with sqlite3.connect(tmp_path / "store.sqlite") as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    for create in (True, False):
+        with pytest.raises(HarnessError, match=r"schema 99.*expected another folder \(--out\)"):
+            Store(tmp_path, create=create)
+
+
+def test_what_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").write_text("mine, and long enough to be taken for a header of a database " * 10)
+    before = (tmp_path / "store.sqlite").read_bytes()
+    with pytest.raises(HarnessError, match="cannot be used as a tournament's store"):
+        Store(tmp_path, create=True)
+    assert (tmp_path / "store.sqlite").read_bytes() == before
+    with pytest.raises(HarnessError, match="holds no tournament"):
+        Results(tmp_path / "nowhere")
+    with pytest.raises(HarnessError, match="cannot be made"):
+        Store(tmp_path / "store.sqlite" / "below", create=True)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda folder: (folder / "store.sqlite").mkdir(),
+        lambda folder: (folder / "store.sqlite").symlink_to("/nowhere/at/all"),
+        lambda folder: (folder / "store.sqlite").symlink_to(folder / "store.sqlite"),
+        lambda folder: (folder / "sessions" / "making").mkdir(parents=True),
+    ],
+    ids=["a folder", "a dangling link", "a link to itself", "a folder where the lock belongs"],
+)
+def test_odd_things_where_the_store_belongs_are_refused_in_a_sentence(tmp_path: Path, odd: Callable[..., None]) -> None:
+    odd(tmp_path)
+    with pytest.raises(HarnessError, match=r"store\.sqlite: cannot be used as a tournament's store"):
+        Store(tmp_path, create=True)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sessions SET about = '{'",
+        "UPDATE sessions SET about = '5'",
+        """UPDATE sessions SET about = replace(about, 'resamples', 'resembles')""",
+        "UPDATE runs SET seconds = 'long'",
+        "UPDATE runs SET measures = '['",
+        "UPDATE runs SET measures = NULL",
+        """UPDATE runs SET measures = '{"mean_wait": "long"}'""",
+        "DROP TABLE runs",
+    ],
+)
+def test_a_store_with_something_else_in_it_is_refused_in_a_sentence(tmp_path: Path, statement: str) -> None:
+    store = begun(tmp_path)
+    store.claim("a")
+    store.finish("a", GOOD)
+    store.database.execute(statement)
+    store.database.close()
+    with pytest.raises(HarnessError, match=r"store\.sqlite: cannot be used as a tournament's store") as refused:
+        Results(tmp_path).frame()
+    assert "\n" not in str(refused.value)
+
+
+def test_nothing_has_run_yet(tmp_path: Path) -> None:
+    Store(tmp_path, create=True).close()
+    with pytest.raises(HarnessError, match="nothing has run there yet"):
+        Results(tmp_path)
+
+
+def test_a_file_that_goes_bad_while_it_is_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    def used() -> None:
+        with opened(tmp_path, create=True) as t:
+            t.begin({}, WANTED)
+            t.database.execute("DROP TABLE runs")  # which closing the session wants
+
+    with pytest.raises(HarnessError, match=r"cannot be used as a tournament's store"):
+        used()
+    begun(tmp_path / "again").close()

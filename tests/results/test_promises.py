@@ -1,0 +1,92 @@
+"""A schedule is found to keep its promise by whoever gave it, and to break it where one start is moved."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import Scheduler, log_from_frame, prepare, simulate
+from harness.errors import HarnessError
+from harness.results.promises import verify
+from harness.workload.log import Log
+
+PROCS = 8
+
+
+def log_of(rows: list[tuple[float, float, float, float, int]]) -> Log:
+    """Jobs of submit, wait, run, estimate and procs."""
+    frame = pd.DataFrame(rows, columns=["submit", "wait", "run", "estimate", "procs"])
+    return log_from_frame(frame, "made")
+
+
+#: Submit, run, what is requested beyond it, and width.
+JOB = st.tuples(st.integers(0, 60), st.integers(1, 30), st.integers(0, 20), st.integers(1, PROCS))
+JOBS = st.lists(JOB, min_size=1, max_size=25)
+
+
+def replayed(jobs: list[tuple[int, int, int, int]], start: str) -> Log:
+    submit, run, more, procs = (np.array(column, dtype=float) for column in zip(*jobs, strict=True))
+    frame = pd.DataFrame({"submit": submit, "run": run, "estimate": run + more, "procs": procs.astype(int)})
+    schedule = simulate(prepare(log_from_frame(frame, "made")), PROCS, Scheduler(start=start))
+    return log_from_frame(schedule.frame[["job", "submit", "wait", "run", "estimate", "procs"]], "replayed")
+
+
+@settings(max_examples=60)
+@given(JOBS)
+def test_who_gives_a_promise_keeps_it(jobs: list[tuple[int, int, int, int]]) -> None:
+    for start, promises in (("none", ("fcfs", "easy")), ("easy", ("easy",))):
+        log = replayed(jobs, start)
+        for promise in promises:
+            assert verify(log, promise, procs=PROCS).kept, (start, promise)
+
+
+@settings(max_examples=60)
+@given(JOBS, st.integers(1, PROCS))
+def test_overcommitment_against_a_slow_twin(jobs: list[tuple[int, int, int, int]], procs: int) -> None:
+    rows = [(float(submit), float(more), float(run), float(run), width) for submit, run, more, width in jobs]
+    spans = [(submit + wait, submit + wait + run, width) for submit, wait, run, _, width in rows]
+    used = {start: sum(w for s, e, w in spans if s <= start < e) for start, _, _ in spans}
+    over = [instant for instant, busy in used.items() if busy > procs]
+    found = verify(log_of(rows), "fcfs", procs=procs).overcommitted
+    assert (found.instant if found else None) == (min(over) if over else None)
+
+
+def test_the_first_to_be_overtaken_is_named_with_the_queue() -> None:
+    rows = [(0.0, 0.0, 10.0, 10.0, 8), (1.0, 9.0, 5.0, 5.0, 8), (2.0, 20.0, 5.0, 5.0, 1), (3.0, 8.0, 5.0, 5.0, 1)]
+    broken = verify(log_of(rows), "fcfs", procs=16).broken
+    assert broken is not None
+    assert (broken.job, broken.instant, broken.start) == (3, 11.0, 22.0)
+    assert (broken.queue, broken.waiting) == ((3,), 1)
+    assert "job 4, submitted later, starts before it" in broken.why
+    assert verify(log_of(rows), "fcfs", procs=16, slack=11.0).kept
+
+
+#: The first takes all for 10 s of the 12 it asks for, the second waits for it; the third backfills, or so it should.
+DELAYED = [(0.0, 0.0, 10.0, 12.0, 6), (1.0, 19.0, 5.0, 5.0, 8), (2.0, 0.0, 18.0, 18.0, 2)]
+
+
+def test_the_first_to_be_delayed_is_named_with_what_it_could_count_on() -> None:
+    broken = verify(log_of(DELAYED), "easy", procs=PROCS).broken
+    assert broken is not None
+    assert (broken.job, broken.instant, broken.start) == (2, 12.0, 20.0)
+    assert "when it became the first of the queue, at 1 s" in broken.why
+
+
+def test_a_job_that_runs_longer_than_it_was_to_voids_promises() -> None:
+    longer = [(0.0, 0.0, 15.0, 12.0, 6), (1.0, 14.0, 5.0, 5.0, 8)]
+    found = verify(log_of(longer), "easy", procs=PROCS)
+    assert (found.kept, found.void) == (True, 1)
+
+
+def test_what_is_not_known_is_counted_and_refused() -> None:
+    unknown: list[Any] = [(0.0, -1.0, 10.0, 10.0, 1), (0.0, 0.0, 10.0, 10.0, 1)]
+    assert verify(log_of(unknown), "fcfs", procs=1).left_out == 1
+    with pytest.raises(HarnessError, match="of none of its 1 jobs"):
+        verify(log_of(unknown[:1]), "fcfs", procs=1)
+    with pytest.raises(HarnessError, match="does not say how many processors"):
+        verify(log_of(unknown), "fcfs")
+    with pytest.raises(HarnessError, match="did you mean 'easy'"):
+        verify(log_of(unknown), "eazy", procs=1)

@@ -1,0 +1,133 @@
+"""A real Slurm runs a few jobs, where it is installed: what it does is a schedule, and nothing of it stays behind."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness.errors import HarnessError
+from harness.slurm import inside, slurm_execution
+from harness.slurm.configuration import read_slurm
+from harness.slurm.slurm_execution import execute
+
+CONFIGURATION = """ClusterName=small
+SlurmctldHost=head
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=30
+SelectType=select/linear
+SlurmctldDebug=info
+NodeName=n[1-4] CPUs=1 RealMemory=1000 State=UNKNOWN
+PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+needs_slurm = pytest.mark.skipif(
+    any(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None for name in slurm_execution.PROGRAMS),
+    reason=f"no real Slurm is installed: apt-get install {slurm_execution.PACKAGES}",
+)
+
+
+@pytest.fixture
+def configuration(tmp_path):
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONFIGURATION)
+    return path
+
+
+@pytest.fixture
+def few():
+    """Fifteen jobs on four processors, some of which wait."""
+    rng = np.random.default_rng(7)
+    work = rng.integers(20, 120, 15)
+    frame = pd.DataFrame(
+        {"submit": np.arange(15) * 25, "run": work, "procs": rng.integers(1, 4, 15), "estimate": work + 60}
+    )
+    return harness.prepare(harness.log_from_frame(frame, name="few", procs=4))
+
+
+def left_behind(since):
+    """Folders and processes of executions that have come since."""
+    folders = set(Path(tempfile.gettempdir()).glob("harness-slurm-*")) - since
+    return [*folders, *(number for folder in folders for number in inside.processes_of(str(folder)))]
+
+
+@needs_slurm
+@pytest.mark.slow
+def test_fifteen_jobs(few, configuration):
+    before = set(Path(tempfile.gettempdir()).glob("harness-slurm-*"))
+    told = []
+    # However late on a busy machine: what is looked at holds at any speed.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slurm_execution, "LATE", 60.0)
+        done = execute(few, read_slurm(configuration), speed=20, progress=lambda *progress: told.append(progress))
+    schedule = done.schedule
+    assert list(schedule["status"]) == ["completed"] * 15
+    assert (schedule["start"] >= schedule["submit"]).all()
+    assert (schedule["run"] >= few.jobs["work"] - 1).all()
+    events = sorted([(t, -p) for t, p in zip(schedule["end"], schedule["procs"], strict=True)]
+                    + [(t, p) for t, p in zip(schedule["start"], schedule["procs"], strict=True)])  # fmt: skip
+    assert np.cumsum([procs for _, procs in events]).max() <= 4
+    assert schedule["wait"].max() > 10
+    assert told[-1] == (15, 15)
+    assert done.version.startswith("slurm")
+    assert json.loads(json.dumps(done.provenance))["speed"] == 20
+    assert left_behind(before) == []
+
+
+@needs_slurm
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_whoever_ends_it_leaves_nothing_behind(tmp_path, configuration, how):
+    before = set(Path(tempfile.gettempdir()).glob("harness-slurm-*"))
+    command = [sys.executable, "-m", "harness", "execute", "lublin(jobs=50, procs=4)", "--slurm", configuration.name]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        folders = set(Path(tempfile.gettempdir()).glob("harness-slurm-*")) - before
+        if any(len(inside.processes_of(str(folder))) >= 6 for folder in folders):  # munge, controller, four nodes
+            break
+        time.sleep(0.2)
+    else:
+        pytest.fail("the daemons did not start")
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 60
+    while left_behind(before) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert left_behind(before) == []
+    assert list(tmp_path.glob("*.csv")) == []
+
+
+def test_without_slurm_the_words_to_install_it(few, configuration, monkeypatch):
+    monkeypatch.setattr(slurm_execution.shutil, "which", lambda name, path: None)
+    with pytest.raises(HarnessError, match="apt-get install slurmctld slurmd slurm-client munge faketime"):
+        execute(few, read_slurm(configuration))
+
+
+def test_what_slurm_writes_down_becomes_a_schedule(few):
+    """Times of the workload; who never began has no start; fractions of a second that Slurm cuts off do no harm."""
+    line = (
+        "JobId={0} UserId=root(0) Name={0} JobState={1} Partition=batch TimeLimit=10 StartTime=2026-01-01T00:0{2} "
+        "EndTime=2026-01-01T00:0{3} NodeList={4} ProcCnt=2 SubmitTime=2026-01-01T00:00:00 "
+        "EligibleTime=2026-01-01T00:00:00 ExitCode=0:0 \n"
+    )
+    ended = line.format(1, "COMPLETED", "0:04", "1:04", "n[1-2]") + line.format(2, "TIMEOUT", "1:05", "2:00", "n3")
+    ended += line.format(3, "CANCELLED", "3:00", "3:00", "(null)")
+    told = slurm_execution._Told([], {4: "no such partition"}, [], first=1767225605.0)  # five seconds later
+    schedule = slurm_execution._schedule(few, ended, told)
+    assert list(schedule["status"][:5]) == ["completed", "killed", "cancelled", "refused", "pending"]
+    assert list(schedule["start"][:2]) == [0.0, 60.0]
+    assert list(schedule["end"][:2]) == [59.0, 115.0]
+    assert schedule["start"][2:].isna().all()
+    assert (schedule["submit"] == few.jobs["submit"]).all()
