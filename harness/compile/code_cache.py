@@ -90,13 +90,13 @@ class _Keeper:
         self.path = path
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the kept code; None if there is none that can be believed."""
-        kept = self._read()
-        if kept is None:
+        """Return the kept code; None if there is none that can be believed, or that belongs to this process."""
+        loaded = self._loaded()
+        if loaded is None:
             for tell in on_compiling:
                 tell(self.name)
             return None
-        parts, wanted = pickle.loads(kept)
+        parts, wanted = loaded
         rtsys.initialize(context)
         # Mostly that is all that code needs of numba, which takes a quarter of a second to get ready to compile.
         if not all(map(llvm.address_of_symbol, wanted)):
@@ -118,6 +118,14 @@ class _Keeper:
                 temporary.write_bytes(hashlib.sha256(kept).digest() + kept)
         except OSError:
             return
+
+    def _loaded(self) -> Any:
+        """Return what was kept; None if there is nothing, or a module that it refers to is not to be had here."""
+        kept = self._read()
+        try:
+            return kept and pickle.loads(kept)
+        except ImportError:
+            return None
 
     def _read(self) -> bytes | None:
         try:

@@ -213,7 +213,8 @@ def compiled(policies: Policies, door: Door) -> Any:
     functions = _functions(policies)
     prints = map(fingerprint, functions.values())
     memories = repr([policy.memory for policy in policies])
-    made_from = (functions["function"].__module__, *prints, repr(sorted(door.options.items())), memories)
+    modules = repr([function.__module__ for function in functions.values()])  # kept code refers to them by name
+    made_from = (modules, *prints, repr(sorted(door.options.items())), memories)
 
     def build(**options: Any) -> Any:
         answers = {"number": number, "corrected": corrected, "truth": truth if returns(functions["function"]) else bool}

@@ -14,6 +14,7 @@ from numba import types
 from numba.core import config
 
 from harness.compile.code_cache import compile_and_keep
+from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
 from harness.engine.bundles import INDICES, entered, seen
 from harness.engine.faults import (
     BACKFILLING,

@@ -31,11 +31,12 @@ def order_queue():
 """
 
 RUN = """
-import sys, time
+import sys, warnings
 import harness
+warnings.simplefilter("error", harness.PlainPython)
 log = harness.lublin(jobs=300, procs=64, seed=3)
-for order, plugin in zip(sys.argv[1::2], sys.argv[2::2]):
-    schedule = harness.simulate(log, 64, harness.Scheduler(order=order, start="none"), plugins=[plugin])
+for order, plugins in zip(sys.argv[1::2], sys.argv[2::2]):
+    schedule = harness.simulate(log, 64, harness.Scheduler(order=order, start="none"), plugins=plugins.split(","))
     print(schedule.digest)
 """
 
@@ -90,6 +91,76 @@ def test_kept_code_that_wants_more_of_numba_than_most_finds_it(run, tmp_path):
     """Numba tells where its hash function lies only when it gets ready to compile, which kept code avoids."""
     hashing = plugin(tmp_path, "hashing", "float(hash(job.submit + 0.5) % 7)")
     assert run("hashing", hashing) == run("hashing", hashing)
+
+
+PLACES = """
+import importlib, pkgutil
+from harness.engine import loop
+from harness.engine.bundles import STATE
+before = sorted(STATE.kernels)
+import harness.engine
+for room in pkgutil.iter_modules(harness.engine.__path__):
+    importlib.import_module(f"harness.engine.{room.name}")
+assert before == sorted(STATE.kernels), set(STATE.kernels) - set(before)
+"""
+
+
+def test_the_loop_knows_every_verb_that_policies_call_through_it():
+    """Whoever asks for the loop first compiles it: a verb unknown then would be no address in every later run."""
+    subprocess.run([sys.executable, "-c", PLACES], check=True, timeout=100)
+
+
+#: Code that raises keeps the name of its module.
+REFUSING = """
+from numba import njit
+
+@njit
+def refuse(x):
+    if x < 0:
+        raise ValueError(x)
+    return x
+"""
+
+WRAPS = """
+import harness
+
+def score(job, clock, of="inner"):
+    return -of
+
+@harness.hookimpl
+def order_queue():
+    return [harness.Order("outer", score, order="of")]
+"""
+
+
+@pytest.mark.slow
+def test_what_a_wrapped_order_was_compiled_from_may_lie_elsewhere_now(run, tmp_path):
+    """Kept code names the modules of all its functions: one of them in another folder is another module."""
+    outer = tmp_path / "outer.py"
+    outer.write_text(WRAPS)
+    found = set()
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        inner = plugin(tmp_path / place, "inner", "refuse(job.procs)")
+        inner.write_text(REFUSING + inner.read_text())
+        found.add(tuple(run("outer", f"{outer},{inner}")))
+    assert len(found) == 1
+
+
+@pytest.mark.slow
+def test_kept_code_that_names_a_module_that_is_gone_is_compiled_anew(run, tmp_path):
+    """What a plugin calls has moved to another file: the same code, but kept code looks for it by its old name."""
+    found = set()
+    for name in ("former", "present"):
+        for old in tmp_path.glob("*.py"):
+            old.unlink()
+        (tmp_path / f"{name}_helpers.py").write_text(REFUSING)
+        path = plugin(tmp_path, "mine", "refuse(job.procs)")
+        path.write_text(
+            f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nfrom {name}_helpers import refuse\n{path.read_text()}"
+        )
+        found.add(tuple(run("mine", path)))
+    assert len(found) == 1
 
 
 @pytest.mark.slow
