@@ -1,5 +1,6 @@
 """The checker is checked: broken policies are caught, each for the right reason, and sound ones pass."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -8,15 +9,16 @@ from pathlib import Path
 
 import pytest
 from malformed import MALFORMED
-from zoo import CAUGHT
+from zoo_keeping import CAUGHT
 
 import harness
-from harness.policy.registry import Plugins
+from harness.policy.registry import Plugins, plugins
 from harness.testing import PolicyFailure, PolicyTests, check_policy
 from harness.testing.declared_checks import CHECKS
 from harness.testing.offered import offered
 
-ZOO = Path(__file__).with_name("zoo.py")
+ZOO = Path(__file__).with_name("zoo")
+plugins(str(ZOO))  # fills CAUGHT
 
 
 def failure(name, checks=None):
@@ -67,7 +69,8 @@ def test_the_message_explains_and_gives_a_log_and_a_command_that_replay_it(tmp_p
     assert command.startswith("harness run failing.swf --procs 4 --plugins ")
     (tmp_path / "failing.swf").write_text(log + "\n")
     words = [sys.executable, "-m", *shlex.split(command)]
-    answer = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    environment = os.environ | {"PYTHONPATH": str(ZOO.parent)}  # where the zoo's keeper is found
+    answer = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert answer.returncode == 2
     assert "overcommit" in answer.stderr
 
@@ -158,7 +161,7 @@ def test_inheriting_gives_one_test_for_each_check():
 
 
 def test_without_hypothesis_it_says_what_to_install():
-    code = "import sys; sys.modules['hypothesis'] = None; sys.argv[1:] = ['plugin', 'check', 'zoo.py']\n"
+    code = "import sys; sys.modules['hypothesis'] = None; sys.argv[1:] = ['plugin', 'check', 'mine.py']\n"
     code += "import harness.cli; harness.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
