@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def verify(
     schedule: Annotated[str, typer.Argument(help="a log with waits: SWF, CSV, sacct, or what run --schedule wrote")],
     promise: Annotated[
-        str, typer.Option(help="none; fcfs: nobody overtakes; easy: the first of the queue is not delayed")
+        str,
+        typer.Option(help="none; fcfs: nobody overtakes; easy: nobody delays the first of the queue; conservative: anybody"),
     ] = "none",
     procs: options.Procs = None,
     slack: Annotated[float, typer.Option(help="so much later than promised is no breach [s]", min=0)] = 0.0,
@@ -26,7 +27,8 @@ def verify(
     """Say from SCHEDULE alone whether a machine was overcommitted, and where a promise was first broken.
 
     Jobs queue by submission. The first of the queue may count on the instant at which, by the requested times of those
-    that run, there are processors enough for it; a promise is void where one of those runs longer than it was to.
+    that run, there are processors enough for it; under conservative backfilling everybody may count on the reservation
+    made at its submission, or a better one since. A promise is void where a job runs longer than it was to.
 
     Exit status 1: overcommitted, or broken.
     """
@@ -50,7 +52,11 @@ def _told(found: "Verified") -> str:
     out = f", {counted(found.left_out, 'job')} left out that did not run or say when" if found.left_out else ""
     lines = [f"{found.name}: {counted(found.jobs, 'job')} on {found.procs:,} processors{out}"]
     lines += _breach(found.overcommitted, "never more processors in use than there are", "overcommitted")
-    kept = {"fcfs": "nobody starts before who was submitted earlier", "easy": "the first of the queue is never delayed"}
+    kept = {
+        "fcfs": "nobody starts before who was submitted earlier",
+        "easy": "the first of the queue is never delayed",
+        "conservative": "nobody starts later than was promised",
+    }
     if found.promise in kept:
         lines += _breach(found.broken, kept[found.promise], f"the promise of {found.promise} is broken")
     if found.void:

@@ -12,14 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError, did_you_mean
+from harness.results.reservations import Follower, waiting_jobs
 from harness.workload.log import Log
 from harness.workload.occupation import Occupation
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: What a schedule may promise: nothing, that nobody overtakes, or that who does does not delay the first of the queue.
-Promise = Literal["none", "fcfs", "easy"]
+#: What a schedule may promise: nothing, that nobody overtakes, that who does does not delay the first of the queue, or
+#: that nobody is delayed beyond the reservation it got when it was submitted, or a better one since.
+Promise = Literal["none", "fcfs", "easy", "conservative"]
 
 #: So many of those that wait are named.
 _NAMED = 10
@@ -73,6 +75,8 @@ def verify(log: Log, promise: str = "none", *, procs: int | None = None, slack: 
     broken, void = (_overtaking(starts, slack) if promise == "fcfs" else None), 0
     if promise == "easy":
         broken, void = _delay(starts, procs, slack)
+    elif promise == "conservative":
+        broken, void = _missed(log, starts, procs, slack)
     left_out = len(log.jobs) - len(starts.job)
     overcommitted = _overcommitment(starts, procs)
     return Verified(log.name, len(starts.job), left_out, procs, overcommitted, cast(Promise, promise), broken, void)
@@ -175,3 +179,21 @@ def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, in
     instant, first = min(late)
     given = f"when it became the first of the queue, at {starts.head_from[first]:,.0f} s, it could count on then"
     return starts.breach(first, instant, given), void
+
+
+def _missed(log: Log, starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:
+    """Find the first job that does not start by its reservation; count those whose promise was void, too."""
+    columns = ("submit", "wait", "run", "estimate", "procs", "used_procs")
+    submit, wait, run, asked, width, used = (log.jobs[name].to_numpy(dtype=np.float64) for name in columns)
+    width = np.where(width > 0, width, used)
+    # Who left the queue without running held a reservation until then; of the others nothing is known.
+    kept = np.flatnonzero((submit >= 0) & (wait >= 0) & (width > 0) & ((run >= 0) | (asked > 0)))
+    jobs = waiting_jobs(*(column[kept] for column in (submit, submit + wait, run, asked, width)))
+    follower = Follower(jobs, procs)
+    late = follower.first_late(slack)
+    if late is None:
+        return None, follower.void
+    number = int(log.jobs["job"].to_numpy()[kept[late.row]])
+    row = int(np.flatnonzero(starts.job == number)[0])
+    why = "it was promised a start by then, beside who ran and those who were promised one before it"
+    return starts.breach(row, late.reserved, why), follower.void

@@ -34,10 +34,14 @@ def replayed(jobs: list[tuple[int, int, int, int]], start: str) -> Log:
     return log_from_frame(schedule.frame[["job", "submit", "wait", "run", "estimate", "procs"]], "replayed")
 
 
+#: Who gives which promises. Without backfilling a job may start later than a reservation would let it.
+GIVEN = (("none", ("fcfs", "easy")), ("easy", ("easy",)), ("conservative", ("conservative",)))
+
+
 @settings(max_examples=60)
 @given(JOBS)
 def test_who_gives_a_promise_keeps_it(jobs: list[tuple[int, int, int, int]]) -> None:
-    for start, promises in (("none", ("fcfs", "easy")), ("easy", ("easy",))):
+    for start, promises in GIVEN:
         log = replayed(jobs, start)
         for promise in promises:
             assert verify(log, promise, procs=PROCS).kept, (start, promise)
@@ -75,10 +79,45 @@ def test_the_first_to_be_delayed_is_named_with_what_it_could_count_on() -> None:
     assert "when it became the first of the queue, at 1 s" in broken.why
 
 
+@settings(max_examples=60)
+@given(JOBS, st.integers(1, 40), st.data())
+def test_a_start_moved_beyond_its_reservation_is_found(
+    jobs: list[tuple[int, int, int, int]], late: int, data: st.DataObject
+) -> None:
+    """The reservation at submission bounds every start; who is moved beyond its own is found, or one before it."""
+    log = replayed(jobs, "conservative")
+    row = data.draw(st.integers(0, len(jobs) - 1))
+    moved = log.jobs.copy()
+    moved.loc[row, "wait"] += late
+    found = verify(log_from_frame(moved, "moved"), "conservative", procs=PROCS)
+    # The plan up to the instant at which it was to start is that of the schedule as it was: it had this place then.
+    assert found.broken is not None
+    assert found.broken.instant <= log.jobs["submit"][row] + log.jobs["wait"][row]
+
+
+def test_who_is_delayed_beyond_a_reservation_is_named() -> None:
+    # EASY lets the last, which is in nobody's way but the second of the queue's, start at once.
+    rows = [(0.0, 0.0, 10.0, 10.0, 4), (1.0, 9.0, 10.0, 10.0, 6), (2.0, 101.0, 5.0, 5.0, 8), (3.0, 0.0, 100.0, 100.0, 2)]
+    assert verify(log_of(rows), "easy", procs=PROCS).kept
+    broken = verify(log_of(rows), "conservative", procs=PROCS).broken
+    assert broken is not None
+    assert (broken.job, broken.instant, broken.start, broken.queue) == (3, 20.0, 103.0, (3,))
+    assert verify(log_of(rows), "conservative", procs=PROCS, slack=83.0).kept
+
+
+def test_who_leaves_the_queue_held_a_reservation_until_then() -> None:
+    rows = [(0.0, 0.0, 10.0, 10.0, 8), (1.0, 4.0, -1.0, 50.0, 8), (2.0, 8.0, 5.0, 5.0, 8)]
+    assert verify(log_of(rows), "conservative", procs=PROCS).kept
+    late = [*rows[:2], (2.0, 20.0, 5.0, 5.0, 8)]
+    broken = verify(log_of(late), "conservative", procs=PROCS).broken
+    assert broken is not None and (broken.job, broken.instant) == (3, 10.0)
+
+
 def test_a_job_that_runs_longer_than_it_was_to_voids_promises() -> None:
     longer = [(0.0, 0.0, 15.0, 12.0, 6), (1.0, 14.0, 5.0, 5.0, 8)]
-    found = verify(log_of(longer), "easy", procs=PROCS)
-    assert (found.kept, found.void) == (True, 1)
+    for promise in ("easy", "conservative"):
+        found = verify(log_of(longer), promise, procs=PROCS)
+        assert (found.kept, found.void) == (True, 1), promise
 
 
 def test_what_is_not_known_is_counted_and_refused() -> None:

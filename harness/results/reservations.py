@@ -1,0 +1,216 @@
+"""Conservative backfilling's promise, followed along a schedule: every job holds a reservation that never moves later.
+
+The reservations themselves are in no schedule. They are made here as conservative backfilling makes them: a job that
+is submitted gets the earliest place beside who runs, until its requested end, and what was promised to those before it;
+where a job ends early or leaves the queue, each reservation is lifted once, in queue order, and put back at its
+earliest place. Who starts by then has got what it was promised, whoever decided it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+#: Times are counted in whole microseconds: sums of decimals do not agree further.
+_DIGITS = 6
+
+
+@dataclass
+class Waiting:
+    """A job of the schedule, and what it was promised."""
+
+    row: int
+    submit: float
+    start: float  # when it starts, or leaves the queue
+    end: float
+    asked: float
+    procs: int
+    leaves: bool  # it never runs
+    reserved: float = np.inf
+    void: float = np.inf  # the promise that was made void, if one was
+
+    @property
+    def sure(self) -> bool:
+        """Whether its promise stands."""
+        return self.void == np.inf
+
+    def until(self, begin: float) -> float:
+        """Return when it is to end at the latest if it starts at `begin`."""
+        return round(begin + self.asked, _DIGITS)
+
+    @cached_property
+    def planned(self) -> float:
+        """When it is to end at the latest, once it runs."""
+        return self.until(self.start)
+
+
+@dataclass
+class _Plan:
+    """Processors that are free, from each time on."""
+
+    times: list[float] = field(default_factory=lambda: [-np.inf])
+    free: list[int] = field(default_factory=list)
+
+    def change(self, procs: int, begin: float, end: float) -> None:
+        """Add processors from `begin` until `end`."""
+        if end <= begin:
+            return
+        first, last = self._split(begin), self._split(end)
+        for place in range(first, last):
+            self.free[place] += procs
+
+    def _split(self, time: float) -> int:
+        place = bisect_right(self.times, time) - 1
+        if self.times[place] == time:
+            return place
+        self.times.insert(place + 1, time)
+        self.free.insert(place + 1, self.free[place])
+        return place + 1
+
+    def fit(self, procs: int, length: float, now: float) -> float:
+        """Return the earliest time from `now` on from which so many stay free for so long."""
+        begin = np.inf
+        for place in range(bisect_right(self.times, now) - 1, len(self.times)):
+            if self.free[place] < procs:
+                begin = np.inf
+                continue
+            begin = min(begin, max(now, self.times[place]))
+            if place + 1 == len(self.times) or begin + length <= self.times[place + 1]:
+                return begin
+        return np.inf
+
+    def forget(self, now: float) -> None:
+        """Leave out what lies before `now`, and what repeats the entry before it."""
+        place = bisect_right(self.times, now) - 1
+        kept = [0] + [k for k in range(1, len(self.times) - place) if self.free[place + k] != self.free[place + k - 1]]
+        self.times = [self.times[place + k] for k in kept]
+        self.free = [self.free[place + k] for k in kept]
+
+
+class Follower:
+    """The plan of conservative backfilling beside a schedule that somebody made."""
+
+    def __init__(self, jobs: list[Waiting], procs: int) -> None:
+        """Begin with an empty machine; `jobs` are in queue order."""
+        self.jobs, self.procs = jobs, procs
+        self.plan = _Plan(free=[procs])
+        self.queue: list[Waiting] = []
+        self.running: list[Waiting] = []
+        self.void = 0  # promises that were missed because a job ran longer than it was to
+
+    def first_late(self, slack: float) -> Waiting | None:
+        """Return the first job that starts more than `slack` after its reservation, if one does."""
+        for now, arrived in self._instants():
+            for job in self.queue:
+                if job.reserved + slack < now and job.sure:
+                    return min((late for late in self.queue if late.sure), key=lambda late: late.reserved)
+            self._instant(now, arrived)
+        return None
+
+    def _instants(self) -> Iterator[tuple[float, list[Waiting]]]:
+        """Yield the instants at which something happens, with who is submitted then."""
+        came = 0
+        times = {time for job in self.jobs for time in (job.submit, job.start, job.end)}
+        times |= {job.planned for job in self.jobs if job.end > job.planned}
+        for now in sorted(times):
+            arrived = []
+            while came < len(self.jobs) and self.jobs[came].submit <= now:
+                arrived.append(self.jobs[came])
+                came += 1
+            yield now, arrived
+
+    def _instant(self, now: float, arrived: list[Waiting]) -> None:
+        """Let happen what falls on `now`: ends, then who leaves, then who comes, then starts."""
+        self.plan.forget(now)
+        anew = self._outlived(now)
+        early = self._left(now)
+        if anew:
+            self._plan_anew(now)
+        elif early:
+            self._compress(now)
+        for job in arrived:
+            if job.procs <= self.procs:
+                # What is planned around somebody whose own promise is void may come too early.
+                sure = all(one.sure for one in self.queue) and all(one.end <= one.planned for one in self.running)
+                self._promise(job, now)
+                job.void = job.void if sure else job.reserved
+                self.queue.append(job)
+        if self._started(now):
+            self._plan_anew(now)
+        if self._left(now):  # who runs no time at all
+            self._compress(now)
+
+    def _outlived(self, now: float) -> bool:
+        """Say whether somebody runs on at its requested end: then nothing that was promised stands."""
+        outlived = any(job.planned == now < job.end for job in self.running)
+        if outlived:
+            for job in self.queue:
+                job.void = min(job.void, job.reserved)
+        return outlived
+
+    def _left(self, now: float) -> bool:
+        """Take off who ends or leaves; say whether that was earlier than planned."""
+        early = False
+        for job in [job for job in self.running if job.end <= now]:
+            self.running.remove(job)
+            self.plan.change(job.procs, now, job.planned)
+            early |= job.planned > now
+        for job in [job for job in self.queue if job.leaves and job.start <= now]:
+            self.queue.remove(job)
+            self.plan.change(job.procs, max(job.reserved, now), job.until(job.reserved))
+            early = True
+        return early
+
+    def _started(self, now: float) -> bool:
+        """Start who starts now; say whether one is late, so that the others have to be planned around it."""
+        late = False
+        for job in [job for job in self.queue if job.start <= now]:
+            self.queue.remove(job)
+            self.running.append(job)
+            late |= job.reserved < now
+            self.void += job.void < now
+            self.plan.change(job.procs, max(job.reserved, now), job.until(job.reserved))
+            self.plan.change(-job.procs, now, job.planned)
+        return late
+
+    def _promise(self, job: Waiting, now: float) -> None:
+        job.reserved = self.plan.fit(job.procs, job.asked, now)
+        self.plan.change(-job.procs, job.reserved, job.until(job.reserved))
+
+    def _compress(self, now: float) -> None:
+        """Lift each reservation once, and put it back at its earliest place, which is never later."""
+        for job in self.queue:
+            if job.reserved > now:
+                self.plan.change(job.procs, job.reserved, job.until(job.reserved))
+                job.reserved = min(job.reserved, self.plan.fit(job.procs, job.asked, now))
+                self.plan.change(-job.procs, job.reserved, job.until(job.reserved))
+
+    def _plan_anew(self, now: float) -> None:
+        """Forget every reservation and promise again, in queue order; who outlived its request ends when it ends."""
+        self.plan = _Plan([now], [self.procs])
+        for job in self.running:
+            self.plan.change(-job.procs, now, job.planned if job.planned > now else job.end)
+        for job in self.queue:
+            self._promise(job, now)
+
+
+def waiting_jobs(
+    submit: npt.NDArray[np.float64],
+    start: npt.NDArray[np.float64],
+    run: npt.NDArray[np.float64],
+    asked: npt.NDArray[np.float64],
+    procs: npt.NDArray[np.float64],
+) -> list[Waiting]:
+    """Return jobs in queue order; who never ran has no run, a number below 0, and leaves the queue at its start."""
+    rows = np.argsort(submit, kind="stable")
+    length = np.where(asked > 0, asked, np.maximum(run, 0.0))
+    columns = (np.round(values[rows], _DIGITS).tolist() for values in (submit, start, np.maximum(run, 0.0), length))
+    return [
+        Waiting(int(row), came, began, round(began + ran, _DIGITS), long, int(wide), bool(never))
+        for row, came, began, ran, long, wide, never in zip(
+            rows, *columns, procs[rows].tolist(), (run[rows] < 0).tolist(), strict=True
+        )
+    ]
