@@ -23,6 +23,15 @@ def check(
         typer.Option(metavar="[MEASURE=]SHARE", help="a relative difference that counts as none, 5%; may be repeated"),
     ] = None,
     measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="judge by these (those that matter)")] = "",
+    schedule: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[WORKLOAD=]FILE", help="a schedule made elsewhere, in the place of the run of its workload"
+        ),
+    ] = None,
+    history: Annotated[
+        int | None, typer.Option(metavar="N", help="only show the last so many baselines; nothing runs", min=2)
+    ] = None,
     workers: options.Workers = None,
     format: Annotated[str, typer.Option(help="table, github (markdown for a pull request) or json")] = "table",
 ) -> int:
@@ -34,6 +43,9 @@ def check(
     responses, slowdowns and energy may move by 1 %, the 95th percentile of waits, makespan and utilisation by 2 %, the
     longest wait by 5 %; --tolerance says otherwise, of one measure or of all (1 tolerates anything). --update keeps the
     tolerances of single measures in the baseline.
+
+    --schedule takes what a real scheduler did, or another simulator (SWF, sacct, CSV or Parquet), for what came of a
+    policy: its starts and runtimes are replayed, of the same jobs by number.
 
     Exit status 0: the same or better, or a new baseline.
     1: a measure is worse, or --update wrote other results than before, for a person to review.
@@ -47,6 +59,9 @@ def check(
 
         if format not in FORMATS:
             raise HarnessError(f"there is no format {format!r} of a check; {did_you_mean(format, FORMATS)}")
+        if history is not None:
+            say(_history(baseline, history, update, format))
+            return 0
         given_tolerances = dict(_tolerance(text) for text in tolerance or ())
         of_all = given_tolerances.pop("", None)
         with told() as watch:
@@ -57,6 +72,7 @@ def check(
                 tolerances=given_tolerances,
                 tolerance=of_all,
                 measures=[name.strip() for name in measures.split(",") if name.strip()],
+                schedules=dict(_schedule(text) for text in schedule or ()),
                 plugins=given.folders,
                 workers=workers,
                 watch=watch,
@@ -76,3 +92,23 @@ def _tolerance(text: str) -> tuple[str, float]:
         expected = "expected SHARE or MEASURE=SHARE, such as 5% or mean_wait=0.01"
         raise HarnessError(f"--tolerance {text}: {expected}") from None
     return name.strip(), share
+
+
+def _schedule(text: str) -> tuple[str, str]:
+    """Read WORKLOAD=FILE, or a FILE of the only workload, whose name is empty."""
+    workload, _, path = ("", "", text) if Path(text).is_file() else text.rpartition("=")
+    return workload.strip(), path.strip()
+
+
+def _history(baseline: Path, count: int, update: bool, format: str) -> str:
+    """Return the last baselines as a table."""
+    from harness.gate.baseline import read_baseline
+    from harness.gate.history import shown
+    from harness.present.json_text import to_json
+
+    if update:
+        raise HarnessError("--history and --update both given: expected one of them")
+    read, _ = read_baseline(baseline)
+    if format == "json":
+        return to_json([one.model_dump() for one in read.former[-count:]])
+    return shown(read, count, "markdown" if format == "github" else format)

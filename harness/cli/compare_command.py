@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,12 +13,17 @@ from harness.cli.run_command import preparation, provenance
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
+    from harness.experiment.recorded import Recorded
+    from harness.policy.scheduler import Scheduler
     from harness.ranking.two_schedulers import Duel
 
 #: A longest wait so many times the other's is told.
 _STARVING = 3.0
 
-_NAME = typer.Argument(metavar="'ORDER + START'", help="a scheduler, such as 'fcfs + easy(reservations=2)'")
+_NAME = typer.Argument(
+    metavar="'ORDER + START'",
+    help="a scheduler, such as 'fcfs + easy(reservations=2)', or a file with a schedule of the jobs",
+)
 
 
 @options.spread
@@ -37,15 +43,17 @@ def compare(
     or worse is so by a permutation test at 5 %, corrected for the number of measures; it takes six streams of jobs.
     Intervals are of 95 % where ratios scatter about evenly to both sides. Waits by class and by user are those on the
     log itself.
+
+    A schedule made elsewhere (SWF, sacct, CSV or Parquet) may stand in a scheduler's place: its starts and runtimes are
+    replayed, of the jobs that it has.
     """
     with compiling_said(), warnings_said():
-        from harness.policy.scheduler import Scheduler
         from harness.present.progress import progress
         from harness.ranking.two_schedulers import duel
         from harness.results.measures import extra_measures
 
         given.known_format()
-        schedulers = tuple(Scheduler(*_parts(name), given.select, given.rate, given.sleep, "") for name in (one, other))
+        schedulers = tuple(_scheduler(name, given) for name in (one, other))
         prepared = given.jobs(workload)
         with progress("simulating", "replays") as advance:
             found = duel(
@@ -70,10 +78,20 @@ def compare(
     say(_shown(found, one, other, given.format))
 
 
+def _scheduler(name: str, given: options.Replay) -> "Scheduler | Recorded":
+    """Return the scheduler that is named, or the schedule that a file of this name holds."""
+    from harness.experiment.recorded import Recorded
+    from harness.policy.scheduler import Scheduler
+
+    if Path(name).is_file():
+        return Recorded(given.log(name))
+    return Scheduler(*_parts(name), given.select, given.rate, given.sleep, "")
+
+
 def _parts(name: str) -> tuple[str, str]:
     order, plus, start = (part.strip() for part in name.partition("+"))
     if not (order and plus and start) or "+" in start:
-        raise HarnessError(f"{name!r}: no scheduler: expected ORDER + START, such as 'fcfs + easy'")
+        raise HarnessError(f"{name!r}: no scheduler: expected ORDER + START, such as 'fcfs + easy', or a file")
     return order, start
 
 
@@ -141,7 +159,9 @@ def _sentences(found: "Duel", one: str, other: str) -> Iterator[str]:
     words = " and ".join(f"{verdict} by {names}" for verdict, names in told.items() if names)
     if found.units < FEWEST:
         streams = counted(found.units, "stream")
-        yield f"Whether that is more than chance, {streams} of jobs cannot say; --resample 20 adds as many variations."
+        of_this_log = any(Path(name).is_file() for name in (one, other))
+        more = "a schedule has no variations" if of_this_log else "--resample 20 adds as many variations"
+        yield f"Whether that is more than chance, {streams} of jobs cannot say; {more}."
     else:
         yield f"{other} is {words}." if words else f"{other} is not told from {one} by any measure."
         yield f"That speaks of {found.units} streams of jobs: the log and its variations."

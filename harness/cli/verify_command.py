@@ -16,7 +16,9 @@ def verify(
     schedule: Annotated[str, typer.Argument(help="a log with waits: SWF, CSV, sacct, or what run --schedule wrote")],
     promise: Annotated[
         str,
-        typer.Option(help="none; fcfs: nobody overtakes; easy: nobody delays the first of the queue; conservative: anybody"),
+        typer.Option(
+            help="none; fcfs: nobody overtakes; easy: nobody delays the first of the queue; conservative: anybody"
+        ),
     ] = "none",
     procs: options.Procs = None,
     slack: Annotated[float, typer.Option(help="so much later than promised is no breach [s]", min=0)] = 0.0,

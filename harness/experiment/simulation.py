@@ -63,7 +63,7 @@ def simulate(
     if isinstance(workload, str | Path):
         workload = read_workload(workload, plugins=paths)
     prepared = workload if isinstance(workload, Workload) else prepare(workload)
-    machine = _machine(platform, prepared, paths)
+    machine = machine_of(platform, prepared, paths)
     chosen = choose_policies(scheduler or Scheduler(), machine, paths)
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
@@ -80,8 +80,8 @@ def choose_policies(scheduler: Scheduler | Chosen, machine: "Platform", plugins:
     return chosen.on(machine.name, machine.knows, policies)
 
 
-def _machine(
-    platform: "Platform | int | str | Path | None", workload: "Workload", paths: tuple[str, ...]
+def machine_of(
+    platform: "Platform | int | str | Path | None", workload: "Workload", paths: tuple[str, ...] = ()
 ) -> "Platform":
     """Return the platform that was given, read by name, or made of so many processors."""
     from harness.platform.machine import Platform, plain

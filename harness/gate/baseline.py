@@ -75,6 +75,14 @@ class Past(_Keys):
         return self.workload, self.platform, self.variation, self.seed, tuple(sorted(self.policies.items()))
 
 
+class Former(_Keys):
+    """A baseline that was replaced, in a few numbers."""
+
+    replaced: str  # the day
+    harness: str
+    measures: dict[str, float]  # means over its runs, of those that matter
+
+
 class Baseline(_Keys):
     """What a field gave, and with what."""
 
@@ -85,11 +93,14 @@ class Baseline(_Keys):
     platforms: dict[str, str]
     policies: dict[str, dict[str, str]]  # hook → name → version of its source
     runs: tuple[Past, ...]
+    former: tuple[Former, ...] = ()  # the oldest first
 
     @property
     def text(self) -> str:
         """The text of the file: the same bytes for the same content."""
         content = {"schema": SCHEMA, **self.model_dump()}
+        if not self.former:  # as it was before there were any
+            del content["former"]
         content["runs"] = [past.model_dump() for past in sorted(self.runs, key=lambda past: past.key)]
         return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -28,6 +28,8 @@ from harness.gate import baseline as kept
 from harness.gate.baseline import Baseline, Key, Past, Versions
 from harness.gate.comparison import Compared, judged, moves
 from harness.gate.difference import Difference, decided, first_difference
+from harness.gate.given_schedules import stand_ins
+from harness.gate.history import remembered
 from harness.gate.verdict import Verdict
 from harness.present.json_text import finite
 from harness.results.measures import Measure, extra_measures, known_measures
@@ -46,6 +48,7 @@ def check(
     tolerances: Mapping[str, float] | None = None,
     tolerance: float | None = None,
     measures: Iterable[str] = (),
+    schedules: Mapping[str, str | Path] | None = None,
     plugins: Iterable[str | Path] = (),
     workers: int | None = None,
     watch: Watch = lambda progress: None,
@@ -56,6 +59,7 @@ def check(
     baseline is made. The verdict says what has changed all the same. `tolerances` are relative differences, by measure,
     that count as none: they go before those of the baseline, which go before `tolerance`, that of all measures, which
     goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default those that matter.
+    `schedules` are files with schedules made elsewhere, by workload: each takes the place of its workload's one run.
     """
     path = Path(baseline)
     workers = threads_wanted(workers)
@@ -76,19 +80,22 @@ def check(
     runs = {_key(run): run for run in plan.runs}
     problems = {} if old is None else _problems(old, made, runs, known)
     todo = {key: run for key, run in runs.items() if update or key not in problems}
-    results = dict(_executed(todo, workers, watch))
+    results = stand_ins(schedules or {}, todo, paths)
+    elsewhere = frozenset(results)
+    results |= _executed({key: run for key, run in todo.items() if key not in elsewhere}, workers, watch)
     failures = {key: f"it fails: {result.error}" for key, result in results.items() if result.error}
     if update and failures:
         key, why = next(iter(failures.items()))
         raise HarnessError(f"{path}: not written: {len(failures)} of {len(runs)} runs fail; {_words(key)}: {why}")
     verdict = Verdict(path, ())
     if old is not None:  # before its starts are replaced
-        compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated)
+        compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated, elsewhere)
         verdict = Verdict(path, tuple(compared), tuple(_stale(old, made, known)))
     if update:
         past = tuple(_past(key, result, known) for key, result in results.items())
         packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
-        kept.write_baseline(path, made.model_copy(update={"runs": past}), packed)
+        made = made.model_copy(update={"runs": past})
+        kept.write_baseline(path, made.model_copy(update={"former": remembered(old, made)} if old else {}), packed)
         verdict = replace(verdict, written=len(results))
     return verdict
 
@@ -229,6 +236,7 @@ def _compared(
     problems: Mapping[Key, str],
     measures: Iterable[Measure],
     tolerances: Mapping[str, float],
+    elsewhere: frozenset[Key],
 ) -> Iterator[Compared]:
     """Put every run beside its baseline, in the order of the field, then those that the field lost."""
     before = {past.key: past for past in old.runs}
@@ -243,9 +251,9 @@ def _compared(
         was, now = before[key], _past(key, results[key], [one.name for one in measures])
         difference = None
         if was.schedule != now.schedule and was.schedule in packed:
-            explained += 1
             starts = packed[was.schedule], results[key].kept or b""
-            difference = _difference(runs[key], *starts, explained <= EXPLAINED)
+            explained += key not in elsewhere  # of what was decided elsewhere we know the starts alone
+            difference = _difference(runs[key], *starts, key not in elsewhere and explained <= EXPLAINED)
         yield Compared(
             key,
             scheduler,

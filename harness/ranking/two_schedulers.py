@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.execution import given_up, variation
 from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.experiment.recorded import Recorded
 from harness.experiment.simulation import simulate
 from harness.ranking.inference import ALPHA, Inference, Matrix, infer, log_ratios
 from harness.results.measures import Measure, known_measures
@@ -83,7 +84,7 @@ class Duel:
 def duel(
     workload: "Workload",
     platform: "Platform | int | None",
-    schedulers: "tuple[Scheduler, Scheduler]",
+    schedulers: "tuple[Scheduler | Recorded, Scheduler | Recorded]",
     *,
     resamples: int = 0,
     measures: Sequence[str] = (),
@@ -93,16 +94,23 @@ def duel(
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Duel:
-    """Replay `workload` and `resamples` variations of it under two schedulers, and compare them by `measures`."""
+    """Replay `workload` and `resamples` variations of it under two schedulers, and compare them by `measures`.
+
+    A schedule in a scheduler's place is of the log alone, and may lack jobs: they are compared on those that it has.
+    """
     known = known_measures(extra)
     for name in measures:
         if name not in known:
             raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
 
+    workload = _shared(workload, schedulers, resamples)
+
     def replayed(run: tuple[int, int], stop: Stop) -> "tuple[dict[str, float], Schedule | None]":
         number, whose = run
         jobs = variation(workload, number) if number else workload
-        schedule = simulate(jobs, platform, schedulers[whose], seed=seed, plugins=plugins, progress=given_up(stop))
+        how: Any = schedulers[whose]
+        scheduled = how.simulate if isinstance(how, Recorded) else partial(simulate, scheduler=how, plugins=plugins)
+        schedule = scheduled(jobs, platform, seed=seed, progress=given_up(stop))
         return schedule.measures(extra), None if number else schedule
 
     runs = [(number, whose) for number in range(resamples + 1) for whose in (0, 1)]
@@ -127,6 +135,16 @@ def duel(
         max(float(table["offered_load"].iloc[0]) for table in tables),
         judged.needed(0, float(np.log(1.1))) if len(one) > 1 else None,
     )
+
+
+def _shared(workload: "Workload", schedulers: "Iterable[Scheduler | Recorded]", resamples: int) -> "Workload":
+    """Return the jobs that all schedules among the schedulers have."""
+    for one in schedulers:
+        if isinstance(one, Recorded):
+            if resamples:
+                raise HarnessError(f"{one.name} is a schedule of the log itself: expected no variations beside it")
+            workload = one.common(workload)
+    return workload
 
 
 def _line(measure: Measure, place: int, values: tuple[Matrix, Matrix], judged: Inference) -> Line:

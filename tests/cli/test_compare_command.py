@@ -89,3 +89,19 @@ def test_refusals(harness_says: Call, log: str, names: tuple[str, str], more: tu
     answer = harness_says("compare", log, *names, *more, "--procs", "16")
     assert answer.status == 2
     assert words in answer.err
+
+
+def test_a_schedule_made_elsewhere_stands_in_a_schedulers_place(
+    harness_says: Call, log: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("theirs") / "schedule.csv"
+    assert harness_says("run", log, "--start", "conservative", "--procs", "16", "--schedule", path).status == 0
+    ours, theirs = (compared(harness_says, log, "fcfs + easy", other) for other in ("fcfs + conservative", str(path)))
+    for one, other in zip(ours["lines"], theirs["lines"], strict=True):
+        assert (one["one"], one["other"]) == pytest.approx((other["one"], other["other"]))
+    assert [share["other"] for share in ours["classes"]] == pytest.approx([s["other"] for s in theirs["classes"]])
+    refused = harness_says("compare", log, "fcfs + easy", path, "--procs", "16", "--resample", "3")
+    assert refused.status == 2
+    assert "expected no variations" in refused.err
+    out = harness_says("compare", log, "fcfs + easy", path, "--procs", "16").out
+    assert "a schedule has no variations" in " ".join(out.split())

@@ -97,7 +97,12 @@ def test_a_start_moved_beyond_its_reservation_is_found(
 
 def test_who_is_delayed_beyond_a_reservation_is_named() -> None:
     # EASY lets the last, which is in nobody's way but the second of the queue's, start at once.
-    rows = [(0.0, 0.0, 10.0, 10.0, 4), (1.0, 9.0, 10.0, 10.0, 6), (2.0, 101.0, 5.0, 5.0, 8), (3.0, 0.0, 100.0, 100.0, 2)]
+    rows = [
+        (0.0, 0.0, 10.0, 10.0, 4),
+        (1.0, 9.0, 10.0, 10.0, 6),
+        (2.0, 101.0, 5.0, 5.0, 8),
+        (3.0, 0.0, 100.0, 100.0, 2),
+    ]
     assert verify(log_of(rows), "easy", procs=PROCS).kept
     broken = verify(log_of(rows), "conservative", procs=PROCS).broken
     assert broken is not None
@@ -110,7 +115,8 @@ def test_who_leaves_the_queue_held_a_reservation_until_then() -> None:
     assert verify(log_of(rows), "conservative", procs=PROCS).kept
     late = [*rows[:2], (2.0, 20.0, 5.0, 5.0, 8)]
     broken = verify(log_of(late), "conservative", procs=PROCS).broken
-    assert broken is not None and (broken.job, broken.instant) == (3, 10.0)
+    assert broken is not None
+    assert (broken.job, broken.instant) == (3, 10.0)
 
 
 def test_a_job_that_runs_longer_than_it_was_to_voids_promises() -> None:

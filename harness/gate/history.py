@@ -1,0 +1,60 @@
+"""The baselines that one replaced, as a small table: where measures have gone since."""
+
+import datetime
+import math
+from collections.abc import Iterable
+
+from harness.errors import HarnessError
+from harness.gate.baseline import Baseline, Former, Past
+from harness.gate.comparison import MATTER
+from harness.present.tables import render
+
+#: So many former baselines are kept.
+KEPT = 50
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def remembered(old: Baseline, made: Baseline) -> tuple[Former, ...]:
+    """Return the former baselines of one that replaces `old`, which is among them if it gave anything else."""
+    if {past.key: past for past in old.runs} == {past.key: past for past in made.runs}:
+        return old.former
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return (*old.former, Former(replaced=today, harness=old.versions.harness, measures=means(old.runs)))[-KEPT:]
+
+
+def means(runs: Iterable[Past]) -> dict[str, float]:
+    """Return the mean of each measure that matters over the runs that know it."""
+    found: dict[str, list[float]] = {}
+    for past in runs:
+        for name in MATTER:
+            if (value := past.measures.get(name)) is not None:
+                found.setdefault(name, []).append(value)
+    return {name: math.fsum(values) / len(values) for name, values in found.items()}
+
+
+def shown(baseline: Baseline, count: int, format: str) -> str:
+    """Return the means of the measures that matter in the last `count` baselines, the present one last."""
+    if not baseline.former:
+        raise HarnessError("the baseline has replaced none yet: expected one that --update wrote with other results")
+    past = [*baseline.former, Former(replaced="now", harness=baseline.versions.harness, measures=means(baseline.runs))]
+    past = past[-count:]
+    names = [name for name in MATTER if any(name in one.measures for one in past)]
+    rows = [_row(name, [one.measures.get(name, math.nan) for one in past]) for name in names]
+    # Two may have been replaced on one day.
+    heads = [f"until {one.replaced}" if one.replaced != "now" else "now" for one in past]
+    return render(("mean over the runs", *heads, "change", ""), rows, format, digits=4)
+
+
+def _row(name: str, values: list[float]) -> tuple[str | float, ...]:
+    first, last = values[0], values[-1]
+    change = f"{100 * (last - first) / abs(first):+.3g} %" if first and not math.isnan(last - first) else ""
+    return name, *values, change, bars(values)
+
+
+def bars(values: list[float]) -> str:
+    """Draw numbers as bars, between the least and the greatest; a blank where there is none."""
+    known = [value for value in values if not math.isnan(value)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(" " if math.isnan(value) else _BARS[round((value - low) * scale)] for value in values)
