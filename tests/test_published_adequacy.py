@@ -1,6 +1,8 @@
 """What reports/adequacy.md publishes is what the commands give."""
 
+import math
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from harness import (
     simulate,
 )
 from harness.disk.bundled import folder
+from harness.policy.timing import Timing
 from harness.present.tables import readable
 
 
@@ -32,17 +35,25 @@ def tables() -> list[list[list[str]]]:
     return [table[2:] for table in found if table]
 
 
-GROWTH, BY_LOAD, NEAREST, SCALE = tables()
+PAPER, GROWTH, BY_LOAD, NEAREST, SCALE = tables()
 
 
-def repeated(workload: Workload, order: str = "fcfs", start: str = "easy", pairs: int = 10) -> Repeatability:
-    scheduler = Scheduler(order, start, energy="none")
-    return repeatability(workload, lambda jobs: simulate(jobs, None, scheduler), pairs=pairs)
+#: Overheads of virtual nodes, which launch nothing.
+STILL = {"launch": "constant(seconds=0)", "completion": "constant(seconds=0)"}
+
+
+def repeated(
+    workload: Workload, order: str = "fcfs", start: str = "easy", pairs: int = 10, passing: str = "", **overheads: Any
+) -> Repeatability:
+    scheduler, timing = Scheduler(order, start, energy="none"), Timing(passing=passing)
+    return repeatability(
+        workload, lambda jobs: simulate(jobs, None, scheduler, timing=timing), pairs=pairs, **overheads
+    )
 
 
 @cache
-def generated(load: float) -> Repeatability:
-    return repeated(prepare(lublin(jobs=1000, procs=256, seed=1, load=load)), pairs=20)
+def generated(load: float, passing: str = "", **overheads: Any) -> Repeatability:
+    return repeated(prepare(lublin(jobs=1000, procs=256, seed=1, load=load)), pairs=20, passing=passing, **overheads)
 
 
 def brief(*values: float) -> list[str]:
@@ -50,7 +61,22 @@ def brief(*values: float) -> list[str]:
     return [f"{value:,.1f}" for value in values]
 
 
-def test_the_papers_table() -> None:
+def test_the_papers_table_is_that_of_a_pass() -> None:
+    found = generated(0.1, "60", submission="exponential(mean=2.4)", **STILL)
+    told = [[readable(row.jobs), readable(row.P), readable(row.different)] for row in found.growth]
+    assert told == [[jobs, P, different] for jobs, _, _, P, different in PAPER]
+    off = [abs(row.P - float(paper)) for row, (_, paper, *_) in zip(found.growth, PAPER, strict=True)]
+    assert sum(difference < 0.5 for difference in off) == 5
+    by_root = [60 * math.sqrt(int(d) / int(n.replace(",", ""))) for n, _, d, *_ in PAPER]
+    assert sum(abs(P - float(paper)) < 0.05 for P, (_, paper, *_) in zip(by_root, PAPER, strict=True)) == 5
+
+
+def test_without_launches_completions_are_seen_by_those_who_wait() -> None:
+    found = generated(0.1, launch="constant(seconds=0)", overheads="outside")
+    assert f"is {found.P:.1f} s, by those" in (folder("reports") / "adequacy.md").read_text()
+
+
+def test_what_overheads_alone_would_make() -> None:
     rows = generated(0.1).growth
     assert [list(map(readable, (row.jobs, row.P, row.E, row.different))) for row in rows] == GROWTH
 

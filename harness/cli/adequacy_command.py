@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _OF_LOGS = ("workload", "against", "lenient", "plugins", "format")
 
 _OVERHEAD = "exponential(mean=5)"
+_AT_ONCE = "constant(seconds=0)"
 
 
 @options.spread
@@ -45,13 +46,16 @@ def adequacy(
     interrupted: options.Interrupted = "requeue",
     launch: options.Launch = _OVERHEAD,
     completion: options.Completion = _OVERHEAD,
+    overheads: options.Overheads = "inside",
+    submission: options.Submission = _AT_ONCE,
     repetitions: Annotated[int, typer.Option(help="pairs of repetitions with such overheads", min=0, max=10_000)] = 20,
 ) -> None:
     """Replay WORKLOAD and say how far that is from what the log says happened.
 
     P is the root of the mean squared difference of the jobs' residence times. P_ideal is the same between two
     repetitions of the replay, in which every job's launch and completion take some time at random: `constant(seconds)`,
-    `exponential(mean)`, `uniform(low, high)` or `lognormal(median, sigma)`.
+    `exponential(mean)`, `uniform(low, high)` or `lognormal(median, sigma)`. They lie inside a job's runtime. Outside
+    of it, the launch is the end of its wait, and its processors are free only after its completion.
 
     Against a FILE, a WORKLOAD that says how long its jobs waited is compared as it is written; one that does not is
     replayed. Of several executions every pair is compared: P between them is a measured P_ideal.
@@ -93,10 +97,11 @@ def adequacy(
             say(_against_executions(log, logs, [compared(one) for one in replays], result, given.format))
             return
         found, where = (None, None) if repeated else (compared(result), breakdown(result))
-        overheads = {"launch": launch, "completion": completion} if repetitions else {}
-        reference = _repeated(prepared, replay, overheads, repetitions, given.seed) if repetitions else None
-    told = [*heading(result), *_incidents(logs, result.platform.cores, log)] if logs else heading(result)
-    say(_shown(circumstances(result) | overheads, told, found, reference, given.format, where))
+        told = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
+        assumed = told if repetitions else {}
+        reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
+    about = [*heading(result), *_incidents(logs, result.platform.cores, log)] if logs else heading(result)
+    say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
 
 
 def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool]:
@@ -111,14 +116,14 @@ def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool
 
 
 def _repeated(
-    jobs: "Workload", replay: "Callable[[Workload], Any]", overheads: dict[str, str], pairs: int, seed: int
+    jobs: "Workload", replay: "Callable[[Workload], Any]", assumed: dict[str, Any], pairs: int, seed: int
 ) -> "Repeatability":
     """Replay pairs of repetitions with these overheads, and say how far they are apart."""
     from harness.present.progress import progress
     from harness.results.repeatability import repeatability
 
     with progress("simulating", "replays") as advance:
-        return repeatability(jobs, replay, **overheads, pairs=pairs, seed=seed, progress=advance)
+        return repeatability(jobs, replay, **assumed, pairs=pairs, seed=seed, progress=advance)
 
 
 def _as_written(logs: "list[Log]", format: str) -> str:
@@ -231,7 +236,9 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
         interval = f", 95 % interval {reference.low:,.1f} to {reference.high:,.1f} s" if pairs > 1 else ""
         sentences.append(
             f"P_ideal = {reference.P:,.1f} s{interval}, of {pairs} pairs of repetitions, {reference.level:.0%} of them "
-            f"below {reference.upper:,.1f} s; launch {facts['launch']}, completion {facts['completion']}."
+            f"below {reference.upper:,.1f} s; launch {facts['launch']}, completion {facts['completion']}"
+            f"{', outside the runtime' * (facts['overheads'] == 'outside')}"
+            f"{', submission ' + facts['submission'] if facts['submission'] != _AT_ONCE else ''}."
         )
     return sentences
 

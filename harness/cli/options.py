@@ -69,6 +69,10 @@ Events = Annotated[Path | None, typer.Option(help="replay failures and intervent
 Interrupted = Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")]
 Launch = Annotated[str, typer.Option(help="overhead of a job's launch in s, a distribution")]
 Completion = Annotated[str, typer.Option(help="overhead of a job's completion in s, a distribution")]
+Submission = Annotated[str, typer.Option(help="how late the scheduler sees a job in s, a distribution")]
+Overheads = Annotated[
+    str, typer.Option(metavar="inside|outside", help="whether a job's runtime holds its launch and its completion")
+]
 Format = Annotated[
     str,
     typer.Option("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats),

@@ -92,6 +92,7 @@ def compare(model: Stream, real: Stream) -> Adequacy:
     for stream in (model, real):
         _refuse_unknown(stream)
     off = np.abs(model.residence - real.residence)
+    off[off < ROUNDING] = 0.0
     squares = np.cumsum(off**2)
     different = np.cumsum(np.abs(model.wait - real.wait) > ROUNDING)
     growth = [

@@ -5,13 +5,19 @@ every job with work S_i + a_i + c_i, launch and completion overheads a_i and c_i
 meanwhile, and schedulers do not know. The processing time of a job includes both, as in the paper; the runtimes of
 a log do too, but only the differences between repetitions count. Requested times cover the overheads: those that
 do not are raised, in all repetitions alike.
+
+Or the overheads lie `outside` the runtime, as where the machine notes when the job's own program began and ended: then
+the launch is the end of its wait, and the completion is nobody's time, but that the processors are free only after it.
+
+A job may also be seen some time after its submission. Where the scheduler looks at its queue once a minute, that
+decides which look is the first to find it there.
 """
 
 import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
 Floats = npt.NDArray[np.float64]
+
+#: Whether the runtime of a job holds what its launch and its completion take.
+Overheads = Literal["inside", "outside"]
 
 #: Distribution → its parameters [s] and defaults, and how so many are drawn. All are at least 0.
 _DISTRIBUTIONS: dict[str, tuple[dict[str, float], Callable[..., Floats]]] = {
@@ -87,6 +96,8 @@ def repeatability(
     *,
     launch: str = "exponential(mean=5)",
     completion: str = "exponential(mean=5)",
+    overheads: Overheads = "inside",
+    submission: str = "constant(seconds=0)",
     pairs: int = 20,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -96,17 +107,22 @@ def repeatability(
     `replay` simulates a workload with the scheduler, platform and seed in question. The interval of the mean is
     bootstrapped, because single pairs may be far off. `progress(done, all)` is called after every replay.
     """
+    if overheads not in get_args(Overheads):
+        raise HarnessError(f"overheads={overheads!r}: {did_you_mean(str(overheads), get_args(Overheads))}")
     if pairs < 1:
         raise HarnessError(f"pairs={pairs}: expected at least one pair of repetitions")
     draw = np.random.default_rng(seed)
     runs = np.isinf(workload.jobs["cancel"].to_numpy())  # who leaves the queue is neither launched nor completed
     size = (2 * pairs, len(workload))
-    taken = runs * (seconds(launch, draw, size) + seconds(completion, draw, size))
+    before, after = runs * seconds(launch, draw, size), runs * seconds(completion, draw, size)
+    late, taken = seconds(submission, draw, size), before + after
     longest = taken.max(axis=0)
 
     def repeat(k: int) -> Stream:
-        identity = f"{workload.digest} {launch} {completion} {seed} {k} of {len(taken)}"
-        stream = simulated(replay(_repetition(workload, taken[k], longest, identity)))
+        identity = f"{workload.digest} {launch} {completion} {submission} {seed} {k} of {len(taken)}"
+        held = _repetition(workload, late[k], taken[k], longest, identity)
+        apart = (overheads == "outside") * np.stack([before[k], after[k]])
+        stream = _noted(simulated(replay(held)), held, workload, *apart)
         if progress is not None:
             progress(k + 1, len(taken))
         return stream
@@ -150,18 +166,38 @@ def seconds(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floa
     return overheads
 
 
-def _repetition(workload: Workload, taken: Floats, longest: Floats, identity: str) -> Workload:
+def _repetition(workload: Workload, late: Floats, taken: Floats, longest: Floats, identity: str) -> Workload:
     """Add the overheads `taken` to a workload; requested times cover the `longest` of all repetitions."""
     jobs = workload.jobs
-    work = jobs["work"].to_numpy()
+    work, seen = jobs["work"].to_numpy(), jobs["submit"] + late
     covered = np.maximum(jobs["estimate"].to_numpy(), work + longest)
     detail = "launch and completion added to the runtime, requested times that do not cover it raised"
+    steps = [Step("overheads", int((taken > 0).sum()), detail)]
+    if late.any():
+        steps.append(Step("submission", int((late > 0).sum()), "seen by the scheduler some time after it"))
     return replace(
         workload,
-        jobs=jobs.assign(work=work + taken, estimate=covered),
+        jobs=jobs.assign(submit=seen, cancel=np.maximum(jobs["cancel"], seen), work=work + taken, estimate=covered),
         digest=hashlib.sha256(identity.encode()).hexdigest(),
-        preparation=(*workload.preparation, Step("overheads", int((taken > 0).sum()), detail)),
+        preparation=(*workload.preparation, *steps),
     )
+
+
+def _noted(stream: Stream, held: Workload, workload: Workload, before: Floats, after: Floats) -> Stream:
+    """Return a repetition as it is noted: by the true submissions, launches `before` as waiting, `after` not at all.
+
+    These take their share of the time in which the job held its processors, which is longer where they are slow.
+    """
+    seen, order = (np.argsort(of.jobs["submit"].to_numpy(), kind="stable") for of in (held, workload))
+    place = np.empty_like(seen)
+    place[seen] = np.arange(len(seen))
+    columns = {name: values[place[order]] for name, values in vars(stream).items() if name != "name"}
+    submit, work = (of.jobs[name].to_numpy()[order] for of, name in ((workload, "submit"), (held, "work")))
+    late, service = columns["submit"] - submit, columns["residence"] - columns["wait"]
+    pace = np.divide(service, work, out=np.zeros(len(work)), where=work > 0)
+    columns["wait"] = columns["wait"] + late + pace * before[order]
+    columns["residence"] = columns["residence"] + late - pace * after[order]
+    return replace(stream, **columns | {"submit": submit})
 
 
 def _mean(rows: tuple[Growth, ...]) -> Growth:

@@ -23,8 +23,8 @@ def test_a_replay_of_the_same_policy_is_not_off(harness_says: Call, replayed: Pa
     assert (answer.status, answer.err) == (0, "")
     summary = json.loads(answer.out)
     assert set(summary) == {
-        "workload", "platform", "scheduler", "preparation", "launch", "completion", "adequacy", "reference", "ratio",
-        "verdict", "breakdown",
+        "workload", "platform", "scheduler", "preparation", "launch", "completion", "overheads", "submission",
+        "adequacy", "reference", "ratio", "verdict", "breakdown",
     }  # fmt: skip
     found, reference = summary["adequacy"], summary["reference"]
     assert (found["P"], found["jobs"], [row["jobs"] for row in found["growth"]]) == (0, 60, [50, 60])
@@ -46,6 +46,16 @@ def test_another_policy_is(harness_says: Call, replayed: Path) -> None:
         in answer.out
     )
     assert "the replay can be told from the machine" in answer.out
+
+
+def test_what_was_assumed_of_the_machine_is_said(harness_says: Call, replayed: Path) -> None:
+    options = ("--overheads", "outside", "--submission", "uniform(low=0, high=9)", "--pass", "60")
+    answer = harness_says("adequacy", replayed, *options, "--repetitions", "2")
+    assert (answer.status, answer.err) == (0, "")
+    assert "completion exponential(mean=5), outside the runtime, submission uniform(low=0, high=9)." in answer.out
+    refused = harness_says("adequacy", replayed, "--overheads", "outsied")
+    assert refused.status == 2
+    assert "overheads='outsied': did you mean 'outside'" in refused.err
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -11,6 +11,7 @@ import pytest
 
 from harness import HarnessError, Scheduler, lublin, prepare, simulate
 from harness.platform.machine import plain
+from harness.policy.timing import Timing
 from harness.results.adequacy import adequacy
 from harness.results.repeatability import Repeatability, repeatability, seconds, upper_quantile
 from harness.results.schedule import Schedule
@@ -66,6 +67,72 @@ def test_where_nobody_waits_the_overheads_are_all_there_is(run: Run, make: Make)
     assert pytest.approx(expected, rel=0.05) == found.P
     assert found.low < found.P < found.high
     assert found.growth[-1].different == 0
+
+
+def test_outside_the_runtime_launches_are_waiting_and_completions_only_hold_processors(run: Run, make: Make) -> None:
+    """Twin: every repetition once more, its waits and residence times put together by hand."""
+    source, made = make(1), []
+
+    def replay(workload: Workload) -> Schedule:
+        made.append(run(workload, platform=plain(12), energy="none"))
+        return made[-1]
+
+    told: Any = {"launch": "uniform(low=1, high=9)", "completion": "exponential(mean=20)", "pairs": 2, "seed": 3}
+    found = repeatability(source, replay, overheads="outside", **told)
+    inside = repeatability(source, replay, **told)
+    draw = np.random.default_rng(3)
+    size = (4, len(source))
+    launch, _ = seconds(told["launch"], draw, size), seconds(told["completion"], draw, size)
+    stays = np.isinf(source.jobs["cancel"].to_numpy())
+    residence = []
+    for number, schedule in enumerate(made[:4]):
+        left = (schedule.frame["end"] - schedule.frame["submit"]).to_numpy()
+        own = schedule.frame["wait"].to_numpy() + launch[number] + source.jobs["work"].to_numpy()
+        residence.append(np.where(stays, own, left))
+    pairs = [float(np.sqrt(np.mean((residence[k] - residence[k + 1]) ** 2))) for k in (0, 2)]
+    assert found.pairs == pytest.approx(pairs)
+    assert found.pairs != inside.pairs
+
+
+def test_where_nobody_waits_only_launches_are_seen_of_overheads_outside_the_runtime(run: Run, make: Make) -> None:
+    def replay(workload: Workload) -> Schedule:
+        return run(workload, platform=plain(100_000), energy="none")
+
+    workload = make(1, jobs=2_000)
+    workload.jobs["cancel"] = np.inf
+    never = repeatability(workload, replay, launch="constant", overheads="outside", pairs=2)
+    assert (never.P, never.growth[-1].different) == (0, 0)
+    found = repeatability(workload, replay, launch="exponential(mean=3)", overheads="outside", pairs=5)
+    assert pytest.approx(math.sqrt(2) * 3, rel=0.05) == found.P
+    assert found.growth[-1].different == 2_000
+
+
+def test_jobs_seen_late_have_waited_since_they_were_submitted(run: Run, make: Make) -> None:
+    def replay(workload: Workload) -> Schedule:
+        return run(workload, platform=plain(100_000), energy="none")
+
+    workload = make(1, jobs=2_000)
+    still: Any = {"launch": "constant(seconds=0)", "completion": "constant(seconds=0)"}
+    same = repeatability(workload, replay, submission="constant(seconds=7)", pairs=1, **still)
+    assert same.P == 0
+    found = repeatability(workload, replay, submission="exponential(mean=3)", pairs=5, **still)
+    assert pytest.approx(math.sqrt(2) * 3, rel=0.05) == found.P
+
+
+def test_under_a_pass_jobs_differ_by_whole_passes() -> None:
+    """P = 60·√(d/n), the paper's Table 1, where repetitions differ only by the pass that first sees a job."""
+    timing = Timing(passing="60")
+    found = repeatability(
+        prepare(lublin(jobs=500, procs=100_000, seed=1, load=0.01)),
+        lambda jobs: simulate(jobs, None, Scheduler(energy="none"), timing=timing),
+        launch="constant(seconds=0)",
+        completion="constant(seconds=0)",
+        submission="exponential(mean=2.4)",
+        pairs=1,
+    )
+    for row in found.growth:
+        assert pytest.approx(60 * math.sqrt(row.different / row.jobs)) == row.P
+    assert 5 < found.growth[-1].different < 50
 
 
 def test_the_seed_decides(run: Run, make: Make) -> None:
@@ -147,6 +214,8 @@ def test_distributions(spec: str, mean: float, deviation: float) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
+        ({"overheads": "outsied"}, "overheads='outsied'.*outside"),
+        ({"submission": "gauss"}, "no distribution 'gauss'"),
         ({"launch": "gauss"}, "no distribution 'gauss'"),
         ({"completion": "exponential(men=3)"}, "no parameter 'men'; did you mean 'mean'"),
         ({"launch": "exponential(mean=-1)"}, "expected mean, a number of at least 0"),
