@@ -22,6 +22,8 @@ from harness import (
 from harness.disk.bundled import folder
 from harness.policy.timing import Timing
 from harness.present.tables import readable
+from harness.results.breakdown import Breakdown, breakdown
+from harness.results.breakdown_words import rows
 
 
 def tables() -> list[list[list[str]]]:
@@ -35,7 +37,7 @@ def tables() -> list[list[list[str]]]:
     return [table[2:] for table in found if table]
 
 
-PAPER, GROWTH, BY_LOAD, NEAREST, SCALE = tables()
+PAPER, GROWTH, BY_LOAD, NEAREST, SCALE, FITTING, CELLS = tables()
 
 
 #: Overheads of virtual nodes, which launch nothing.
@@ -93,13 +95,26 @@ ORDERS += ("sjf-width", "ljf-width", "wfp3", "unicef", "expansion")
 
 
 @cache
+def logged(trace: str) -> Workload:
+    return prepare(read_workload(trace), filter="wait >= 0")
+
+
+@cache
 def ranked(trace: str) -> list[Likeness]:
-    return identify(prepare(read_workload(trace)), orders=ORDERS, states=0)
+    return identify(logged(trace), orders=ORDERS, states=0)
+
+
+def by_trace(published: list[list[str]]) -> list[Any]:
+    """The rows, with the marks of tests: 75 replays of the large logs take minutes."""
+    large = ("SDSC-DS", "HPC2N", "SDSC-BLUE")
+    return [
+        pytest.param(row, id="-".join(row[:3]), marks=pytest.mark.study if row[0] in large else pytest.mark.slow)
+        for row in published
+    ]
 
 
 @pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize("row", NEAREST, ids=lambda row: "-".join(row[:3]))
+@pytest.mark.parametrize("row", by_trace(NEAREST))
 def test_the_nearest_policies(row: list[str]) -> None:
     trace, order, start, rank, P, median, *reference = row
     ranking = ranked(trace)
@@ -107,7 +122,7 @@ def test_the_nearest_policies(row: list[str]) -> None:
     found = ranking[int(rank) - 1]
     assert (found.order, found.start, readable(found.P), readable(found.median)) == (order, start, P, median)
     if any(reference):
-        ideal = repeated(prepare(read_workload(trace)), order, start)
+        ideal = repeated(logged(trace), order, start)
         assert brief(ideal.P, ideal.low, ideal.high, found.P / ideal.P) == reference
 
 
@@ -115,11 +130,30 @@ def test_the_nearest_policies(row: list[str]) -> None:
 @pytest.mark.parametrize("row", SCALE, ids=lambda row: "-".join(row[:3]))
 def test_the_scale(row: list[str]) -> None:
     trace, order, start, P, *figures = row
-    found = adequacy(simulate(prepare(read_workload(trace)), None, Scheduler(order, start, energy="none")))
+    found = adequacy(simulate(logged(trace), None, Scheduler(order, start, energy="none")))
     scale = found.scale
     told = [round(scale.skill, 3), scale.nobody_waits, scale.mean_wait, scale.mean_wait_by_class, scale.bias]
     told += [round(scale.rank_correlation, 3), scale.P_without_worst, round(100 * scale.worst_share, 1)]
     assert [readable(found.P), *map(readable, told)] == [P, *figures]
+
+
+@cache
+def departed(trace: str) -> Breakdown:
+    return breakdown(simulate(logged(trace), None, Scheduler(energy="none")))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("row", FITTING, ids=lambda row: row[0])
+def test_what_waited_though_it_fitted(row: list[str]) -> None:
+    found = departed(row[0])
+    assert [f"{100 * found.fitting:.0f}", readable(found.peak), readable(found.procs)] == row[1:]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("trace", [row[0] for row in FITTING])
+def test_where_much_of_the_error_is(trace: str) -> None:
+    told = [[by, cell, *map(readable, figures), began] for by, cell, _, *figures, began in rows(departed(trace), 3)]
+    assert told == [row[1:] for row in CELLS if row[0] == trace]
 
 
 @pytest.mark.data
