@@ -25,6 +25,7 @@ from harness.cli import (
     warm_up_command,
 )
 from harness.cli.console import reader_may_go, say
+from harness.cli.examples import examples, with_examples
 from harness.cli.interrupt import INTERRUPTED, ended_by_interrupt
 from harness.cli.study_command import PASSED_ON, study
 from harness.errors import HarnessError, brief
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 
 
-@app.callback(epilog="--debug, anywhere, shows where an error was raised.")
+@app.callback(epilog=f"{examples('')}\n\n--debug, anywhere, shows where an error was raised.")
 def _about(
     version: Annotated[bool, typer.Option("--version", help="say which version this is")] = False,
 ) -> None:
@@ -64,10 +65,11 @@ app.command(
     help="Measure the engine beside a bare loop without plugins; or tournaments on threads.",
     add_help_option=False,
     context_settings=PASSED_ON,
-)(study("bench"))
+)(study("bench", "bench"))
 app.add_typer(data_command.app, name="data")
 app.add_typer(plugin_command.app, name="plugin")
 app.add_typer(theory_command.app, name="theory")
+with_examples(app)
 
 #: What typer raises about options and commands: BadParameter, which it names publicly, is one kind of it.
 _USAGE_ERROR = typer.BadParameter.__mro__[1]

@@ -220,6 +220,7 @@ def _for_typer(name: str, kind: Any) -> tuple[str, Any]:
     least = None if option.above is None or kind.__origin__ != int | None else int(option.above) + 1
     told = typer.Option(flag, help=option.help, metavar=option.metavar, min=least, rich_help_panel=_JOBS)
     plain = str if get_origin(kind.__origin__) is Literal else kind.__origin__  # our sentences name the nearest word
+    plain = str | None if plain == float | str | None else plain  # typer knows no such choice
     return name + "_" * iskeyword(name), Annotated[plain, told]
 
 

@@ -24,13 +24,15 @@ def run(
     energy: options.Energy = "",
     *,
     given: options.Replay,
-    schedule: Annotated[Path | None, typer.Option(help="write it to FILE.csv, .parquet, .swf or .swf.gz")] = None,
+    schedule: Annotated[
+        Path | None, typer.Option(help="write it to FILE.csv, .parquet, .arrow, .json, .swf, .swf.gz")
+    ] = None,
     timeline: Annotated[
         Path | None,
         typer.Option(
-            help="write the system at every instant, thinned, to FILE.csv or .parquet: time, queued and running jobs, "
-            "busy, free and up processors, rate, work left, power, nodes asleep, switching and down, processors "
-            "effective, potential and wasted"
+            help="write the system at every instant, thinned, to FILE.csv, .parquet, .arrow or .json: time, queued "
+            "and running jobs, busy, free and up processors, rate, work left, power, nodes asleep, switching and down, "
+            "processors effective, potential and wasted"
         ),
     ] = None,
     events: options.Events = None,
@@ -77,7 +79,7 @@ def run(
     write_run(result, report, given.folders)
     say(_shown(result, given, measures))
     if fairness:
-        say(_fairness(result, fairness, given.folders), file=sys.stderr)
+        say(_fairness(result, fairness), file=sys.stderr)
 
 
 def _check_places(workload: Path, events: Path | None, schedule: Path | None, timeline: Path | None) -> None:
@@ -104,7 +106,6 @@ def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> Non
 
 def _shown(result: "Schedule", given: options.Replay, asked: str) -> str:
     """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
-    from harness.present.humane import humane
     from harness.present.json_text import to_json
     from harness.present.tables import render
     from harness.results import headline
@@ -125,12 +126,8 @@ def _shown(result: "Schedule", given: options.Replay, asked: str) -> str:
         return to_json(summary)
     if given.format != "table":
         return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
-    rows = [
-        (name, humane(value, known[name].unit, share=known[name].share), known[name].meaning)
-        for name, value in measures.items()
-    ]
     told = [headline.sentence(result), *map("Warning: {}.".format, headline.warnings(result))]
-    table = render(("measure", "value", "meaning"), rows, "table")
+    table = render(headline.HEADS, headline.rows(measures, known), "table")
     return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result)])
 
 
@@ -210,13 +207,8 @@ def _happened(result: "Schedule") -> list[str]:
     ]
 
 
-def _fairness(result: "Schedule", sample: int, plugins: tuple[str, ...]) -> str:
-    from harness.experiment.simulation import simulate
+def _fairness(result: "Schedule", sample: int) -> str:
     from harness.results.fairness import fairness
+    from harness.results.showing import replayed_by
 
-    def replay(workload: "Workload") -> "Schedule":
-        return simulate(
-            workload, result.platform, result.policies, seed=result.seed, plugins=plugins, timing=result.timing
-        )
-
-    return str(fairness(result, sample=sample, seed=result.seed, replay=replay))
+    return str(fairness(result, sample=sample, seed=result.seed, replay=replayed_by(result)))

@@ -8,18 +8,21 @@ from types import ModuleType
 
 import typer
 
+from harness.cli.examples import examples
 from harness.disk.bundled import folder
 
 #: Every argument is the script's, --help too.
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-def study(script: str) -> Callable[[typer.Context], None]:
-    """Return a command that hands its arguments to the command `app` of a script."""
+def study(script: str, name: str) -> Callable[[typer.Context], None]:
+    """Return the command of that name, which hands its arguments to the command `app` of a script."""
 
     def command(context: typer.Context) -> None:
         with _beside():
-            status = import_module(script).app(context.args, prog_name=context.command_path, standalone_mode=False)
+            app = import_module(script).app
+            app.registered_commands[0].epilog = examples(name)
+            status = app(context.args, prog_name=context.command_path, standalone_mode=False)
         if status:
             raise typer.Exit(status)
 

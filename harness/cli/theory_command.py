@@ -129,7 +129,9 @@ def delays(
 
 app.command("infinite-server")(infinite_server)
 for _name, (_script, _about) in STUDIES.items():
-    app.command(_name, help=_about, add_help_option=False, context_settings=PASSED_ON)(study(_script))
+    app.command(_name, help=_about, add_help_option=False, context_settings=PASSED_ON)(
+        study(_script, f"theory {_name}")
+    )
 
 
 def _own_rows(load: float) -> list[Row]:

@@ -1,8 +1,9 @@
 """The main call: a workload, a platform and a scheduler in, a schedule out."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
 from harness.policy.registry import plugins as load_plugins
@@ -70,7 +71,9 @@ def simulate(
     timing = timing or Timing()
     extras = Extras(events, samples.add if samples else None, places.add if places else None, timing)
     outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
-    return Schedule(prepared, machine, chosen, seed, outcome, events, samples, places, timing)
+    kept: dict[str, Any] = {"platform": machine, "scheduler": chosen, "seed": seed, "plugins": paths}
+    again = partial(simulate, **kept, plain=plain, events=events, timing=timing)
+    return Schedule(prepared, machine, chosen, seed, outcome, events, samples, places, timing, again)
 
 
 def choose_policies(scheduler: Scheduler | Chosen, machine: "Platform", plugins: Iterable[str] = ()) -> Chosen:

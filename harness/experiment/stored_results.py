@@ -18,6 +18,7 @@ from harness.results.measures import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
+    from plotly.graph_objects import Figure
 
 _RUNS = f"""
 SELECT workload, platform, variation, seed, {", ".join(f'"{part}"' for part in PARTS)}, status, error, jobs, seconds,
@@ -73,6 +74,25 @@ class Results:
                 raise HarnessError(f"{folder}: nothing has run there yet")
             #: The last session: `field` (name, about, text), `command`, `versions`, `machine`, `workloads`, `platforms`
             self.about: dict[str, Any] = _About.model_validate_json(last[0]).model_dump()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Results of {self.about['field']['name']} in {self.folder}: {len(self.frame())} of {self.planned} runs>"
+        )
+
+    def _repr_html_(self) -> str:
+        from harness.experiment.showing_results import results_html
+
+        return results_html(self)
+
+    def plot(self, measure: str = "mean_bounded_slowdown", against: str = "energy") -> "Figure":
+        """Draw a measure against another, means of each scheduler, as a figure of Plotly's that a notebook shows.
+
+        Where no energy was accounted, `against` is the longest wait unless you say otherwise. Variations are left out.
+        """
+        from harness.experiment.showing_results import results_plot
+
+        return results_plot(self, measure, against)
 
     @property
     def planned(self) -> int:

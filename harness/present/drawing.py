@@ -8,12 +8,12 @@ from harness.disk.atomic import replacing
 from harness.errors import HarnessError
 
 
-def plotly(part: str, path: Path) -> Any:
-    """Import a module of plotly, which is only needed to draw `path`."""
+def plotly(part: str, what: object) -> Any:
+    """Import a module of plotly, which is only needed to draw `what`."""
     try:
         return import_module(f"plotly.{part}")
     except ImportError:
-        raise HarnessError(f"cannot draw {path}: it needs plotly: pip install 'sched-harness[report]'") from None
+        raise HarnessError(f"cannot draw {what}: it needs plotly: pip install 'sched-harness[report]'") from None
 
 
 def write_page(figure: Any, path: Path) -> None:

@@ -20,10 +20,11 @@ import pandas as pd
 
 from harness.errors import HarnessError, did_you_mean
 from harness.present.tables import Better
-from harness.ranking import inference, pareto
+from harness.ranking import inference
 from harness.ranking.all_pairs import AllPairs
 from harness.ranking.inference import Matrix
 from harness.ranking.pairing import Gap, Pairing, pair
+from harness.results.charts import pareto
 from harness.results.measures import Measure, known_measures
 
 Unit = Literal["workload", "variation"]

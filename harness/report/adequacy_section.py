@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from harness.present.words import readable
-from harness.report.close_up import CloseUp
-from harness.report.figures import Figure, axis, label, line_style, numbers
-from harness.report.log_comparison import Compared
 from harness.report.page_subject import Subject
 from harness.report.section import section
 from harness.results import breakdown_words as words
+from harness.results.charts.close_up import CloseUp
+from harness.results.charts.figures import Figure, axis, label, line_style, numbers
+from harness.results.charts.log_comparison import Compared
 
 
 @section("adequacy", "How far is this from the real machine?")

@@ -1,20 +1,18 @@
 """Where and when each scheduler behaves differently: capacity, distributions, classes of jobs, the system over time."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from harness.present.words import lasting, readable
-from harness.report.close_up import LENGTHS, SHORTEST, WIDTHS, CloseUp
-from harness.report.figures import Figure, axis, label, line_style, stacked_axes, steps
+from harness.present.words import lasting
 from harness.report.page_subject import Subject
 from harness.report.section import section
-
-#: Panels of the system over time: column and title.
-_PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "power [W]"))
+from harness.results.charts import run_figures
+from harness.results.charts.close_up import LENGTHS, WIDTHS, CloseUp
+from harness.results.charts.figures import Figure, axis, label
 
 
 @section("behaviour", "Where and when do they differ?", alone="Where and when?")
@@ -26,10 +24,6 @@ def behaviour(subject: Subject) -> dict[str, Any] | None:
 def _by_workload(subject: Subject) -> Iterator[list[CloseUp]]:
     for _, runs in groupby(subject.close_ups, key=lambda run: run.workload):
         yield list(runs)
-
-
-def _each(runs: Iterable[CloseUp], says: Callable[[CloseUp], str]) -> str:
-    return "; ".join(f"{run.scheduler} {says(run)}" for run in runs)
 
 
 # ---------------------------------------------------------------- capacity
@@ -97,70 +91,19 @@ def _bars(means: pd.DataFrame, schedulers: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-# ---------------------------------------------------------------- distributions
+# ---------------------------------------------------------------- runs looked at closely
 
 
 @behaviour.chart
 def waits(subject: Subject) -> Iterator[Figure]:
     """Draw how many jobs waited at most how long."""
-
-    def waited(seconds: float) -> str:
-        return lasting(seconds) if seconds > SHORTEST else f"{lasting(SHORTEST)} or less"
-
-    for runs in _by_workload(subject):
-        halves = _each(runs, lambda run: waited(_median(run.waits)))
-        longest = _each((run for run in runs if len(run.waits[0])), lambda run: waited(run.waits[0][-1]))
-        yield _distribution(
-            runs,
-            "waits",
-            "Waiting times",
-            "wait [s]",
-            "Share of jobs that waited at most so long (shorter waits are drawn at 1 s). Half of the jobs waited at "
-            f"most: {halves}. The longest wait: {longest}.",
-        )
+    return map(run_figures.waits, _by_workload(subject))
 
 
 @behaviour.chart
 def slowdowns(subject: Subject) -> Iterator[Figure]:
     """Draw how many jobs had at most which bounded slowdown."""
-    for runs in _by_workload(subject):
-        halves = _each(runs, lambda run: readable(_median(run.slowdowns), 3))
-        yield _distribution(
-            runs,
-            "slowdowns",
-            "Bounded slowdowns",
-            "bounded slowdown",
-            f"Share of jobs with at most such a bounded slowdown. Half of the jobs have at most: {halves}.",
-        )
-
-
-def _distribution(runs: list[CloseUp], name: str, title: str, quantity: str, caption: str) -> Figure:
-    curves = [getattr(run, name) for run in runs]
-    right = max([10.0, *(float(x.max(initial=0)) for x, _ in curves)])  # all end there
-    return Figure(
-        f"{name}-{runs[0].workload}",
-        f"{title}: {runs[0].workload}",
-        caption,
-        [
-            steps([*x, right], [*y, 1], run.scheduler, line_style(run.policy), meta={"policy": run.policy})
-            for run, (x, y) in zip(runs, curves, strict=True)
-        ],
-        {
-            "xaxis": axis(quantity, type="log", dtick=1),
-            "yaxis": axis("share of jobs", range=[0, 1.02], tickformat=".0%"),
-            "showlegend": True,
-            "hovermode": "x unified",
-        },
-        when=runs[0].workload,
-    )
-
-
-def _median(distribution: Any) -> float:
-    points, shares = distribution
-    return float(points[np.searchsorted(shares, 0.5)]) if len(points) else float("nan")
-
-
-# ---------------------------------------------------------------- classes
+    return map(run_figures.slowdowns, _by_workload(subject))
 
 
 @behaviour.chart
@@ -214,43 +157,7 @@ def _length(place: int) -> str:
     return f"> {lasting(LENGTHS[place - 1])}" if np.isinf(LENGTHS[place]) else f"≤ {lasting(LENGTHS[place])}"
 
 
-# ---------------------------------------------------------------- time
-
-
 @behaviour.chart
 def over_time(subject: Subject) -> Iterator[Figure]:
     """Draw the queue, the busy processors and the power of the runs of each workload."""
-    for runs in _by_workload(subject):
-        panels = [panel for panel in _PANELS if any(panel[0] in run.timeline for run in runs)]
-        workload, days = runs[0].workload, runs[0].averages["day"]
-        length = lasting(86400 * float(days.iloc[1] - days.iloc[0]) if len(days) > 1 else 0.0)
-        about = "" if all(run.exact for run in runs) else " (about: these runs have more instants than were kept)"
-        queues = _each(runs, lambda run: f"{int(run.timeline['queued'].max()):,}")
-        yield Figure(
-            f"time-{workload}",
-            f"The system over time: {workload}",
-            f"Queue length, with every extreme, and busy processors{' and power' if len(panels) > 2 else ''}, averaged "
-            f"over {length} each{about}; drag to zoom, double-click to return. Longest queue: {queues} jobs.",
-            [trace for run in runs for trace in _panels(run, panels)],
-            {**stacked_axes([title for _, title in panels]), "showlegend": True, "hovermode": "closest"},
-            height=140 + 170 * len(panels),
-            when=workload,
-            wide=True,
-        )
-
-
-def _panels(run: CloseUp, panels: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    for place, (column, title) in enumerate(panels):
-        table = run.timeline if column == "queued" else run.averages
-        if column in table:
-            yield steps(
-                table["day"],
-                table[column],
-                run.scheduler,
-                line_style(run.policy) | {"width": 1.2},
-                yaxis=f"y{place + 1}" if place else "y",
-                legendgroup=str(run.policy),
-                showlegend=place == 0,
-                hovertemplate=f"%{{y:,.4g}} {title}<extra>%{{fullData.name}}</extra>",
-                meta={"policy": run.policy},
-            )
+    return map(run_figures.over_time, _by_workload(subject))

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures import Figure, label
 from harness.report.page import Page
 from harness.report.rendering import drawing
+from harness.results.charts.figures import Figure, printed
 
 #: [px]; papers scale what they include.
 _WIDTH = 900
 _FORMATS = ("svg", "png")
-_INK = "#1b1f24"
-_TILES = {"colorscale": [[0, "#eef5fb"], [1, "#559fe6"]], "textfont": {"color": _INK}}
 
 
 def draw(page: Page, folder: Path) -> list[Path]:
@@ -28,7 +26,7 @@ def draw(page: Page, folder: Path) -> list[Path]:
     written = list(_diagrams(page, folder))
     jobs: list[dict[str, Any]] = [
         {
-            "fig": _printed(figure),
+            "fig": printed(figure),
             "path": folder / f"{number:02}-{_file_name(figure)}.{kind}",
             "opts": _options(figure, kind),
         }
@@ -53,25 +51,6 @@ def _diagrams(page: Page, folder: Path) -> Iterator[Path]:
             path = folder / "ratios.svg"
             path.write_text(drawing(section.data["diagram"]), encoding="utf-8")
             yield path
-
-
-def _printed(figure: Figure) -> dict[str, Any]:
-    """Return a figure as it stands alone on paper, with its title."""
-    layout = {
-        "template": {"layout": {"colorway": ["#1c7ed6"]}},
-        "font": {"family": "sans-serif", "size": 13, "color": _INK},
-        "title": {"text": label(figure.title), "x": 0.01, "font": {"size": 17}},
-        "margin": {"l": 10, "r": 15, "t": 84, "b": 10},
-        "paper_bgcolor": "#ffffff",
-        "plot_bgcolor": "#ffffff",
-        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},
-        **figure.layout,
-    }
-    for name in layout:
-        if re.match("[xy]axis", name):
-            layout[name] = {"gridcolor": "#e3e8ec", "linecolor": "#d5dbe1", **layout[name]}
-    data = [trace | (_TILES if trace["type"] == "heatmap" else {}) for trace in figure.data]
-    return {"data": data, "layout": layout}
 
 
 def _options(figure: Figure, kind: str) -> dict[str, Any]:

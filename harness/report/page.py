@@ -12,7 +12,6 @@ from harness.present.words import counted
 from harness.report.adequacy_section import adequacy
 from harness.report.behaviour_section import behaviour
 from harness.report.energy_section import energy
-from harness.report.figures import Figure
 from harness.report.page_subject import Subject, run_subject, tournament_subject
 from harness.report.provenance_section import provenance
 from harness.report.replays import Watch
@@ -20,6 +19,7 @@ from harness.report.runs_section import runs
 from harness.report.section import Shown
 from harness.report.summary_section import summary
 from harness.report.winners_section import winners
+from harness.results.charts.figures import Figure
 from harness.results.measures import Measure
 
 if TYPE_CHECKING:

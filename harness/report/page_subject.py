@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from harness.errors import HarnessError
 from harness.present.words import readable
 from harness.ranking.ranking import Ranking, criterion_of, rank
-from harness.report.close_up import CloseUp, close_up
 from harness.report.replays import PAIRS, RECTANGLES, Watch, replays
+from harness.results.charts.close_up import CloseUp, close_up
 from harness.results.measures import Measure, known_measures
+from harness.results.showing import replayed_by
 
 if TYPE_CHECKING:
     from harness.experiment.stored_results import Results
     from harness.results.schedule import Schedule
-    from harness.workload.log import Workload
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,6 @@ def tournament_subject(
 
 def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, plugins: tuple[str, ...]) -> Subject:
     """Look closely at one run, which was made with its timeline."""
-    from harness.experiment.simulation import simulate
-
-    def replay(workload: "Workload", **kept: Any) -> "Schedule":
-        policies = schedule.policies
-        kept["timing"] = schedule.timing
-        return simulate(
-            workload, schedule.platform, policies, seed=schedule.seed, plugins=plugins, events=schedule.events, **kept
-        )
-
     extra = list(extra)
     workload, platform = readable(schedule.workload.name), schedule.platform
     scheduler = " + ".join(schedule.scheduler[part] for part in ("order", "start"))
@@ -100,7 +91,7 @@ def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, pl
         known_measures(extra),
         [scheduler],
         {platform.name: platform.cores},
-        [close_up(schedule, replay, workload, scheduler, 0, RECTANGLES, PAIRS)],
+        [close_up(schedule, replayed_by(schedule), workload, scheduler, 0, RECTANGLES, PAIRS)],
         schedule=schedule,
         command=command,
         plugins=plugins,

@@ -12,7 +12,7 @@ from harness.experiment.field import PARTS
 from harness.experiment.field_reading import field_again
 from harness.experiment.plan import make_plan
 from harness.experiment.stored_results import COLUMNS
-from harness.report.close_up import CloseUp, close_up
+from harness.results.charts.close_up import CloseUp, close_up
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Plan, Run

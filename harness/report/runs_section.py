@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from harness.report.close_up import CloseUp
-from harness.report.figures import Figure, label, numbers, stacked_axes, steps
-from harness.report.gantt import Gantt
 from harness.report.page_subject import Subject
 from harness.report.section import section
+from harness.results.charts import run_figures
+from harness.results.charts.close_up import CloseUp
+from harness.results.charts.figures import Figure, label, numbers, stacked_axes, steps
+from harness.results.charts.gantt import Gantt
 
 
 @section("runs", "Run by run")
@@ -24,39 +24,7 @@ def runs(subject: Subject) -> dict[str, Any] | None:
 @runs.chart
 def processors_and_jobs(subject: Subject) -> Iterator[Figure]:
     """Draw the processors that are busy above the jobs that run and wait."""
-    for run in subject.close_ups:
-        times = run.timeline
-        full = float((times["busy"] >= run.procs).mean())
-        yield Figure(
-            f"states-{run.workload}-{run.policy + 1}",
-            f"Processors and jobs: {run.title}",
-            f"Above, busy processors of {run.procs:,}; below, running jobs, and on top of them those waiting. At most "
-            f"{int(times['busy'].max()):,} processors are busy (all of them at {full:.0%} of the instants shown) and "
-            f"{int(times['queued'].max()):,} jobs waiting.",
-            [
-                _states(times, "busy", "busy processors", "#1c7ed6"),
-                _states(times, "running", "running", "#0ca678", fill="tozeroy", fillpattern={"shape": "", "size": 5}),
-                _states(times, "queued", "waiting", "#d9480f", fill="tonexty", fillpattern={"shape": "/", "size": 5}),
-            ],
-            {**stacked_axes(["busy processors", "jobs"]), "hovermode": "closest", "showlegend": True},
-            height=440,
-            when=run.title,
-        )
-
-
-def _states(times: pd.DataFrame, column: str, name: str, colour: str, **fill: Any) -> dict[str, Any]:
-    """Return a column over time; jobs that wait are drawn on top of those that run."""
-    waiting = {"customdata": numbers(times["queued"])} if column == "queued" else {}
-    return steps(
-        times["day"],
-        times["running"] + times["queued"] if waiting else times[column],
-        name,
-        {"color": colour, "width": 1.1, "dash": "dot" if waiting else "solid"},
-        yaxis="y" if column == "busy" else "y2",
-        hovertemplate=f"%{{{'customdata' if waiting else 'y'}:,}} {name}<extra></extra>",
-        **waiting,
-        **fill,
-    )
+    return map(run_figures.processors_and_jobs, subject.close_ups)
 
 
 @runs.chart

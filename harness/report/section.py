@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.report.figures import Figure
 from harness.report.page_subject import Subject
+from harness.results.charts.figures import Figure
 
 Chart = Callable[[Subject], Iterable[Figure]]
 Gather = Callable[[Subject], dict[str, Any] | None]

@@ -11,6 +11,7 @@ import pandas as pd
 from harness.disk.atomic import replacing
 from harness.errors import HarnessError
 from harness.present.numerals import numerals
+from harness.present.tables import render
 from harness.results.endings import SWF_CODES, Ending
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
@@ -40,12 +41,30 @@ def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write its columns, as they are."""
+    _need_pyarrow(path, "Parquet")
+    with replacing(path) as temporary:
+        frame.to_parquet(temporary, engine="pyarrow", index=False)
+
+
+def write_arrow(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write its columns, as they are, as an Arrow file, which others map into memory."""
+    _need_pyarrow(path, "Arrow")
+    with replacing(path) as temporary:
+        frame.to_feather(temporary, compression="uncompressed")
+
+
+def _need_pyarrow(path: str | os.PathLike[str], what: str) -> None:
     try:
         import pyarrow  # noqa: F401 - pandas' own message does not name our extra
     except ImportError:
-        raise HarnessError(f"{path}: writing Parquet needs pyarrow: pip install 'sched-harness[parquet]'") from None
+        raise HarnessError(f"{path}: writing {what} needs pyarrow: pip install 'sched-harness[parquet]'") from None
+
+
+def write_json(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a list of objects, one a row; what is missing is null."""
+    text = render(list(map(str, frame)), frame.itertuples(index=False), "json")
     with replacing(path) as temporary:
-        frame.to_parquet(temporary, engine="pyarrow", index=False)
+        temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
 def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
@@ -55,7 +74,12 @@ def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
 
 Writer = Callable[[Any, str | os.PathLike[str]], None]
 
-_TABLES: dict[str, Writer] = {".csv": write_csv, ".parquet": write_parquet}
+_TABLES: dict[str, Writer] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".arrow": write_arrow,
+    ".json": write_json,
+}
 _LOGS: dict[str, Writer] = {".swf": write_log, ".swf.gz": write_log}
 
 

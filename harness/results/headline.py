@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: People are shown so many measures unless they ask for others.
 MOST = 12
 
+#: What the columns of `rows` are.
+HEADS = ("measure", "value", "meaning")
+
 #: A machine is called overloaded if, at the last submission, at least this share of all jobs waits.
 _LEFT_WAITING = 0.05
 
@@ -40,6 +43,14 @@ def chosen(asked: str, values: Mapping[str, float], known: Mapping[str, Measure]
             raise HarnessError(f"--measures {asked}: {did_you_mean(word, [*values, *groups, 'all'])}")
         names += [name for name in values if word in (name, known[name].group, "all") and name not in names]
     return names
+
+
+def rows(values: Mapping[str, float], known: Mapping[str, Measure]) -> list[tuple[str, str, str]]:
+    """Return measures as rows for people, below `HEADS`: in the units that people think in."""
+    return [
+        (name, humane(value, known[name].unit, share=known[name].share), known[name].meaning)
+        for name, value in values.items()
+    ]
 
 
 def sentence(schedule: "Schedule") -> str:

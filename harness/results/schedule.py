@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from harness.results.measures import Measure, known_measures
 from harness.workload.log import Workload
 
 if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
     from harness.engine.simulate import Outcome
     from harness.policy.scheduler import Chosen
     from harness.results.timeline import Placements, Timeline
@@ -42,6 +44,7 @@ class Schedule:
     samples: "Timeline | None" = None
     places: "Placements | None" = None
     timing: Timing = field(default_factory=Timing)  # when starts were decided
+    again: "Callable[..., Schedule] | None" = None  # replays a workload in the same way, to keep what was not kept
 
     @property
     def scheduler(self) -> dict[str, str]:
@@ -135,14 +138,43 @@ class Schedule:
                 raise
         return values
 
+    def __repr__(self) -> str:
+        from harness.results.headline import sentence
+
+        return f"<Schedule of {sentence(self)}>"
+
+    def _repr_html_(self) -> str:
+        from harness.results.showing import schedule_html
+
+        return schedule_html(self)
+
+    def plot(self, what: str = "time") -> "Figure":
+        """Draw the run as a figure of Plotly's, that a notebook shows: `time`, `jobs`, `waits` or `slowdowns`.
+
+        `time` is the queue, the busy processors and the power over time; `jobs` are the busy processors above the jobs
+        that run and wait; `waits` and `slowdowns` are distributions. A run without a timeline is repeated to get it.
+        """
+        from harness.results.showing import schedule_plot
+
+        return schedule_plot(self, what)
+
+    def gantt(self, most: int = 3000) -> "Figure":
+        """Draw who was served on which processors when: all of a small run, else the time around the longest queue.
+
+        There are at most so many rectangles. The run is repeated to learn who was where.
+        """
+        from harness.results.showing import schedule_gantt
+
+        return schedule_gantt(self, most)
+
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to `path`, as its name ends: `.csv`, `.parquet`, `.swf` or `.swf.gz`."""
+        """Write the table to `path`, as its name ends: `.csv`, `.parquet`, `.arrow`, `.json`, `.swf` or `.swf.gz`."""
         from harness.results.export import export
 
         export(self, path)
 
     def export_timeline(self, path: str | os.PathLike[str]) -> None:
-        """Write the timeline to `path`, as its name ends: `.csv` or `.parquet`."""
+        """Write the timeline to `path`, as its name ends: `.csv`, `.parquet`, `.arrow` or `.json`."""
         from harness.results.export import export_timeline
 
         export_timeline(self, path)

@@ -9,7 +9,9 @@ import hashlib
 import json
 import math
 import re
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import date, datetime
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType
@@ -41,8 +43,12 @@ class Option:
 class Preparation:
     """The choices of a preparation, in the order in which they are heeded."""
 
-    start: Annotated[float | None, Option("jobs submitted from then on, in s after the first", "--from")] = None
-    stop: Annotated[float | None, Option("jobs submitted before then, in s after the first", "--to")] = None
+    start: Annotated[
+        float | str | None, Option("jobs submitted from then on: s after the first, or a date", "--from", "S|DATE")
+    ] = None
+    stop: Annotated[
+        float | str | None, Option("jobs submitted before then: s after the first, or a date", "--to", "S|DATE")
+    ] = None
     jobs: Annotated[int | None, Option("the first so many jobs, before any is dropped", above=0)] = None
     procs_from: Annotated[Literal["requested", "used"], Option("width of a job: requested or used processors")] = (
         "requested"
@@ -65,8 +71,9 @@ class Preparation:
     def __post_init__(self) -> None:
         for name, kind, option in declared():
             object.__setattr__(self, name, _checked(name, getattr(self, name), kind, option))
+        dates = isinstance(self.start, str) or isinstance(self.stop, str)  # what they are in seconds, the log says
         begin, end = (-math.inf if self.start is None else self.start), (math.inf if self.stop is None else self.stop)
-        if not begin < end:
+        if not (dates or begin < end):  # type: ignore[operator]
             raise HarnessError(f"start={self.start!r}, stop={self.stop!r}: expected start before stop, in seconds")
         if self.estimates not in ("requested", "actual") and not self.factor >= 1:
             if not self.estimates.startswith("factor"):
@@ -76,6 +83,24 @@ class Preparation:
             from harness.workload.condition import Condition  # numpy: the command line starts without it
 
             object.__setattr__(self, "filter", Condition(self.filter).text)  # in its one spelling
+
+    def in_seconds(self, header: tuple[str, ...], name: str, first: float) -> "Preparation":
+        """Return the same with dates as seconds after the `first` submit, by the header of the log of that `name`."""
+        given = {option: getattr(self, option) for option in ("start", "stop")}
+        dates = {option: told for option, told in given.items() if isinstance(told, str)}
+        if not dates:
+            return self
+        from harness.workload.wall_clock import WallClock  # pandas: the command line starts without it
+
+        clock = WallClock.of(header)
+        if clock.start is None:
+            option, told = next(iter(dates.items()))
+            raise HarnessError(
+                f"{option}={told!r}: {name} does not say when it began (its header has no UnixStartTime): expected "
+                "seconds after the first submit"
+            )
+        seconds: dict[str, Any] = {option: clock.time_of(told) - first for option, told in dates.items()}
+        return replace(self, **seconds)
 
     @property
     def factor(self) -> float:
@@ -111,6 +136,8 @@ def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
         return value
     if value is None and NoneType in get_args(kind):
         return None
+    if float in get_args(kind) and str in get_args(kind):
+        return _time(name, value)
     if kind is str or str in get_args(kind):
         if not isinstance(value, str):
             raise HarnessError(f"{name}={value!r}: expected a text")
@@ -124,6 +151,21 @@ def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
     least = "a whole number" if whole else "a number"
     above = "" if option.above is None else f" above {option.above:g}"
     raise HarnessError(f"{name}={value!r}: expected {least}{above}{', of 64 bits' if long else ''}")
+
+
+def _time(name: str, value: Any) -> float | str:
+    """Return seconds as a number, and a date as ISO writes it; refuse what is neither."""
+    if isinstance(value, date):  # as TOML reads it; datetimes are dates
+        return value.isoformat()
+    if isinstance(value, Real) and not isinstance(value, bool) and value == value:
+        return float(value)
+    if isinstance(value, str):
+        with suppress(ValueError):
+            if math.isfinite(number := float(value)):
+                return number
+        with suppress(ValueError):
+            return datetime.fromisoformat(value.strip()).isoformat()
+    raise HarnessError(f"{name}={value!r}: expected seconds after the first submit, or a date as in 1997-01-31")
 
 
 def _unknown_word(name: str, value: Any, words: tuple[str, ...]) -> HarnessError:

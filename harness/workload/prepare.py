@@ -5,6 +5,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast, get_type_hints
 
+import numpy as np
+
 from harness.workload.log import Log, Workload
 from harness.workload.preparation import Preparation, declared
 from harness.workload.steps import STEPS, Workbench
@@ -40,6 +42,8 @@ def prepare(log: Log, preparation: Preparation) -> Workload:
     they are unknown. What was done is in `Workload.preparation`, after what reading had to do.
     """
     work = Workbench(log)
+    submit = work.column("submit")
+    preparation = preparation.in_seconds(log.header, log.name, float(np.min(submit[submit >= 0], initial=np.inf)))
     for step in STEPS:
         step(work, preparation)
     return work.finished(preparation.digest(log.digest))

@@ -114,8 +114,8 @@ def keep_interval(work: Workbench, told: Preparation) -> None:
     if told.start is None and told.stop is None:
         return
     after = work.column("submit") - work.column("submit").min()
-    begin = -np.inf if told.start is None else told.start
-    end = np.inf if told.stop is None else told.stop
+    begin = -np.inf if told.start is None else float(told.start)
+    end = np.inf if told.stop is None else float(told.stop)
     wanted = (begin <= after) & (after < end)
     work.keep(wanted, "interval", f"outside {begin:g} to {end:g} s after the first submit: dropped", asked=True)
 

@@ -1,6 +1,7 @@
 """The clock on the wall at the site of a log: the hour, weekday and month of its times, if its header has a date."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -33,6 +34,12 @@ class WallClock:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             zone = ZoneInfo("UTC")
         return WallClock(header_number(header, "UnixStartTime"), zone)
+
+    def time_of(self, date: str) -> float:
+        """Return when a date in ISO's form is, in seconds since the log's time 0; it is one of the site's clock."""
+        assert self.start is not None
+        moment = datetime.fromisoformat(date)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=self.zone)).timestamp() - self.start
 
     def beyond(self, times: Floats) -> bool:
         """Say whether any of `times` lies beyond the calendar."""

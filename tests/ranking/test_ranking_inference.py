@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_1samp
 
-from harness.ranking import inference, pareto
+from harness.ranking import inference
 from harness.ranking.ranking import rank
+from harness.results.charts import pareto
 
 #: Ties are the rule; all are sums of powers of two, so that flipped sums are equal or clearly not.
 RATIOS = st.integers(2, 7).flatmap(

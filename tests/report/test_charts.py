@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import harness
 from harness.present.words import lasting, readable
 from harness.ranking.ranking import rank
-from harness.report.behaviour_section import _median
 from harness.report.energy_section import pareto_front
-from harness.report.figures import Figure
 from harness.report.page import Page, run_page, tournament_page
 from harness.report.page_subject import Subject
 from harness.report.ratio_diagram import diagram
-from harness.report.thinning import distribution
 from harness.report.winners_section import winners
+from harness.results.charts.figures import Figure
+from harness.results.charts.run_figures import _median
+from harness.results.charts.thinning import distribution
 from harness.results.measures import MEASURES
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.platform.machine import NodeType, Platform
-from harness.report.gantt import Gantt, gantt
+from harness.results.charts.gantt import Gantt, gantt
 
 
 def drawn(jobs: int, seed: int, platform: Platform, start: str, most: int) -> tuple[harness.Schedule, Gantt]:

@@ -16,12 +16,12 @@ import harness
 from harness.errors import HarnessError
 from harness.policy.scheduler import Scheduler
 from harness.report import rendering
-from harness.report.figures import label
 from harness.report.page import run_page, tournament_page
 from harness.report.provenance_section import of_tournament
 from harness.report.rendering import embedded, render
 from harness.report.replays import choose
 from harness.report.winners_section import all_measures
+from harness.results.charts.figures import label
 from harness.results.measures import MEASURES
 from harness.workload.events import Events
 

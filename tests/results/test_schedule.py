@@ -169,7 +169,7 @@ def test_a_written_log_replays_to_the_same_schedule(
 
 
 def test_unknown_formats(some: Schedule, tmp_path: Path) -> None:
-    with pytest.raises(HarnessError, match=r"s\.xlsx.*\.csv, \.parquet, \.swf, \.swf\.gz"):
+    with pytest.raises(HarnessError, match=r"s\.xlsx.*\.csv, \.parquet, \.arrow, \.json, \.swf, \.swf\.gz"):
         some.export(tmp_path / "s.xlsx")
     assert not list(tmp_path.iterdir())
 

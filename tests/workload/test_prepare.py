@@ -145,7 +145,7 @@ def test_no_jobs_left_names_the_step(log: Log, options: dict[str, Any], step: st
         ({"width": float("inf")}, "width=inf"),
         ({"load": "2"}, "load='2': expected a number above 0"),
         ({"jobs": True}, "jobs=True: expected a whole number above 0"),
-        ({"start": "noon"}, "start='noon': expected a number"),
+        ({"start": "noon"}, "start='noon': expected seconds after the first submit, or a date"),
         ({"filter": 3}, "filter=3: expected a text"),
         ({"filter": "usr == 3"}, "no column 'usr'; did you mean 'user'"),
     ],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from harness.report.thinning import Floats, distribution
+from harness.results.charts.thinning import Floats, distribution
 
 if TYPE_CHECKING:
     from harness.results.adequacy import Adequacy

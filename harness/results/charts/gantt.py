@@ -14,7 +14,7 @@ import pandas as pd
 from harness.results.timeline import Placements
 
 if TYPE_CHECKING:
-    from harness.report.log_comparison import Replay
+    from harness.results.charts.log_comparison import Replay
     from harness.results.schedule import Schedule
 
 #: Neighbours merge: of so many times as many processors, a given number of rectangles may remain. More are not tried.

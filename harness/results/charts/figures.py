@@ -2,12 +2,14 @@
 
 import base64
 import html
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from harness.present.drawing import plotly
 from harness.present.words import readable
 
 #: Told apart by dash and marker too; the colours have a contrast of 3 or more on white and on black (Okabe and Ito's,
@@ -15,6 +17,11 @@ from harness.present.words import readable
 _COLOURS = ("#1c7ed6", "#d9480f", "#0ca678", "#ae3ec9", "#a07b00", "#e64980", "#5c7cfa", "#748094")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "triangle-down", "pentagon")
+
+
+#: Of charts that stand alone, on paper or in a notebook.
+_INK = "#1b1f24"
+_TILES = {"colorscale": [[0, "#eef5fb"], [1, "#559fe6"]], "textfont": {"color": _INK}}
 
 
 @dataclass(frozen=True)
@@ -83,3 +90,29 @@ def stacked_axes(titles: list[str]) -> dict[str, Any]:
         top = 1 - place * (share + gap)
         axes[name] = axis(title, domain=[max(0.0, top - share), top], rangemode="tozero")
     return axes | {"xaxis": axis("days since the first submit", anchor=names[-1].replace("axis", ""))}
+
+
+def printed(figure: Figure) -> dict[str, Any]:
+    """Return a figure as it stands alone on paper, with its title."""
+    layout = {
+        "template": {"layout": {"colorway": ["#1c7ed6"]}},
+        "font": {"family": "sans-serif", "size": 13, "color": _INK},
+        "title": {"text": label(figure.title), "x": 0.01, "font": {"size": 17}},
+        "margin": {"l": 10, "r": 15, "t": 84, "b": 10},
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},
+        **figure.layout,
+    }
+    for name in layout:
+        if re.match("[xy]axis", name):
+            layout[name] = {"gridcolor": "#e3e8ec", "linecolor": "#d5dbe1", **layout[name]}
+    data = [trace | (_TILES if trace["type"] == "heatmap" else {}) for trace in figure.data]
+    return {"data": data, "layout": layout}
+
+
+def for_a_notebook(figure: Figure) -> Any:
+    """Return a figure as Plotly's own, which shows itself in a notebook; its caption is in `layout.meta`."""
+    chart = printed(figure)
+    layout = chart["layout"] | {"height": figure.height, "meta": {"caption": figure.caption}}
+    return plotly("graph_objects", repr(figure.title)).Figure(data=chart["data"], layout=layout)

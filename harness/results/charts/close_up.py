@@ -1,17 +1,17 @@
 """One run looked at closely, thinned to what a screen can show: a million jobs leave a few hundred kilobytes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from harness.report.gantt import Gantt, gantt
-from harness.report.log_comparison import Compared, against_log
-from harness.report.thinning import Floats, distribution, instants
+from harness.results.charts.gantt import Gantt, gantt
+from harness.results.charts.log_comparison import Compared, against_log
+from harness.results.charts.thinning import Floats, distribution, instants
 
 if TYPE_CHECKING:
-    from harness.report.log_comparison import Replay
+    from harness.results.charts.log_comparison import Replay
     from harness.results.schedule import Schedule
 
 #: Classes of width [processors] and of length [s]: each up to and including the number.
@@ -43,8 +43,8 @@ class CloseUp:
     timeline: pd.DataFrame  # `day` since the first submit, and the columns that say anything
     averages: pd.DataFrame  # the same over equal times: `busy`, `power`
     exact: bool  # whether those are of all instants of the run, or of those that were kept
-    gantt: Gantt | None
-    against_log: Compared | str  # or why it cannot be compared
+    gantt: Gantt | None = None
+    against_log: Compared | str = ""  # or why it cannot be compared
 
     @property
     def title(self) -> str:
@@ -56,6 +56,15 @@ def close_up(
     schedule: "Schedule", replay: "Replay", workload: str, scheduler: str, policy: int, rectangles: int, pairs: int
 ) -> CloseUp:
     """Thin a run that was made with its timeline, and that `replay` repeats, to what a page shows of it."""
+    return replace(
+        overview(schedule, workload, scheduler, policy),
+        gantt=gantt(schedule, replay, rectangles),
+        against_log=against_log(schedule, replay, pairs),
+    )
+
+
+def overview(schedule: "Schedule", workload: str, scheduler: str, policy: int = 0) -> CloseUp:
+    """Thin a run that was made with its timeline to what can be drawn of it without repeating it."""
     ran = schedule.ran
     return CloseUp(
         workload,
@@ -70,8 +79,6 @@ def close_up(
         _timeline(schedule),
         averages(schedule.timeline),
         schedule.samples is not None and schedule.samples.whole,
-        gantt(schedule, replay, rectangles),
-        against_log(schedule, replay, pairs),
     )
 
 
