@@ -108,6 +108,7 @@ from .policy.records import (
     Job as Job,
     Memory as Memory,
     Node as Node,
+    Share as Share,
     State as State,
 )
 from .policy.registry import Plugins as Plugins, register as register, unregister as unregister

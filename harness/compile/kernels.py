@@ -25,6 +25,7 @@ from harness.compile.code_cache import KeptCodeError, compile_and_keep
 from harness.compile.fingerprint import fingerprint
 from harness.compile.misuse import corrected, number, refusal_explained, refuse_misuse, returns, truth, without_colours
 from harness.policy.kinds import Policy, functions_of
+from harness.policy.shares import EVERYBODY, OF_ALL
 from harness.policy.spec import Choice
 from harness.policy.table import Table
 
@@ -44,6 +45,7 @@ class Door:
     misuse: type[Exception]  # what is the author's mistake, compiled or not
     with_fits: str = ""  # the source for a selection that says what it would decline
     otherwise: Mapping[str, str] = field(default_factory=dict)  # what stands for a function that a policy lacks
+    job: str = ""  # what `source` calls the job in question, if there is one
 
 
 @dataclass(frozen=True)
@@ -119,18 +121,18 @@ def _dice_at(policy: Policy) -> int:
     return len(policy.parameters) + len(policy.keyed) + bool(policy.columns) + policy.floats
 
 
-def _arguments(policies: Policies, level: int = 0, base: str = "", *, about: str) -> str:
+def _arguments(policies: Policies, level: int = 0, base: str = "", *, about: str, job: str = "") -> str:
     """Return the author's arguments after the hook's own, taken from the vector."""
-    given = _given(policies, level, base, about=about)
+    given = _given(policies, level, base, about=about, job=job)
     names = (*policies[level].extras, *policies[level].parameters)
     return "".join(f", {given[name]}" for name in names if name in given)
 
 
-def _given(policies: Policies, level: int = 0, base: str = "", *, about: str) -> dict[str, str]:
+def _given(policies: Policies, level: int = 0, base: str = "", *, about: str, job: str = "") -> dict[str, str]:
     """Return what an author's function may name besides the hook's own arguments, and what that is in the vector.
 
     `level` is how many orders wrap this one, whose numbers begin at `base`; `about` is the job that is asked about, or
-    nothing where the state is shown.
+    nothing where the state is shown; `job` is the one that is asked about there, if there is one.
     """
     policy = policies[level]
 
@@ -148,6 +150,7 @@ def _given(policies: Policies, level: int = 0, base: str = "", *, about: str) ->
     }
     for place, part in enumerate(policy.keyed, count):
         given[part.name] = f"{table.format(at(place))}.view({part.name}{level or ''})"
+    given |= _counted(about or job)
     casts = {bool: "own[{0}] != 0.0", int: "int(own[{0}])", float: "own[{0}]", str: "int(own[{0}])", Table: table}
     for place, name in enumerate(policy.parameters):
         if name != getattr(policy, "order", "") or policy.hook != "order_queue":
@@ -156,6 +159,17 @@ def _given(policies: Policies, level: int = 0, base: str = "", *, about: str) ->
             inner = _arguments(policies, level + 1, f"int(own[{at(place)}])", about=about)
             given[name] = f"number(function{level + 1}(jobs[{about}], shown(state).clock{inner}))"
     return given
+
+
+def _counted(job: str) -> dict[str, str]:
+    """Return what gives a policy the records of what is counted, see `harness.policy.shares`."""
+    of_all = {name: f"shown(all_up_to_date(state, state.{name}))" for name in OF_ALL}
+    of_one = {
+        whose: f"shown(state.{name})[up_to_date(state, state.{name}, state.jobs[{job}].{whose})]"
+        for name, whose in OF_ALL.items()
+        if job
+    }
+    return of_all | of_one | {EVERYBODY: f"shown(state.{EVERYBODY})[up_to_date(state, state.{EVERYBODY}, 0)]"}
 
 
 def source_of(policies: Policies, door: Door) -> str:
@@ -175,7 +189,7 @@ def source_of(policies: Policies, door: Door) -> str:
     if learning:
         learning = ["if len(who) == 1 and who[0] < 0:", *(f"    {line}" for line in learning[::-1]), "    return"]
     text = "".join(f"    {line}\n" for line in learning)
-    return source.format(extra=_arguments(policies, about=about), learning=text).lstrip()
+    return source.format(extra=_arguments(policies, about=about, job=door.job), learning=text).lstrip()
 
 
 def _with_calls(policy: Policy, source: str, otherwise: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from harness.policy import records
 from harness.policy.kinds import Policy, functions_of
 from harness.policy.vocabulary import VERBS
 
-_RECORDS = (records.Job, records.Node, records.Clock, records.Slice, records.Pace, records.Nap, records.State)
+_RECORDS = tuple(getattr(records, name) for name in ("Job", "Node", "Clock", "Share", "Slice", "Pace", "Nap", "State"))
 
 
 class MisuseError(HarnessError):

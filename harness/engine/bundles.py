@@ -38,6 +38,11 @@ _VIEW = {
     "paces": _records(layouts.PACE),  # performance states of the nodes
     "naps": _records(layouts.NAP),  # sleep states of the nodes
     "then": _records(layouts.THEN),  # scratch: the nodes at the instant that a plan looks at
+    "users": _records(layouts.SHARE),  # what is counted by the numbers of users, −1 the last; empty if nobody asks …
+    "groups": _records(layouts.SHARE),  # … of groups …
+    "queues": _records(layouts.SHARE),  # … of queues …
+    "everybody": _records(layouts.SHARE),  # … and of all jobs together
+    "firsts": INDICES,  # which jobs are the first of their user, see `shares.firsts`
 }
 _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision
@@ -71,6 +76,7 @@ PREDICT = types.float64(VIEW, types.int64, types.int64, FLOATS)  # (state, job, 
 WATTS = types.int64(VIEW, types.int64, FLOATS)  # (state, piece, own)
 START = types.void(STATE, FLOATS)
 SLEEP = START
+TALLY = types.void(STATE, *[types.int64] * 4)  # (state, job, submitted, queued, running), see `shares.tally`
 
 KERNELS = {
     "order": ORDER,
@@ -81,6 +87,7 @@ KERNELS = {
     "rate": RATE,
     "sleep": SLEEP,
     "predict": PREDICT,  # there only in the loop that asks a predictor
+    "tally": TALLY,  # no policy: there only where one asks for what it counts
 }
 declare(VIEW, _VIEW, {})
 declare(STATE, _VIEW | _INSIDE | {f"{kernel}_own": FLOATS for kernel in KERNELS}, KERNELS)

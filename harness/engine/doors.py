@@ -3,6 +3,7 @@
 A kernel shows the state to the author's function, and itself writes down what the function answers.
 """
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from harness.engine import blocked, bookings, bundles, hours, nodes, power, prof
 from harness.engine.faces import Misuse, Showing
 from harness.engine.faults import PolicyError
 from harness.engine.marks import CHECKED
+from harness.engine.shares import all_up_to_date, up_to_date
 from harness.engine.shown import shown, shown_reserving
 from harness.engine.state import CORRECTING, LEARNING, WONDERING
 from harness.policy.spec import Choice
@@ -32,11 +34,13 @@ _WORDS = {"WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING
 
 
 def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
-    compiled = {"shown": shown_reserving if reserving else shown, **_WORDS}
+    seeing = {"shown": shown_reserving if reserving else shown, "all_up_to_date": all_up_to_date}
+    compiled = {**seeing, "up_to_date": up_to_date, **_WORDS}
     writable = ("reserved",) if reserving else ()
 
     def interpreted() -> dict[str, Any]:
-        return {"shown": Showing(writable), **_WORDS}
+        seeing = {"shown": Showing(writable), "all_up_to_date": inspect.unwrap(all_up_to_date)}
+        return {**seeing, "up_to_date": up_to_date, **_WORDS}
 
     return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)
 
@@ -78,6 +82,7 @@ def kernel(state, job, own):
         return truth(fits(shown(state), job, shown(state.then){extra}))
     return truth(function(shown(state), job{extra}))
 """,
+        job="job",
     ),
     "set_rate": _door(
         """

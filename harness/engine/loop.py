@@ -192,6 +192,8 @@ def arrive(state: Any, most: int) -> None:
         clock.next += 1
         if state.jobs[job].status != PENDING:  # not accepted
             continue
+        if state.notes.shared:
+            state.tally(state, job, 1, 0, 0)
         if state.truth[job].cancel <= clock.now:
             leave(state, job, CANCELLED)
             continue

@@ -191,6 +191,8 @@ def enqueue(state: Any, job: int) -> None:
         notes.tail += 1
     queue[low] = job
     clock.queued += 1
+    if notes.shared:
+        state.tally(state, job, 0, 1, 0)
 
 
 @inner
@@ -240,6 +242,8 @@ def leave_queue(state: Any, job: int) -> None:
         position += 1
     remove(state, position)
     clock.queued -= 1
+    if state.notes.shared:
+        state.tally(state, job, 0, -1, 0)
     state.sums.backlog -= state.truth[job].work
     clock.demand -= state.jobs[job].left
     leave(state, job, CANCELLED)

@@ -20,6 +20,7 @@ RECORDS = {
     "job": ("JOB", "`job` of orders, `state.jobs[i]` of the others"),
     "node": ("NODE", "`node` of energies, `state.nodes[i]` of the others"),
     "clock": ("CLOCK", "`clock` of orders and energies, `state.clock` of the others"),
+    "share": ("SHARE", "`user`, `group` and `queue` of the job in question, `users[i]`, `everybody`: what is counted"),
     "slice": ("SLICE", "`state.slices[i]`: some cores of one node held by one job"),
     "pace": ("PACE", "`state.paces[i]`: what a node draws at a rate"),
     "nap": ("NAP", "`state.naps[i]`: one way for a node to sleep"),

@@ -105,6 +105,8 @@ def begin(state: Any, job: int) -> bool:
     clock.booting += record.procs
     state.boots[notes.boots] = job
     notes.boots += 1
+    if notes.shared:
+        state.tally(state, job, 0, -1, 1)
     return True
 
 
@@ -171,6 +173,8 @@ def give_way(state: Any, job: int) -> None:
     vacate(state, job, state.truth[job].begun)
     state.clock.running -= 1
     state.clock.free += state.jobs[job].procs
+    if state.notes.shared:
+        state.tally(state, job, 0, 0, -1)
 
 
 @inner
@@ -226,6 +230,8 @@ def abandon(state: Any, job: int) -> None:
         give_all_back(state, job)
         clock.running -= 1
         clock.free += record.procs
+        if notes.shared:
+            state.tally(state, job, 0, 0, -1)
         return
     while state.heap[place].job != job:
         place += 1
@@ -297,5 +303,7 @@ def turn_away(state: Any, job: int) -> None:
         raise PolicyFault
     state.sums.backlog -= state.truth[job].work
     clock.demand -= state.jobs[job].left
+    if state.notes.shared:
+        state.tally(state, job, 0, -1, 0)
     leave(state, job, UNACCEPTED)
     clock.started += 1

@@ -10,6 +10,7 @@ import numpy as np
 from harness.engine import bundles, nodes
 from harness.engine import state as layouts
 from harness.engine.hours import set_wall_clock
+from harness.engine.shares import none_kept
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.policy.timing import Timing
@@ -68,6 +69,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         paces=records(paces),
         naps=records(naps),
         then=records(np.zeros(len(machine), layouts.THEN)),
+        **none_kept(),
     )
     return view, hide(workload, place, view, slots, extras), place
 

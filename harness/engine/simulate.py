@@ -16,6 +16,7 @@ from harness.engine.faces import Misuse
 from harness.engine.instants import later
 from harness.engine.queue import waiting
 from harness.engine.setup import Extras, arrays
+from harness.engine.shares import keep_shares
 from harness.errors import HarnessError, did_you_mean
 from harness.platform.machine import Platform
 from harness.policy.keyed import sizes
@@ -65,7 +66,8 @@ def simulate(
         chosen = {**chosen, "start": replace(start, policy=start.policy.where_bound)}
     other = readings.ask_for(view, chosen["predict"], extras.timing)
     columns = partial(further_column, workload, place)
-    state, tickets = bind(chosen, seed, plain, view, inside, columns, other=other)
+    view, tally = keep_shares(view, chosen)
+    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | {"tally": tally}, columns, other=other)
     changes = (
         loop.ORDER_CHANGES * chosen["order"].says("varies")
         + loop.ORDER_LEARNS * chosen["order"].says("learn")
@@ -106,7 +108,7 @@ def bind(
     seed: int,
     plain: bool,
     view: Any,
-    inside: Any,
+    inside: Mapping[str, Any],
     columns: kernels.Columns,
     *,
     other: bool,
@@ -119,13 +121,13 @@ def bind(
     asked = [part for part in chosen if other or part != "predict"]
     bound = {part: doors.kernel_of(chosen[part], seed, plain=plain, **given) for part in asked}
     tickets = {part: kernels.ticket() for part, kernel in bound.items() if kernel.python}
-    policies: dict[str, Any] = {"predict": None, "predict_own": np.zeros(1)}
+    policies: dict[str, Any] = {"predict": None, "predict_own": np.zeros(1), "tally_own": np.zeros(1)}
     for part, kernel in bound.items():
         name = "watts" if part == "energy" else part
         policies[name] = kernel.function
         # A ticket takes the place of the policy's own vector in the loop.
         policies[f"{name}_own"] = np.array([float(tickets[part])]) if part in tickets else kernel.own
-    state = State(**view._asdict(), **inside._asdict(), **policies)
+    state = State(**view._asdict(), **inside, **policies)
     for part, ticket in tickets.items():
         kernels.connect(ticket, bound[part], state if part in ("start", "sleep") else view)
     return state, tickets

@@ -164,6 +164,22 @@ BOOKING = np.dtype(
     align=True,
 )
 
+#: What is counted of a user, a group, a queue or everybody, if a policy asks for it.
+SHARE = np.dtype(
+    [
+        ("running", "i8"),  # jobs that hold processors
+        ("running_procs", "i8"),  # … how many
+        ("running_nodes", "i8"),  # … and nodes, counted once for each job
+        ("queued", "i8"),  # jobs that wait in the queue
+        ("queued_procs", "i8"),  # … for so many processors
+        ("submitted", "i8"),  # jobs so far
+        ("users", "i8"),  # who submitted them
+        ("usage", "f8"),  # processor-seconds so far, each of which counts half after a half-life [s]
+        ("balance", "f8"),  # what `usage` is worked out from
+    ],
+    align=True,
+)
+
 #: What happens now.
 CLOCK = np.dtype(
     [
@@ -249,6 +265,12 @@ NOTES = np.dtype(
         ("bookings", "i8"),  # … so many entries of `bookings` have been used …
         ("spare_booking", "i8"),  # … and the first of those that are free again, −1 none
         ("least_rate", "f8"),  # lowest rate so far
+        ("shared", "i8"),  # 1 when a policy asks for what is counted of users, groups and queues …
+        ("half_life", "f8"),  # … after how long usage counts half, infinity for never [s] …
+        ("decay_origin", "f8"),  # … from when on time is counted for that [s] …
+        ("decay_gone", "f8"),  # … how long that was ago when last looked at [s] …
+        ("decay_factor", "f8"),  # … what remains of a use at the origin …
+        ("decay_growth", "f8"),  # … and what one processor since then adds, in uses at the origin
         ("zones", "i8"),  # next entry of …
         ("zone_time", "f8", (ZONES,)),  # … when clocks on the wall are set [s], and …
         ("zone", "f8", (ZONES,)),  # … to what, see `clock.zone`

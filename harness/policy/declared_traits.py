@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.keyed import refuse_memory
+from harness.policy.shares import refuse_shares
 from harness.policy.table import Table
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def check_extras(policy: "Policy") -> None:
     """Refuse memory and columns that are asked for and not declared, or declared in a way that cannot be."""
     where = f"policy {policy.name!r}"
     refuse_undeclared(policy, policy.extras)
+    refuse_shares(where, policy.arguments, policy.extras)
     if policy.fresh and (
         not callable(policy.fresh) or policy.compiled or policy.memory or "memory" not in policy.extras
     ):

@@ -14,11 +14,14 @@ the arguments are `harness.Job`, `harness.Node`, `harness.Clock`, `harness.State
 A policy's function takes the hook's arguments, then, if it names them, `memory` (so many floats of its own for the
 run, `harness.Order(…, memory=4)`, or, in plain Python, what `fresh` makes at its beginning), `per_job`, `per_user`,
 `per_group`, `per_queue` and `per_node` (records of its own, one for each: with
-`memory=harness.per_user(("last", "previous"))` there is `per_user[job.user].last`; several in a tuple), `dice` (its own
-random generator, for `harness.uniform(dice)`) and `columns` (further columns of the workload,
-`columns=("x_priority",)`: of an order the numbers of the job, of the others `columns[job, k]`), then parameters with
-defaults, which users set as in `wfp3(power=2)`. The default gives the kind: a number, a whole number, yes or no, or a
-tuple of numbers, of which users make tables of any length, as a list or a file; the function gets an array.
+`memory=harness.per_user(("last", "previous"))` there is `per_user[job.user].last`; several in a tuple), `user`, `group`
+and `queue` (what the engine counts of those that the job in question belongs to, `harness.Share`: jobs and processors
+that run and wait, and usage, which decays), `users`, `groups` and `queues` (the same of all, by number) and `everybody`
+(of all jobs), `dice` (its own random generator, for `harness.uniform(dice)`) and `columns` (further columns of the
+workload, `columns=("x_priority",)`: of an order the numbers of the job, of the others `columns[job, k]`), then
+parameters with defaults, which users set as in `wfp3(power=2)`. The default gives the kind: a number, a whole number,
+yes or no, or a tuple of numbers, of which users make tables of any length, as a list or a file; the function gets an
+array.
 `choices={"at": ("any", "departure")}` makes a parameter a word (the function gets its place),
 `least={"reservations": 1}` bounds one, `rising=(("low", "high"),)` says that one must not lie above another,
 `order="backfill_order"` lets a start policy take another order (for `harness.ranked`), `needs=("peak", "sleep")` says

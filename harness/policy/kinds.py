@@ -11,6 +11,8 @@ from harness.errors import HarnessError, did_you_mean
 from harness.policy import hooks
 from harness.policy.declared_traits import check_agreement, check_extras, check_parameters, check_traits, check_wrapping
 from harness.policy.keyed import KEYS, Keyed, floats, keyed
+from harness.policy.shares import NAMES as SHARES
+from harness.policy.shares import WHOSE
 from harness.policy.table import Table
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     )
 
 #: What an author's function may ask for besides the hook's own arguments, by naming it without a default.
-EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS))
+EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS), *SHARES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +220,7 @@ class Order(Policy):
         super().__post_init__()
         if self.learn:
             own = list(inspect.signature(self.function).parameters.values())[2:]
-            check_agreement(self, "learn", ["state"], [p for p in own if p.name != self.order])
+            check_agreement(self, "learn", ["state"], [p for p in own if p.name not in (self.order, *WHOSE)])
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; the order that it wraps is passed as the score that gives, a number."""

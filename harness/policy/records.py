@@ -163,6 +163,21 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class Share:
+    """`user`, `group` and `queue` of the job in question, `users[i]`, `everybody`: what is counted."""
+
+    running: int  # jobs that hold processors
+    running_procs: int  # … how many
+    running_nodes: int  # … and nodes, counted once for each job
+    queued: int  # jobs that wait in the queue
+    queued_procs: int  # … for so many processors
+    submitted: int  # jobs so far
+    users: int  # who submitted them
+    usage: float  # processor-seconds so far, each of which counts half after a half-life [s]
+    balance: float  # what `usage` is worked out from
+
+
+@dataclass(frozen=True)
 class Slice:
     """`state.slices[i]`: some cores of one node held by one job."""
 
