@@ -24,8 +24,8 @@ from numba.core import config
 from harness.compile.code_cache import KeptCodeError, compile_and_keep
 from harness.compile.fingerprint import fingerprint
 from harness.compile.misuse import corrected, number, refusal_explained, refuse_misuse, returns, truth, without_colours
+from harness.policy.counted import EVERYBODY, OF_ALL
 from harness.policy.kinds import Policy, functions_of
-from harness.policy.shares import EVERYBODY, OF_ALL
 from harness.policy.spec import Choice
 from harness.policy.table import Table
 
@@ -162,7 +162,7 @@ def _given(policies: Policies, level: int = 0, base: str = "", *, about: str, jo
 
 
 def _counted(job: str) -> dict[str, str]:
-    """Return what gives a policy the records of what is counted, see `harness.policy.shares`."""
+    """Return what gives a policy the records of what is counted, see `harness.policy.counted`."""
     of_all = {name: f"shown(all_up_to_date(state, state.{name}))" for name in OF_ALL}
     of_one = {
         whose: f"shown(state.{name})[up_to_date(state, state.{name}, state.jobs[{job}].{whose})]"

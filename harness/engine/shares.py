@@ -17,8 +17,8 @@ from harness.compile.code_cache import compile_and_keep
 from harness.engine import state as layouts
 from harness.engine.bundles import TALLY
 from harness.engine.marks import inner, verb, window
+from harness.policy.counted import EVERYBODY, WHOSE, half_life_in
 from harness.policy.keyed import sizes
-from harness.policy.shares import EVERYBODY, WHOSE, half_life_in
 from harness.policy.spec import Choice
 
 #: The least that the factor of what was used at the origin may be; below it the origin moves on.

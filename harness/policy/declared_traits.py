@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, did_you_mean
+from harness.policy.counted import refuse_shares
 from harness.policy.keyed import refuse_memory
-from harness.policy.shares import refuse_shares
 from harness.policy.table import Table
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from harness.errors import HarnessError, did_you_mean
 from harness.policy import hooks
+from harness.policy.counted import NAMES as SHARES
+from harness.policy.counted import WHOSE
 from harness.policy.declared_traits import check_agreement, check_extras, check_parameters, check_traits, check_wrapping
 from harness.policy.keyed import KEYS, Keyed, floats, keyed
-from harness.policy.shares import NAMES as SHARES
-from harness.policy.shares import WHOSE
 from harness.policy.table import Table
 
 if TYPE_CHECKING:

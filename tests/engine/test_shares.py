@@ -149,6 +149,15 @@ def events(rows, many):
     return Events(pd.DataFrame(named, columns=["time", "event", "subject"]))
 
 
+def test_whose_node_fails_in_the_second_in_which_it_would_end_begins_anew_wherever_everything_is_decided_on():
+    """With `each`, events are before completions."""
+    table = pd.DataFrame({"time": [3.0, 4.0], "event": ["node-down", "node-up"], "subject": [0, 0]})
+    for instants, end in (("each", 7.0), ("together", 3.0)):
+        extras = Extras(Events(table), timing=Timing(instants))
+        (job,) = simulate(workload([(0, 1, 3, 3)]), processors(1), choose(), extras=extras).jobs
+        assert (job.end, job.status) == (end, harness.COMPLETED), instants
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     jobs(),
