@@ -1,4 +1,4 @@
-"""Who starts now: from strict order to backfilling and preemption."""
+"""Who starts now: from strict order to EASY backfilling and preemption."""
 
 import harness
 
@@ -15,12 +15,12 @@ def start_in_order(state):
 
 
 def none(state):
-    """In order, stop at the first job that does not fit: nobody overtakes."""
+    """In order, stop at the first job that does not fit: nobody overtakes, whatever is believed of anybody's runtime."""
     start_in_order(state)
 
 
 def greedy(state):
-    """In order, start whatever fits; wide jobs may wait for ever."""
+    """In order, start whatever fits; wide jobs may wait for ever. Nothing is promised, and no belief is looked at."""
     for job in harness.waiting(state):
         if state.clock.free == 0:
             return
@@ -42,7 +42,11 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
     `spare`: whether later jobs may run past the first reservation at all (Rumyantsev et al. 2018 let none).
     Ends are those that are believed: where a predictor has to correct itself, the first job's time may move later.
+    Where every event is followed by a decision, a submission is none if the newcomer does not fit and `backfill_order`
+    is not given: so do pyss and its descendants.
     """
+    if came_in_vain(state, backfill_order):
+        return
     head = start_in_order(state)
     if head < 0 or state.clock.free == 0:
         return
@@ -50,6 +54,17 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
         backfill_behind_one(state, head, backfill_order, spare)
     else:
         backfill_behind_many(state, reservations, backfill_order, spare)
+
+
+@harness.jit
+def came_in_vain(state, backfill_order):
+    """Return whether all that has happened is the submission of a job that does not fit: see `easy`."""
+    clock = state.clock
+    if clock.each == 0 or backfill_order >= 0 or clock.arrived != 1:
+        return False
+    if clock.departed > 0 or clock.upset > 0:
+        return False
+    return not harness.fits(state, len(state.jobs) - 1)
 
 
 @harness.jit
@@ -125,7 +140,7 @@ def protect(state, reservations, past):
 def easy_by_nodes(state, reservations=1, backfill_order=None, spare=True):
     """EASY where memory or partitions bind: the same by the plan of nodes."""
     harness.drop_departed(state)
-    if state.clock.free == 0:
+    if state.clock.free == 0 or came_in_vain(state, backfill_order):
         return
     first = protect_by_nodes(state, reservations, spare)
     for job in harness.ranked(state, backfill_order):
@@ -161,158 +176,14 @@ def begin_beside(state, job):
     return harness.fits_beside(state, job) and harness.start_beside(state, job)
 
 
-def conservative(state, replan=False):
-    """Conservative backfilling: every waiting job holds a reservation, and none ever moves later.
-
-    If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
-    is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
-    2001). The guarantee holds where processors are equally fast, no node fails or wakes late, and no predicted runtime
-    has to be corrected: then everybody is planned anew, in queue order, and may move later; that a prediction is
-    shorter than the request moves nobody. Where memory or partitions bind, a reservation names processors, those not
-    free now first; then, if a job ended early, who can begin at once beside the others does, and nobody else moves.
-    Selections that decline are refused.
-
-    `replan`: plan everybody from scratch at every instant instead, without the guarantee.
-    """
-    harness.forget_past(state)
-    if replan or state.clock.upset or state.clock.corrected:
-        plan_anew(state)
-    else:
-        if give_back_unused(state):
-            compress(state)
-        for job in harness.waiting(state):
-            if state.jobs[job].reserved < 0:
-                promise(state, job)
-    while start_due(state, not replan):  # a job placed on slower processors than planned upsets the later plans
-        plan_anew(state)
-
-
-@harness.jit
-def promise(state, job):
-    """Reserve the job's earliest fit; nothing for a job that has to wait until nodes are back."""
-    record = state.jobs[job]
-    if state.clock.down > 0:
-        at, _ = harness.reservation(state, job)
-        if at == harness.INFINITY:
-            record.reserved = at
-            return
-    record.reserved = harness.earliest_fit(state, record.procs, record.left)
-    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
-
-
-@harness.jit
-def plan_anew(state):
-    """Forget every reservation and promise again, in queue order."""
-    harness.plan_from_running(state)
-    for job in harness.waiting(state):
-        if state.jobs[job].status == harness.WAITING:
-            promise(state, job)
-
-
-@harness.jit
-def give_back_unused(state):
-    """Release what departed jobs will not use; return whether there was any."""
-    now = state.clock.virtual
-    unused = False
-    for job in harness.departed(state):
-        record = state.jobs[job]
-        if record.status == harness.COMPLETED:
-            begin, end = now, record.planned
-        else:
-            begin, end = record.reserved, record.reserved + record.left
-        if (record.status == harness.COMPLETED or record.reserved >= 0) and begin < end:
-            harness.release(state, record.procs, begin, end)
-            unused = True
-    return unused
-
-
-@harness.jit
-def compress(state):
-    """Let every reservation move to its earliest fit, in queue order."""
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if record.reserved < 0:
-            continue
-        begin = record.reserved
-        earlier = harness.earlier_fit(state, record.procs, record.left, begin)
-        if earlier < begin:
-            harness.release(state, record.procs, begin, begin + record.left)
-            harness.reserve(state, record.procs, earlier, earlier + record.left)
-            record.reserved = earlier
-
-
-@harness.jit
-def start_due(state, wake):
-    """Start who is due, and ask to be called for the next; return whether one got other processors than promised."""
-    now = state.clock.now
-    upset = False
-    soonest = harness.INFINITY
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved < 0:
-            continue
-        if harness.when(state, record.reserved) > now:
-            soonest = min(soonest, record.reserved)
-            continue
-        # If it does not fit, who holds its processors leaves before this instant is over, having asked for no time.
-        if harness.fits(state, job) and harness.start(state, job):
-            end = record.reserved + record.left
-            if harness.later(record.planned, end) or harness.later(end, record.planned):
-                upset = True
-    if wake and soonest < harness.INFINITY:
-        harness.call_again(state, harness.when(state, soonest))
-    return upset
-
-
-def conservative_by_nodes(state, replan=False):
-    """Conservative backfilling where memory or partitions bind: the same by the plan of nodes."""
-    upset = False
-    if replan:
-        harness.plan_nodes(state)
-    elif harness.drop_departed(state):
-        upset = start_promised(state, True, False)
-    promise_all(state, upset)
-    while start_promised(state, False, not replan):
-        promise_all(state, True)
-
-
-@harness.jit
-def promise_all(state, anew):
-    """Promise their earliest place, in queue order, to those who hold no promise, or to everybody anew."""
-    if anew:
-        harness.plan_nodes(state)
-    for job in harness.waiting(state):
-        if state.jobs[job].status == harness.WAITING:
-            harness.promise(state, job)
-
-
-@harness.jit
-def start_promised(state, early, wake):
-    """Start who fits and is due, or may begin early; return whether one got other processors than planned."""
-    upset = False
-    soonest = harness.INFINITY
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved < 0:
-            continue
-        if not early and harness.when(state, record.reserved) > state.clock.now:
-            soonest = min(soonest, record.reserved)
-            continue
-        end = state.clock.virtual + record.left
-        if begin_beside(state, job) and (harness.later(record.planned, end) or harness.later(end, record.planned)):
-            upset = True
-    if wake and soonest < harness.INFINITY:
-        harness.call_again(state, harness.when(state, soonest))
-    return upset
-
-
 def preempt(state, at=ANY):
     """Serve the longest prefix, in queue order over all jobs in the system, whose widths fit; suspend the others.
 
     Suspended jobs resume later with what remains of their work. `at`: when the served set is chosen anew, at `any`
     event, or only at a `departure` or an `arrival`. With `departure`, at an arrival the served set stays and
     newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018); when nodes come
-    back or jobs are interrupted, free processors are taken in order.
+    back or jobs are interrupted, free processors are taken in order. Nothing is planned: a belief that is corrected
+    matters only through the order of the queue.
     """
     clock = state.clock
     if at == ANY or (at == DEPARTURE and clock.completed > 0) or (at == ARRIVAL and clock.arrived > 0):
@@ -345,6 +216,5 @@ def start_jobs():
             least={"reservations": 1},
             guarantees=("first reservation",),
         ),
-        harness.Start("conservative", conservative, bound=conservative_by_nodes, guarantees=("every reservation",)),
         harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")}),
     ]

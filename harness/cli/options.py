@@ -59,7 +59,9 @@ Instants = Annotated[
 Pass = Annotated[
     str,
     typer.Option(
-        "--pass", metavar="SECONDS|WORDS", help="decide starts only so often: 60, or 'backfill=60, main=0, depth=100'"
+        "--pass",
+        metavar="SECONDS|WORDS",
+        help="decide starts only so often: 60, or 'backfill=60, main=0, depth=100, window=86400'",
     ),
 ]
 Lenient = Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them", rich_help_panel=_JOBS)]

@@ -31,6 +31,13 @@ def check_selection(state: Any) -> None:
 
 
 @verb
+def foreseen(state: Any, time: float) -> float:
+    """Return the virtual time at which a job could begin; infinity if a pass does not look that far ahead."""
+    clock = state.clock
+    return np.inf if later(time, clock.virtual + state.notes.horizon * clock.rate) else time
+
+
+@verb
 def possible(state: Any, job: int, total: int) -> bool:
     """Return whether the job could start if `total` processors that it could have were free as `state.then` says."""
     return total >= state.jobs[job].procs and (state.clock.asks == 0 or would_place(state, job))
@@ -89,12 +96,13 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
 
     The virtual time at which enough running jobs have ended, and the processors that are free then beyond what the
     job needs, counting every job that ends at that same time. Infinity if it can never begin, as long as nodes are
-    down, or if the selection says so.
+    down, or if the selection says so, and if it begins beyond the window of a pass.
     """
     check_selection(state)
     clock = state.clock
     if clock.constrained:
-        return reservation_by_nodes(state, job)
+        at, spare = reservation_by_nodes(state, job)
+        return foreseen(state, at), spare
     need = state.jobs[job].procs
     free = clock.free
     at = clock.virtual
@@ -104,7 +112,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
             break
         at = max(at, state.jobs[other].planned)
         free += state.jobs[other].procs
-    return at if free >= need else np.inf, free - need
+    return foreseen(state, at) if free >= need else np.inf, free - need
 
 
 @verb(apart=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.blocked import refuse, reservation
+from harness.engine.blocked import foreseen, refuse, reservation
 from harness.engine.faults import NO_PLAN, STARTING
 from harness.engine.instants import later
 from harness.engine.marks import verb
@@ -280,7 +280,7 @@ def promise(state: Any, job: int) -> float:
     """Promise a waiting job its earliest place in the plan of nodes, and return its virtual time.
 
     It is `job.reserved` from then on; who holds a promise keeps it. Infinity, and no promise, if no plan can tell, as
-    long as nodes are down.
+    long as nodes are down, or if that lies beyond the window of a pass.
     """
     if state.notes.by_nodes == 0:
         refuse(state, NO_PLAN, 0.0)
@@ -288,7 +288,7 @@ def promise(state: Any, job: int) -> float:
     if state.truth[job].booked < 0:
         record.reserved = reservation(state, job)[0]  # with nobody else in the way
         if record.reserved < np.inf:
-            record.reserved = earliest_by_nodes(state, job, max(record.reserved, state.clock.virtual))
+            record.reserved = foreseen(state, earliest_by_nodes(state, job, max(record.reserved, state.clock.virtual)))
         if record.reserved < np.inf:
             name_nodes(state, job)
             reserve(state, record.procs, record.reserved, record.reserved + record.left)

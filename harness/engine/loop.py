@@ -253,13 +253,19 @@ def ask_start(state: Any) -> None:
     state.start(state, state.start_own)
 
 
+@inner
+def serve_started(state: Any) -> None:
+    """Let those who were started leave the queue and enter service. Changes what `enter_service` does, and queue."""
+    if state.clock.started > 0:
+        drop_started(state)
+        enter_service(state)
+
+
 @once
 def follow_up(state: Any, changes: int) -> None:
     """After starts are decided: who was started leaves the queue, who was suspended joins it, and nodes sleep."""
     clock = state.clock
-    if clock.started > 0:
-        drop_started(state)
-        enter_service(state)
+    serve_started(state)
     if clock.suspended > 0:
         requeue_suspended(state)
     if clock.instants == 1 or (changes & SLEEP_CHANGES and not later(clock.sleep_from, clock.now)):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.blocked import check_selection, refuse
+from harness.engine.blocked import check_selection, foreseen, refuse
 from harness.engine.faults import BAD_PROCS, BAD_TIME, COUNTED, FULL_PLAN, NO_PLAN
 from harness.engine.instants import later
 from harness.engine.marks import verb
@@ -172,11 +172,14 @@ def plan_from_running(state: Any) -> None:
 
 @verb(apart=True)
 def earliest_fit(state: Any, procs: int, duration: float) -> float:
-    """Return the earliest virtual time from which `procs` processors stay free for `duration`; infinity if never."""
+    """Return the earliest virtual time from which `procs` processors stay free for `duration`; infinity if never.
+
+    Also if it lies beyond the window of a pass.
+    """
     check_plan(state, min(procs, state.clock.cores))
     if not duration >= 0.0:
         refuse(state, BAD_TIME, duration)
-    return fit_from(state, procs, duration, state.clock.virtual)
+    return foreseen(state, fit_from(state, procs, duration, state.clock.virtual))
 
 
 @verb

@@ -31,6 +31,7 @@ from harness.engine.loop import (
     follow_up,
     learn,
     next_instant,
+    serve_started,
     set_pace_and_order,
     wake,
 )
@@ -233,11 +234,16 @@ def happens(state: Any, changes: int) -> bool:
     return followed
 
 
-@once
-def next_pass(state: Any) -> float:
-    """Return when the next pass is [s]: now, at a multiple of the period."""
-    period = state.notes.period
-    return state.clock.now if period == 0.0 else np.ceil(state.clock.now / period) * period
+@inner
+def next_pass(state: Any, period: float) -> float:
+    """Return when the next multiple of the period is [s]: now, if now is one but for rounding."""
+    now = float(state.clock.now)
+    if period == 0.0:
+        return now
+    nearest = np.floor(now / period + 0.5) * period
+    if later(nearest, now) or later(now, nearest):
+        return float(np.ceil(now / period) * period)
+    return now
 
 
 @once
@@ -253,16 +259,36 @@ def go_through_queue(state: Any) -> None:
     ask_start(state)
     notes.tail = tail
     if notes.period > 0.0 and clock.queued > clock.started and clock.running > 0:
-        clock.start_timer = min(clock.start_timer, clock.now + notes.period)
+        following = (np.floor(clock.now / notes.period + 0.5) + 1.0) * notes.period
+        clock.start_timer = min(clock.start_timer, following)
 
 
 @once
 def start_in_order(state: Any) -> None:
-    """Start waiting jobs in order, up to the first that does not fit: what happens between two passes."""
+    """Start waiting jobs in order, up to the first that does not fit. Changes what `begin` does, and the queue."""
     notes = state.notes
     for k in range(notes.head, notes.tail):
         if not fits(state, state.queue[k]) or not begin(state, state.queue[k]):
-            return
+            break
+    serve_started(state)
+
+
+@once
+def decide(state: Any) -> None:
+    """Start jobs in order, ask the start policy, or both, if it is time; ask to be called when it will be."""
+    clock = state.clock
+    notes = state.notes
+    in_order = next_pass(state, notes.main) if notes.main >= 0.0 else np.inf
+    if in_order <= clock.now:
+        start_in_order(state)
+        in_order = np.inf
+    asked = next_pass(state, notes.period)
+    if asked <= clock.now:
+        go_through_queue(state)
+    elif clock.queued > 0:
+        clock.start_timer = min(clock.start_timer, asked)
+    if clock.queued > clock.started:
+        clock.start_timer = min(clock.start_timer, in_order)
 
 
 def run_with_readings(state: Any, changes: int, budget: int) -> bool:
@@ -290,14 +316,7 @@ def run_with_readings(state: Any, changes: int, budget: int) -> bool:
         clock.instants += 1
         if followed:
             set_pace_and_order(state, changes)
-            following = next_pass(state)
-            if following <= now:
-                go_through_queue(state)
-            else:
-                if clock.queued > 0:
-                    clock.start_timer = min(clock.start_timer, following)
-                if notes.main:
-                    start_in_order(state)
+            decide(state)
             follow_up(state, changes)
         record_sample(state)
     return False
@@ -322,5 +341,7 @@ def ask_for(view: Any, predictor: Choice, timing: Timing) -> bool:
     notes.most = 1 if timing.instants == "each" else len(view.jobs)
     notes.period = words.get("backfill", 0.0)
     notes.depth = words.get("depth", len(view.jobs))
-    notes.main = "main" in words
+    notes.horizon = words.get("window", np.inf)
+    notes.main = words.get("main", -1.0)
+    view.clock.each = timing.instants == "each" and not words
     return not policy.constant or not timing.usual

@@ -221,6 +221,7 @@ CLOCK = np.dtype(
         ("demand", "f8"),  # estimated work of the waiting jobs [s]
         ("promised", "f8"),  # Σ planned · speed over the jobs in service, and …
         ("speed", "f8"),  # … Σ speed: together they give the estimated work in service
+        ("each", "i8"),  # 1 where every single event is followed by a decision
         ("began", "f8"),  # first instant of the run [s]
         ("epoch", "f8"),  # seconds since 1970 at time 0, by the log; not a number if it does not say
         ("zone", "f8"),  # how far clocks on the wall are ahead of UTC now, where the log is from [s]
@@ -251,7 +252,8 @@ NOTES = np.dtype(
         ("most", "i8"),  # … how many submissions are followed by one decision …
         ("period", "f8"),  # … the time between two passes, 0 where every decision is one [s] …
         ("depth", "i8"),  # … how many waiting jobs a pass looks at …
-        ("main", "i8"),  # … and 1 where jobs start in order between them
+        ("horizon", "f8"),  # … how far ahead it may plan [s] …
+        ("main", "f8"),  # … and the time between two starts in order [s], 0 at every event, −1 never
         ("passed", "i8"),  # 1 when the start policy was asked at the last instant
         ("served", "i8"),  # jobs that have entered service so far
         ("slack", "i8"),  # first unused slice

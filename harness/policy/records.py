@@ -151,6 +151,7 @@ class Clock:
     demand: float  # estimated work of the waiting jobs [s]
     promised: float  # Σ planned · speed over the jobs in service, and …
     speed: float  # … Σ speed: together they give the estimated work in service
+    each: int  # 1 where every single event is followed by a decision
     began: float  # first instant of the run [s]
     epoch: float  # seconds since 1970 at time 0, by the log; not a number if it does not say
     zone: float  # how far clocks on the wall are ahead of UTC now, where the log is from [s]

@@ -14,8 +14,8 @@ READINGS = ("together", "each")
 SHORTEST = 0.01
 MOST_DEPTH = 2**31 - 1
 
-_WORDS = ("main", "backfill", "depth")
-_EXPECTED = "expected a number of seconds, as in 60, or words, as in 'backfill=60, main=0, depth=100'"
+_WORDS = ("main", "backfill", "depth", "window")
+_EXPECTED = "expected a number of seconds, as in 60, or words, as in 'backfill=60, main=0, depth=100, window=86400'"
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,13 @@ class Timing:
 
     @property
     def words(self) -> dict[str, float]:
-        """Return what a pass is: `backfill`, the time between two of them [s]; `main` and `depth` if they are given.
+        """Return what a pass is: `backfill`, the time between two of them [s], and what else is given.
 
-        A pass asks the start policy, at multiples of its time. Of the waiting jobs it is shown the first `depth`. With
-        `main`, jobs start in order, up to the first that does not fit, in between: at every event.
+        A pass asks the start policy, at multiples of its time. Of the waiting jobs it is shown the first `depth`; it
+        plans no further than `window` seconds ahead (Slurm's bf_window): who could begin only later is promised
+        nothing, so that others may overtake and delay it. With `main`, jobs also start in order, up to the first that
+        does not fit: at multiples of so many seconds, or at every event if it is 0; before a pass of the same instant.
+        A number alone is a pass without it, among words it is 0 unless they say otherwise.
         """
         if not self.passing:
             return {}
@@ -56,10 +59,11 @@ class Timing:
                 raise HarnessError(f"pass = {self.passing!r}: {word} = {value!r}; {_EXPECTED}")
         depth = values.get("depth", 1)
         whole = 1 <= depth <= MOST_DEPTH and float(depth).is_integer()
-        if not whole or values.get("backfill", 0) < SHORTEST or values.get("main", 0) != 0:
+        if not whole or values.get("backfill", 0) < SHORTEST or 0 < values.get("main", 0) < SHORTEST:
             raise HarnessError(
                 f"pass = {self.passing!r}: expected backfill of at least {SHORTEST:g} s, a depth from 1 to "
-                f"{MOST_DEPTH:,} jobs, a whole number, and main=0, which is at every event"
+                f"{MOST_DEPTH:,} jobs, a whole number, and main of as many seconds as backfill has at least, or 0, "
+                "which is at every event"
             )
         return values
 

@@ -81,6 +81,7 @@ class Machine:
     cancelled: list = field(default_factory=list)
     down: set = field(default_factory=set)
     upset: bool = False  # an event changed something at this instant
+    window: float = math.inf  # how far ahead plans look
 
     @property
     def up(self):
@@ -162,6 +163,10 @@ class Machine:
             self.start(job)
         return None
 
+    def foreseen(self, time):
+        """What a pass with a window sees of it."""
+        return time if time <= self.virtual + self.window else math.inf
+
     def earliest(self, job, promised):
         """The first time at which the job fits among the running jobs and (procs, begin, end) `promised`."""
         busy = [(other.procs, self.virtual, other.planned()) for other in self.running] + promised
@@ -170,7 +175,7 @@ class Machine:
             # Use only grows where a promise begins.
             moments = [begin, *(b for _, b, _ in busy if begin < b < begin + length)]
             if all(sum(n for n, b, e in busy if b <= t < e) + job.procs <= self.up for t in moments):
-                return begin
+                return self.foreseen(begin)
         assert self.down, "a job that is wider than the machine"
         return math.inf
 
@@ -193,6 +198,7 @@ def easy(machine):
     freed = {t: machine.free + sum(j.procs for j in machine.running if j.planned() <= t) for t in ends}
     at = next((t for t in ends if freed[t] >= head.procs), math.inf)
     spare = freed[at] - head.procs if at < math.inf else 0
+    at = machine.foreseen(at)
     for job in machine.sorted(machine.waiting, machine.backfill):
         if job is head or job.procs > machine.free:
             continue

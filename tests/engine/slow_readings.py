@@ -1,6 +1,7 @@
 """The slow simulator where runtimes are predicted, instants are read otherwise, or starts wait for a pass.
 
-Whole seconds at full speed. `simulate` returns (start, end, first prediction, corrections) of each row.
+Whole seconds at full speed, but for passes, whose periods may be fractions. `simulate` returns (start, end, first
+prediction, corrections) of each row.
 """
 
 import math
@@ -80,13 +81,18 @@ class Online(Recent):
 class Replay:
     """One run of rows (submit, procs, work, request, user)."""
 
-    def __init__(self, rows, procs, order, start, predictor, *, each=False, period=0, main=False, depth=None):
+    def __init__(
+        self, rows, procs, order, start, predictor, *, each=False, period=0, main=None, depth=None, window=math.inf
+    ):
         self.jobs = [Job(place, *row[:4]) for place, row in enumerate(rows)]
         for job, row in zip(self.jobs, rows, strict=True):
             job.user, job.requested = row[4]["user"], job.estimate
             job.predicted, job.corrections, job.end = job.estimate, 0, None
         self.rule, backfill = STARTS[start]
-        self.machine = Machine(procs, order, backfill or order)
+        self.choosy = (
+            start.startswith("easy") and not backfill
+        )  # not asked about newcomers that do not fit, where every event is one by itself
+        self.machine = Machine(procs, order, backfill or order, window=window)
         self.machine.completed, self.machine.arrived, self.machine.cancelled = [], [], []
         self.future = sorted(self.jobs, key=lambda job: (job.submit, job.place))
         self.predictor, self.each, self.period, self.main, self.depth = predictor, each, period, main, depth
@@ -120,7 +126,8 @@ class Replay:
         self.machine.running = [job for job in self.machine.running if job not in self.leaving]
         for job in arriving:
             self.arrive([job])
-            self.decide()
+            if not self.choosy or self.period or job.procs <= self.machine.free:
+                self.decide()
         decided = bool(arriving)
         while self.due():
             self.complete(self.due()[:1])
@@ -160,11 +167,15 @@ class Replay:
 
     def decide(self):
         machine = self.machine
+        self.passes = math.inf
+        if self.main is not None:
+            if self.main == 0 or machine.now % self.main == 0:
+                machine.start_in_order()
+            elif machine.waiting:
+                self.passes = machine.now - machine.now % self.main + self.main
         if self.period and machine.now % self.period:
             if machine.waiting:
-                self.passes = machine.now - machine.now % self.period + self.period
-            if self.main:
-                machine.start_in_order()
+                self.passes = min(self.passes, machine.now - machine.now % self.period + self.period)
         else:
             for job in machine.waiting if self.period else []:  # what was planned has not been kept
                 job.reserved = None
@@ -174,7 +185,7 @@ class Replay:
             machine.waiting += hidden
             machine.completed, machine.arrived = [], []
             if self.period and machine.waiting and machine.running:
-                self.passes = machine.now + self.period
+                self.passes = min(self.passes, machine.now + self.period)
             reserved = [job.reserved for job in machine.waiting] if self.rule is conservative else []
             self.due_next = min((time for time in reserved if time and time > machine.now), default=math.inf)
         self.served += sorted((job for job in machine.running if job not in self.served), key=self.turn)

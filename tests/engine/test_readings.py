@@ -3,6 +3,7 @@
 import gzip
 import inspect
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import harness
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
-from harness.platform.machine import plain
+from harness.platform.machine import NodeType, Platform, plain
 from harness.policy.kinds import Predict
 from harness.policy.registry import Plugins
 from harness.policy.scheduler import Scheduler
@@ -23,7 +24,7 @@ from harness.policy.timing import Timing
 
 POLICIES = Plugins().policies
 BUNDLED = POLICIES["predict_runtime"]["recent"]
-STARTS = ("none", "greedy", "easy", "easy(backfill_order=spf)", "conservative")
+STARTS = ("none", "greedy", "easy", "easy(backfill_order=spf)", "easy(reservations=2)", "conservative")
 
 
 def in_short_steps(job):
@@ -84,8 +85,12 @@ def test_predicts_learns_corrects_and_reads_the_instant_as_the_obvious_simulator
     ("passing", "slow"),
     [
         ("5", {"period": 5}),
-        ("backfill=7, main=0", {"period": 7, "main": True}),
-        ("backfill=3, main=0, depth=2", {"period": 3, "main": True, "depth": 2}),
+        ("backfill=7, main=0", {"period": 7, "main": 0}),
+        ("backfill=3, main=0, depth=2", {"period": 3, "main": 0, "depth": 2}),
+        ("backfill=5, main=3", {"period": 5, "main": 3}),
+        ("backfill=4, main=6, depth=1", {"period": 4, "main": 6, "depth": 1}),
+        ("backfill=2, main=2, window=9", {"period": 2, "main": 2, "window": 9}),
+        ("backfill=3, main=2, depth=6, window=0", {"period": 3, "main": 2, "depth": 6, "window": 0}),
     ],
 )
 def test_starts_wait_for_a_pass_as_in_the_obvious_simulator(start, passing, slow):
@@ -97,6 +102,42 @@ def test_starts_wait_for_a_pass_as_in_the_obvious_simulator(start, passing, slow
             assert quickly(made, procs, order, start, timing=Timing(passing=passing)) == expected, f"seed {seed}"
         learnt = slowly(made, procs, "fcfs", start, Recent(2, 60), **slow)
         assert quickly(made, procs, "fcfs", start, "short", Timing(passing=passing)) == learnt, f"seed {seed}"
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("period", ["0.1", "0.3", "0.7", "2.3", "1e-2"])
+def test_passes_of_fractions_of_a_second_do_not_slip_by_rounding(start, period):
+    exact = Fraction(period)
+    for seed in range(10):
+        procs = 2 + seed % 5
+        made = some_rows(200 + seed, procs)
+        for words, slow in ((period, {}), (f"backfill={period}, main=0.7", {"main": Fraction("0.7")})):
+            expected = slowly(made, procs, "fcfs", start, period=exact, **slow)
+            chosen = Scheduler(start=start, energy="none").choose(POLICIES)
+            jobs = simulate(workload(made), plain(procs), chosen, extras=Extras(timing=Timing(passing=words))).jobs
+            np.testing.assert_allclose(jobs["start"], [float(row[0]) for row in expected], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("memory", [{}, {"memory": 1.0}], ids=["processors", "nodes"])
+@pytest.mark.parametrize("start", ["easy", "easy(reservations=3)", "easy(spare=no)", "conservative"])
+def test_within_no_window_nothing_is_promised_and_within_a_wide_one_everything(start, memory):
+    """Promises keep nobody back then: whoever fits starts, as `greedy` lets it, by processors and by nodes alike."""
+    moved = 0
+    for seed in range(20):
+        procs = 2 + seed % 5
+        made = [(*row[:4], row[4] | memory) for row in some_rows(300 + seed, procs, 20)]
+        nodes = Platform("bound", (NodeType(procs, 1, 1.0, 8.0),))
+        starts = {}
+        for start_of, words in ((start, ", window=0"), ("greedy", ""), (start, ", window=1e6"), (start, "")):
+            chosen = Scheduler(start=start_of, energy="none").choose(POLICIES)
+            timing = Timing(passing="backfill=2" + words)
+            starts[start_of, words] = list(
+                simulate(workload(made), nodes, chosen, extras=Extras(timing=timing)).jobs["start"]
+            )
+        assert starts[start, ", window=0"] == starts["greedy", ""]
+        assert starts[start, ", window=1e6"] == starts[start, ""]
+        moved += starts[start, ""] != starts["greedy", ""]
+    assert moved > 5
 
 
 @pytest.mark.parametrize("instants", ["together", "each"])
@@ -289,6 +330,9 @@ def test_functions_that_ask_for_what_is_not_declared_are_refused(traits, words):
         ({"passing": "backfill=60, depth=0"}, "a whole number"),
         ({"passing": "nan"}, "expected a number of seconds"),
         ({"passing": "backfill=60, dept=3"}, "did you mean 'depth'"),
+        ({"passing": "backfill=60, main=0.001"}, "main of as many seconds as backfill has at least, or 0"),
+        ({"passing": "backfill=60, window=-1"}, "window = -1; expected a number of seconds"),
+        ({"passing": "backfill=60, windows=1"}, "did you mean 'window'"),
         ({"passing": "depth=3"}, "expected backfill of at least 0.01 s"),
     ],
 )

@@ -33,6 +33,7 @@ class Fault:
 
 
 STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
+CONSERVATIVE = "plugins/start_promised.py"
 QUEUE, BLOCKED, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service"))
 
 FAULTS = (
@@ -102,31 +103,35 @@ FAULTS = (
     ),
     Fault(
         "conservative does not lift a reservation that it moves",
-        STARTS,
+        CONSERVATIVE,
         "            harness.release(state, record.procs, begin, begin + record.left)\n",
         "",
         "conservative",
     ),
     Fault(
         "conservative gives a second too little back",
-        STARTS,
+        CONSERVATIVE,
         "begin, end = now, record.planned\n",
         "begin, end = now, record.planned - 1.0\n",
         "conservative",
     ),
     Fault(
-        "conservative never compresses", STARTS, "if give_back_unused(state):", "if not state.clock:", "conservative"
+        "conservative never compresses",
+        CONSERVATIVE,
+        "if give_back_unused(state):",
+        "if not state.clock:",
+        "conservative",
     ),
     Fault(
         "conservative: ≥ for > when a job is due",
-        STARTS,
+        CONSERVATIVE,
         "if harness.when(state, record.reserved) > now:",
         "if harness.when(state, record.reserved) >= now:",
         "conservative",
     ),
     Fault(
         "conservative reserves a second for everybody",
-        STARTS,
+        CONSERVATIVE,
         "    record.reserved = harness.earliest_fit(state, record.procs, record.left)\n"
         "    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)\n",
         "    record.reserved = harness.earliest_fit(state, record.procs, record.left)\n"
@@ -135,7 +140,7 @@ FAULTS = (
     ),
     Fault(
         "conservative does not ask to be woken",
-        STARTS,
+        CONSERVATIVE,
         "if wake and soonest < harness.INFINITY:\n        harness.call_again(state, harness.when(state, soonest))\n"
         "    return upset\n\n\ndef conservative_by_nodes",
         "if False:\n        pass\n    return upset\n\n\ndef conservative_by_nodes",

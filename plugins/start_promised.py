@@ -1,0 +1,154 @@
+"""Who starts now, where everybody who waits has been promised a time."""
+
+import harness
+
+
+def conservative(state, replan=False):
+    """Conservative backfilling: every waiting job holds a reservation, and none ever moves later.
+
+    If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
+    is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
+    2001). The guarantee holds where processors are equally fast, no node fails or wakes late, and no predicted runtime
+    has to be corrected: then everybody is planned anew, in queue order, and may move later; that a prediction is
+    shorter than the request moves nobody. Where memory or partitions bind, a reservation names processors, those not
+    free now first; then, if a job ended early, who can begin at once beside the others does, and nobody else moves.
+    Selections that decline are refused.
+
+    `replan`: plan everybody from scratch at every instant instead, without the guarantee.
+    """
+    harness.forget_past(state)
+    if replan or state.clock.upset or state.clock.corrected:
+        plan_anew(state)
+    else:
+        if give_back_unused(state):
+            compress(state)
+        for job in harness.waiting(state):
+            if state.jobs[job].reserved < 0:
+                promise(state, job)
+    while start_due(state, not replan):  # a job placed on slower processors than planned upsets the later plans
+        plan_anew(state)
+
+
+@harness.jit
+def promise(state, job):
+    """Reserve the job's earliest fit; nothing for a job that has to wait until nodes are back."""
+    record = state.jobs[job]
+    if state.clock.down > 0:
+        at, _ = harness.reservation(state, job)
+        if at == harness.INFINITY:
+            record.reserved = at
+            return
+    record.reserved = harness.earliest_fit(state, record.procs, record.left)
+    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
+
+
+@harness.jit
+def plan_anew(state):
+    """Forget every reservation and promise again, in queue order."""
+    harness.plan_from_running(state)
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING:
+            promise(state, job)
+
+
+@harness.jit
+def give_back_unused(state):
+    """Release what departed jobs will not use; return whether there was any."""
+    now = state.clock.virtual
+    unused = False
+    for job in harness.departed(state):
+        record = state.jobs[job]
+        if record.status == harness.COMPLETED:
+            begin, end = now, record.planned
+        else:
+            begin, end = record.reserved, record.reserved + record.left
+        if (record.status == harness.COMPLETED or record.reserved >= 0) and begin < end:
+            harness.release(state, record.procs, begin, end)
+            unused = True
+    return unused
+
+
+@harness.jit
+def compress(state):
+    """Let every reservation move to its earliest fit, in queue order."""
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.reserved < 0:
+            continue
+        begin = record.reserved
+        earlier = harness.earlier_fit(state, record.procs, record.left, begin)
+        if earlier < begin:
+            harness.release(state, record.procs, begin, begin + record.left)
+            harness.reserve(state, record.procs, earlier, earlier + record.left)
+            record.reserved = earlier
+
+
+@harness.jit
+def start_due(state, wake):
+    """Start who is due, and ask to be called for the next; return whether one got other processors than promised."""
+    now = state.clock.now
+    upset = False
+    soonest = harness.INFINITY
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status != harness.WAITING or record.reserved < 0:
+            continue
+        if harness.when(state, record.reserved) > now:
+            soonest = min(soonest, record.reserved)
+            continue
+        # If it does not fit, who holds its processors leaves before this instant is over, having asked for no time.
+        if harness.fits(state, job) and harness.start(state, job):
+            end = record.reserved + record.left
+            if harness.later(record.planned, end) or harness.later(end, record.planned):
+                upset = True
+    if wake and soonest < harness.INFINITY:
+        harness.call_again(state, harness.when(state, soonest))
+    return upset
+
+
+def conservative_by_nodes(state, replan=False):
+    """Conservative backfilling where memory or partitions bind: the same by the plan of nodes."""
+    upset = False
+    if replan:
+        harness.plan_nodes(state)
+    elif harness.drop_departed(state):
+        upset = start_promised(state, True, False)
+    promise_all(state, upset)
+    while start_promised(state, False, not replan):
+        promise_all(state, True)
+
+
+@harness.jit
+def promise_all(state, anew):
+    """Promise their earliest place, in queue order, to those who hold no promise, or to everybody anew."""
+    if anew:
+        harness.plan_nodes(state)
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING:
+            harness.promise(state, job)
+
+
+@harness.jit
+def start_promised(state, early, wake):
+    """Start who fits and is due, or may begin early; return whether one got other processors than planned."""
+    upset = False
+    soonest = harness.INFINITY
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status != harness.WAITING or record.reserved < 0:
+            continue
+        if not early and harness.when(state, record.reserved) > state.clock.now:
+            soonest = min(soonest, record.reserved)
+            continue
+        end = state.clock.virtual + record.left
+        begun = harness.fits_beside(state, job) and harness.start_beside(state, job)
+        if begun and (harness.later(record.planned, end) or harness.later(end, record.planned)):
+            upset = True
+    if wake and soonest < harness.INFINITY:
+        harness.call_again(state, harness.when(state, soonest))
+    return upset
+
+
+@harness.hookimpl
+def start_jobs():
+    return [harness.Start("conservative", conservative, bound=conservative_by_nodes, guarantees=("every reservation",))]
