@@ -15,7 +15,7 @@ def start_in_order(state):
 
 
 def none(state):
-    """In order, stop at the first job that does not fit: nobody overtakes, whatever is believed of anybody's runtime."""
+    """In order, stop at the first job that does not fit: nobody overtakes, whatever is believed of runtimes."""
     start_in_order(state)
 
 
