@@ -8,6 +8,7 @@ rate R it takes S / R seconds. Work here is in these units; the engine's is in s
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,14 +17,13 @@ import numpy.typing as npt
 import pandas as pd
 import typer
 
-from harness import HarnessError, Schedule, Scheduler, Workload, simulate
+from harness import HarnessError, Schedule, Scheduler, Workload, prepare, simulate
 from harness.cli import main
 from harness.disk.data_search import find_data
 from harness.present.drawing import plotly, write_page
 from harness.present.tables import known_format, render
 from harness.theory.inputs import nonnegative
-from harness.workload.content import content_digest
-from harness.workload.hpcwld import read_customers_table
+from harness.workload.hpcwld import read_hpcwld
 
 LOW, HIGH = 2.0, 2.66  # the two rates: work done in a second
 K_LOW, K_HIGH = 1e5, 3e5  # the thresholds on the workload, in units of work
@@ -133,28 +133,10 @@ def read_tasks(path: str | Path, seed: int = 1, gap: str = "after", seconds_at: 
     The time between arrivals on a task's line passes after it, as hpcwld has it, or before it (`gap`). The recorded
     seconds are the amount of work, or were measured at the rate `seconds_at`.
     """
-    table, _ = read_customers_table(Path(path), seed=seed)
-    if "cores_used" not in table:
-        raise HarnessError(f"{path} has no column 'cores_used'; expected the columns of hpcwld's HPC_KRC2")
-    if gap not in ("before", "after"):
-        raise HarnessError(f"--gap {gap}: expected before or after")
     if not 0 < seconds_at < np.inf:
         raise HarnessError(f"--seconds-at {seconds_at:g}: expected a rate above 0")
-    work = table["service"].to_numpy(dtype=np.float64) * seconds_at / HIGH
-    columns = {
-        "job": np.arange(1, len(table) + 1),
-        "submit": table["submit"] if gap == "after" else table["interarrival"].cumsum(),
-        "procs": table["cores_used"].astype(np.int64),
-        "work": work,
-        "estimate": work,
-        "memory": -1.0,
-        **dict.fromkeys(("user", "group", "queue", "partition", "logged_status"), -1),
-        "cancel": np.inf,
-        "killed": False,
-    }
-    tasks = pd.DataFrame(columns)
-    tasks = tasks[tasks["procs"] > 0].reset_index(drop=True)
-    return Workload(Path(path).name, tasks, 80, content_digest(tasks, ()))
+    log = read_hpcwld(path, width="cores_used", seed=seed)
+    return prepare(replace(log, procs=80), gap=gap, zeros="keep", seconds_at=seconds_at / HIGH)  # type: ignore[arg-type]
 
 
 def controlled(

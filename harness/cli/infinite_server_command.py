@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import options
 from harness.cli import theory_arguments as arguments
-from harness.cli.options import Format
-from harness.cli.theory_arguments import ProcsFrom, Row, needed, not_both, only_one, reading_rows, show
+from harness.cli.theory_arguments import Row, needed, not_both, only_one, reading_rows, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,7 @@ class Release(StrEnum):
     together = "together"
 
 
+@options.spread
 def infinite_server(
     workload: arguments.Workload = None,
     widths: arguments.Widths = None,
@@ -41,27 +42,26 @@ def infinite_server(
     completion: Annotated[float, typer.Option(help="Completion probability to find the critical limit for.")] = 0.95,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals of estimates.")] = 0.95,
     column: arguments.Column = None,
-    procs_from: arguments.WidthFrom = ProcsFrom.requested,
     out: Annotated[Path | None, typer.Option(help="Write the distribution of busy processors to this CSV.")] = None,
     picture: Annotated[
         Path | None,
         typer.Option(help="Draw completion by mean limit for 1, 3 and 5 processors as an HTML page."),
     ] = None,
-    format: Format = "table",
+    *,
+    given: options.Read,
 ) -> None:
     """How many processors are busy if there are always enough, and how many jobs outrun their time limit?"""
-    from harness.present.tables import known_format
-    from harness.theory import completion_curves, estimate_parameters, read_job_stream
+    from harness.theory import completion_curves, estimate_parameters
 
-    known_format(format)
-    only_one(workload, widths)
+    given.known_format()
+    only_one(workload, widths, given)
     rows: list[Row] = []
     if workload is None:
         model = _model(arrival_rate, mean_service, mean_limit, widths, release or Release.independent)
     else:
         rates = {"--arrival-rate": arrival_rate, "--mean-service": mean_service, "--mean-limit": mean_limit}
         not_both(workload, rates)
-        jobs = read_job_stream(workload, column, procs_from.value, limit)
+        jobs = arguments.jobs_of(workload, given, column, limit)
         found = estimate_parameters(
             jobs.interarrival, jobs.service, jobs.width, jobs.killed, jobs.completed, confidence
         )
@@ -72,7 +72,7 @@ def infinite_server(
         arguments.write({"probability": model.distribution()}, "busy", out)
     if picture is not None:
         draw_completion(completion_curves(mean_service=1 / model.service_rate), picture)
-    show(rows, format)
+    show(rows, given.format)
 
 
 def draw_completion(curves: "pd.DataFrame", path: Path) -> None:

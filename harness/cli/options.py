@@ -10,7 +10,8 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -18,7 +19,7 @@ from harness.cli import completion
 from harness.errors import HarnessError
 from harness.policy import kinds
 from harness.policy.timing import Timing
-from harness.workload.preparation import Option, Preparation
+from harness.workload.preparation import Option, Preparation, words_of
 
 if TYPE_CHECKING:
     import harness
@@ -109,13 +110,10 @@ class Shown(Shared):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jobs(Shown):
-    """What commands take that need the jobs of one workload."""
+class Read(Shown):
+    """What commands take that read one workload, and how its jobs are prepared."""
 
     preparation: Preparation
-    variation: Annotated[
-        int | None, typer.Option(help="redraw the users' streams by this seed", min=0, rich_help_panel=_JOBS)
-    ] = None
     lenient: Lenient = False
 
     def log(self, source: str) -> "harness.Log":
@@ -123,6 +121,15 @@ class Jobs(Shown):
         from harness.workload.log_reading import read_workload
 
         return read_workload(source, lenient=self.lenient, plugins=self.folders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jobs(Read):
+    """What commands take that need the jobs of one workload."""
+
+    variation: Annotated[
+        int | None, typer.Option(help="redraw the users' streams by this seed", min=0, rich_help_panel=_JOBS)
+    ] = None
 
     def jobs(self, source: str) -> "harness.Workload":
         """Read a workload and prepare it."""
@@ -221,8 +228,11 @@ def _for_typer(name: str, kind: Any) -> tuple[str, Any]:
     name = flag.strip("-").replace("-", "_")
     least = None if option.above is None or kind.__origin__ != int | None else int(option.above) + 1
     told = typer.Option(flag, help=option.help, metavar=option.metavar, min=least, rich_help_panel=_JOBS)
-    plain = str if get_origin(kind.__origin__) is Literal else kind.__origin__  # our sentences name the nearest word
-    plain = str | None if plain == float | str | None else plain  # typer knows no such choice
+    plain = kind.__origin__
+    if (
+        words_of(plain) or plain == float | str | None
+    ):  # our sentences name the nearest word; typer knows no such choice
+        plain = str | None if NoneType in get_args(plain) else str
     return name + "_" * iskeyword(name), Annotated[plain, told]
 
 

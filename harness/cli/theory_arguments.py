@@ -1,13 +1,14 @@
 """What the commands of theory share: their options, how these are read, and how an answer is shown."""
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.options import Read
 from harness.errors import HarnessError
+from harness.workload.preparation import Preparation
 
 if TYPE_CHECKING:
     from harness.theory import JobStream
@@ -15,13 +16,6 @@ if TYPE_CHECKING:
 
 #: One line of an answer: its name, its value, what it means.
 Row = tuple[str, Any, str]
-
-
-class ProcsFrom(StrEnum):
-    """Which width of a job counts."""
-
-    requested = "requested"
-    used = "used"
 
 
 Workload = Annotated[
@@ -35,13 +29,14 @@ Procs = Annotated[int | None, typer.Option("--procs", "--servers", help="Process
 ArrivalRate = Annotated[float | None, typer.Option(help="Jobs per second.")]
 MeanService = Annotated[float | None, typer.Option(help="Mean service time in seconds.")]
 Column = Annotated[str | None, typer.Option(help="The column of a CSV of interarrival times that holds the widths.")]
-WidthFrom = Annotated[ProcsFrom, typer.Option("--procs-from", help="Which width of a job counts.")]
 
 
-def only_one(workload: str | None, widths: str | None) -> None:
-    """Refuse both a log and a distribution of widths, and neither."""
+def only_one(workload: str | None, widths: str | None, given: Read) -> None:
+    """Refuse both a log and a distribution of widths, and neither, and what is done to a log where there is none."""
     if (workload is None) == (widths is None):
         raise HarnessError("give either a WORKLOAD or --widths")
+    if workload is None and given.preparation != Preparation():
+        raise HarnessError("--widths: there are no jobs to prepare; expected such options with a WORKLOAD")
 
 
 def not_both(workload: str, options: dict[str, float | None]) -> None:
@@ -78,11 +73,17 @@ def distribution(text: str | None) -> "FloatArray":
     return np.array(p)
 
 
-def read(workload: str, procs: int | None, column: str | None, procs_from: ProcsFrom) -> tuple["JobStream", int]:
-    """Read the jobs of a log, and how many processors there are for them."""
-    from harness.theory import read_job_stream
+def jobs_of(workload: str, given: Read, column: str | None, limit: float | None = None) -> "JobStream":
+    """Read and prepare the jobs of a log."""
+    from harness.theory.job_stream import job_stream, read_log
 
-    jobs = read_job_stream(workload, column, procs_from.value)
+    log = given.log(workload) if column is None else read_log(workload, column, given.lenient)
+    return job_stream(log, limit, **vars(given.preparation))
+
+
+def read(workload: str, given: Read, procs: int | None, column: str | None) -> tuple["JobStream", int]:
+    """Read the jobs of a log, and how many processors there are for them."""
+    jobs = jobs_of(workload, given, column)
     procs = jobs.procs if procs is None else procs
     if procs is None:
         raise HarnessError(f"{jobs.name} does not say how many processors its machine has; give --procs")
@@ -90,8 +91,9 @@ def read(workload: str, procs: int | None, column: str | None, procs_from: Procs
 
 
 def reading_rows(jobs: "JobStream") -> list[Row]:
-    """Tell what reading had to do to the log."""
-    return [(step.name.replace(" ", "_"), step.jobs, step.detail) for step in jobs.reading]
+    """Tell what reading had to do to the log, and what preparation did."""
+    told = [("", step) for step in jobs.reading] + [("prepared_", step) for step in jobs.preparation if step.jobs]
+    return [(f"{of}{step.name}".replace(" ", "_"), step.jobs, step.detail) for of, step in told]
 
 
 def show(rows: list[Row], format: str) -> None:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import options
 from harness.cli import theory_arguments as arguments
 from harness.cli.infinite_server_command import infinite_server
-from harness.cli.options import Format
 from harness.cli.study_command import PASSED_ON, study
-from harness.cli.theory_arguments import ProcsFrom, Row, needed, not_both, only_one, reading_rows, show
+from harness.cli.theory_arguments import Row, needed, not_both, only_one, reading_rows, show
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ STUDIES = {
 
 
 @app.command()
+@options.spread
 def stability(
     workload: arguments.Workload = None,
     widths: arguments.Widths = None,
@@ -37,7 +38,6 @@ def stability(
     arrival_rate: arguments.ArrivalRate = None,
     mean_service: arguments.MeanService = None,
     column: arguments.Column = None,
-    procs_from: arguments.WidthFrom = ProcsFrom.requested,
     service_law: Annotated[
         str | None,
         typer.Option(
@@ -45,41 +45,42 @@ def stability(
             "times as well, by simulation."
         ),
     ] = None,
-    format: Format = "table",
+    *,
+    given: options.Read,
 ) -> None:
     """Can first come, first served keep up with a workload, or with a stream of jobs of these widths?
 
     The closed form assumes exponential service times that do not depend on the width. Of a WORKLOAD the answer is its
     own saturated throughput: how long its jobs take in their order if all are there at time 0.
     """
-    from harness.present.tables import known_format
     from harness.theory import saturated_load, stability_constant, stability_of_log, stability_of_stream
 
-    known_format(format)
-    only_one(workload, widths)
+    given.known_format()
+    only_one(workload, widths, given)
     if workload is not None:
         not_both(workload, {"--arrival-rate": arrival_rate, "--mean-service": mean_service})
-        jobs, procs = arguments.read(workload, procs, column, procs_from)
+        jobs, procs = arguments.read(workload, given, procs, column)
         if service_law is not None:
             raise HarnessError("--service-law: a workload has its own service times; expected it with --widths")
         answer = stability_of_log(jobs.interarrival, jobs.service, jobs.width, procs)
         fits = jobs.fitting(procs)
         own = saturated_load(fits.arrival, fits.service, fits.width, procs)
-        show([*_own_rows(own), *_closed_rows(answer), *reading_rows(jobs)], format)
+        show([*_own_rows(own), *_closed_rows(answer), *reading_rows(jobs)], given.format)
         return
     p = arguments.distribution(widths)
     procs = len(p) if procs is None else procs
     if arrival_rate is None and mean_service is None:
         by_law = [] if service_law is None else _law_rows(p, procs, service_law)
-        show([("servers", procs, "processors"), *_constant_rows(stability_constant(p, procs)), *by_law], format)
+        show([("servers", procs, "processors"), *_constant_rows(stability_constant(p, procs)), *by_law], given.format)
         return
     if service_law is not None:
         raise HarnessError("--service-law: says 1/C, without rates; expected no --arrival-rate and --mean-service")
     rate, mean = needed(arrival_rate, "--arrival-rate"), needed(mean_service, "--mean-service")
-    show(_stability_rows(stability_of_stream(p, procs, rate, mean)), format)
+    show(_stability_rows(stability_of_stream(p, procs, rate, mean)), given.format)
 
 
 @app.command()
+@options.spread
 def delays(
     workload: arguments.Workload = None,
     procs: arguments.Procs = None,
@@ -89,24 +90,23 @@ def delays(
         float | None, typer.Option(help="Variance of the service time [s²], on one processor; else exponential.")
     ] = None,
     column: arguments.Column = None,
-    procs_from: arguments.WidthFrom = ProcsFrom.requested,
     out: Annotated[Path | None, typer.Option(help="Write every job's delay to this CSV.")] = None,
-    format: Format = "table",
+    *,
+    given: options.Read,
 ) -> None:
     """How long do jobs wait, first come, first served?
 
     Each job of a WORKLOAD, exactly; or, without one, the mean of a Poisson stream of jobs of one processor each.
     """
-    from harness.present.tables import known_format
     from harness.theory import delays_of_arrivals
 
-    known_format(format)
+    given.known_format()
     if workload is None:
-        show([_textbook_delay(procs, arrival_rate, mean_service, service_variance)], format)
+        show([_textbook_delay(procs, arrival_rate, mean_service, service_variance)], given.format)
         return
     rates = {"--arrival-rate": arrival_rate, "--mean-service": mean_service, "--service-variance": service_variance}
     not_both(workload, rates)
-    jobs, procs = arguments.read(workload, procs, column, procs_from)
+    jobs, procs = arguments.read(workload, given, procs, column)
     fitting = jobs.fitting(procs)
     delay = delays_of_arrivals(fitting.arrival, fitting.service, fitting.width, procs)
     if out is not None:
@@ -124,7 +124,7 @@ def delays(
         ("delayed", float((delay > 0).mean()), "share of the jobs that wait at all"),
         *reading_rows(jobs),
     ]
-    show(rows, format)
+    show(rows, given.format)
 
 
 app.command("infinite-server")(infinite_server)

@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 
 from harness.disk.stored import first_line, stored_bytes, unpacked
-from harness.errors import HarnessError
+from harness.errors import HarnessError, did_you_mean
 from harness.workload.delimited import names_of, read_delimited
 from harness.workload.frame import log_from_frame, numbers
-from harness.workload.log import Log, Step
+from harness.workload.log import GAP, Log, Step
 from harness.workload.log_files import log_name
 
 #: Columns such a file must have, in seconds.
 TIMES = ("interarrival", "service")
 
 #: What its columns are called in a log.
-_NAMES = {"service": "run", "delays": "wait", "cores_requested": "procs", "cores_used": "used_procs"}
+_TOLD = {"interarrival": GAP, "service": "run", "delays": "wait"}
+_NAMES = _TOLD | {"cores_requested": "procs", "cores_used": "used_procs"}
 
 #: How late the next customer comes where the log says at once, or earlier [s]: "several milliseconds", at random.
 _DELAY = (0.001, 0.009)
@@ -29,23 +30,37 @@ def is_hpcwld(path: str) -> bool:
     return set(TIMES) <= set(names_of(first_line(path)))
 
 
-def read_hpcwld(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
-    """Read the log in a CSV with the columns `interarrival`, `service` and `cores_requested` or `cores_used`."""
+def read_hpcwld(path: str | os.PathLike[str], *, width: str | None = None, lenient: bool = False, seed: int = 1) -> Log:
+    """Read the log in a CSV with the columns `interarrival`, `service` and `cores_requested` or `cores_used`.
+
+    Jobs are numbered as in the file. `width` names the one column that says how wide they are. `x_gap` is the time
+    between arrivals, which passes after each job; `seed` draws the milliseconds of those that have none.
+    """
     path = Path(path)
-    table, steps = read_customers_table(path, lenient=lenient)
-    widths = [column for column in ("cores_requested", "cores_used") if column in table]
-    if not widths:
-        raise HarnessError(f"{path}: has no widths; expected a column cores_requested or cores_used")
-    table, dropped = drop_without_width(table, widths)
-    frame = table.rename(columns=_NAMES)
+    table, steps = _customers(path, lenient=lenient, seed=seed)
+    if width is None:
+        widths = [column for column in ("cores_requested", "cores_used") if column in table]
+        if not widths:
+            raise HarnessError(
+                f"{path}: has no widths; expected a column cores_requested or cores_used, or in harness theory that "
+                "--column names the column of widths"
+            )
+    elif width in table:
+        widths = [width]
+    else:
+        others = [str(name) for name in table.columns if name not in (*TIMES, "submit")]
+        raise HarnessError(f"{path}: there is no column {width!r} of widths; {did_you_mean(width, others)}")
+    table = table.assign(job=np.arange(1, len(table) + 1))
+    table, dropped = _drop_without_width(table, widths)
+    frame = table.rename(columns=_NAMES) if width is None else table.assign(procs=table[width]).rename(columns=_TOLD)
     if "procs" not in frame:
         frame["procs"] = frame["used_procs"]
-    kept = [column for column in ("submit", "wait", "run", "used_procs", "procs") if column in frame]
+    kept = [column for column in ("job", "submit", "wait", "run", "used_procs", "procs", GAP) if column in frame]
     log = log_from_frame(frame[kept], log_name(path), source=str(path))
     return replace(log, reading=steps + dropped)
 
 
-def read_customers_table(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.DataFrame, tuple[Step, ...]]:
+def _customers(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.DataFrame, tuple[Step, ...]]:
     """Read all columns as numbers, and `submit` [s]; what Rumyantsev and Morozova say of such data is done and counted.
 
     A customer that comes together with the one before, or earlier, comes several milliseconds after it, drawn from
@@ -68,7 +83,7 @@ def read_customers_table(path: Path, *, lenient: bool = False, seed: int = 1) ->
     return table.assign(interarrival=gaps, submit=submit), steps + skipped
 
 
-def drop_without_width(table: pd.DataFrame, widths: list[str]) -> tuple[pd.DataFrame, tuple[Step, ...]]:
+def _drop_without_width(table: pd.DataFrame, widths: list[str]) -> tuple[pd.DataFrame, tuple[Step, ...]]:
     """Return the jobs that are at least one processor wide by one of the columns `widths`."""
     wide = (table[widths] > 0).any(axis=1)
     if wide.all():

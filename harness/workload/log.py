@@ -30,6 +30,9 @@ SWF_COLUMNS = (
 #: What the names of further columns begin with, which a log may have for policies to read: `x_priority`, say.
 FURTHER = "x_"
 
+#: The further column of logs that say how long after each job the next one came [s].
+GAP = f"{FURTHER}gap"
+
 
 class LoggedStatus(IntEnum):
     """How a log says that a job ended, in the codes of the Standard Workload Format."""

@@ -43,6 +43,9 @@ class Option:
 class Preparation:
     """The choices of a preparation, in the order in which they are heeded."""
 
+    gap: Annotated[
+        Literal["after", "before"], Option("logs of times between arrivals: each passes after its job, or before it")
+    ] = "after"
     start: Annotated[
         float | str | None, Option("jobs submitted from then on: s after the first, or a date", "--from", "S|DATE")
     ] = None
@@ -54,8 +57,16 @@ class Preparation:
         "requested"
     )
     unknown: Annotated[Literal["drop", "cancel"], Option("jobs without a runtime: drop, or replay as cancel")] = "drop"
+    zeros: Annotated[
+        Literal["drop", "keep"] | None,
+        Option("jobs that took no time: drop, or keep (drop; harness theory keeps those of hpcwld's logs)"),
+    ] = None
     estimates: Annotated[str, Option("requested, actual, or factor(f)")] = "requested"
     overrun: Annotated[Literal["raise", "clip"], Option("jobs over their estimate: raise it, or clip them")] = "raise"
+    seconds_at: Annotated[
+        float | None,
+        Option("rate at which jobs took their logged seconds, 1 is full speed: work is seconds × this", above=0),
+    ] = None
     memory: Annotated[Literal["requested", "ignored"], Option("memory per processor: requested, or ignored")] = (
         "requested"
     )
@@ -128,16 +139,21 @@ def declared() -> tuple[tuple[str, Any, Option], ...]:
     return tuple((f.name, get_args(kinds[f.name])[0], kinds[f.name].__metadata__[0]) for f in fields(Preparation))
 
 
+def words_of(kind: Any) -> tuple[str, ...]:
+    """Return the words that an option of this `kind` may be; none for numbers and free texts."""
+    return next((get_args(one) for one in (kind, *get_args(kind)) if get_origin(one) is Literal), ())
+
+
 def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
     """Return `value` as an option of this `kind`; refuse what is none."""
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise _unknown_word(name, value, get_args(kind))
-        return value
     if value is None and NoneType in get_args(kind):
         return None
     if float in get_args(kind) and str in get_args(kind):
         return _time(name, value)
+    if words := words_of(kind):
+        if value not in words:
+            raise _unknown_word(name, value, words)
+        return value
     if kind is str or str in get_args(kind):
         if not isinstance(value, str):
             raise HarnessError(f"{name}={value!r}: expected a text")

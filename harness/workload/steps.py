@@ -9,7 +9,7 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT
-from harness.workload.log import FURTHER, Log, LoggedStatus, Step, Workload
+from harness.workload.log import FURTHER, GAP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
 
 Bools = npt.NDArray[np.bool_]
@@ -109,6 +109,18 @@ def keep_submitted(work: Workbench, _: Preparation) -> None:
     work.keep(work.column("submit") >= 0, "submit", "no submit time: dropped")
 
 
+def place_gaps(work: Workbench, told: Preparation) -> None:
+    """Let the time to the next arrival pass after its job, as it was read, or before it (`gap` "before")."""
+    if told.gap == "before":
+        if GAP not in work.jobs:
+            raise HarnessError(
+                f"{work.log.name}: gap='before', but its jobs have submit times; expected a log of times between "
+                "arrivals, as hpcwld's are, or no such option"
+            )
+        work.put(submit=work.column("submit") + work.column(GAP))
+        work.note("gap", len(work.jobs), "each time between arrivals passes before its job")
+
+
 def keep_interval(work: Workbench, told: Preparation) -> None:
     """Drop jobs outside `start` ≤ submit < `stop`, in seconds after the log's first submit."""
     if told.start is None and told.stop is None:
@@ -139,7 +151,7 @@ def choose_width(work: Workbench, told: Preparation) -> None:
 
 
 def choose_runtime(work: Workbench, told: Preparation) -> None:
-    """Drop jobs with unknown or zero runtime.
+    """Drop jobs with unknown or zero runtime; `zeros` "keep" keeps those that took no time.
 
     With `unknown="cancel"` those that the log calls cancelled and gives a wait leave the queue that long after their
     submit instead.
@@ -150,13 +162,16 @@ def choose_runtime(work: Workbench, told: Preparation) -> None:
         cancelled = (run <= 0) & (status == LoggedStatus.CANCELLED) & (wait >= 0)
         work.note("cancelled", cancelled.sum(), "cancelled before they ran: leave the queue after their wait")
     work.put(work=np.maximum(run, 0.0), cancelled=cancelled, patience=wait)
-    work.keep((run > 0) | cancelled, "runtime", "unknown or zero runtime: dropped")
+    kept = told.zeros == "keep"
+    detail = "unknown runtime: dropped" if kept else "unknown or zero runtime: dropped"
+    work.keep((run > 0) | cancelled | kept & (run == 0), "runtime", detail)
 
 
 def choose_estimate(work: Workbench, told: Preparation) -> None:
     """Take `estimates` as "requested" (where missing, the runtime), "actual" (the runtime), or f times it.
 
-    A cancelled job has no runtime: its estimate is what it requested, or else one second.
+    A cancelled job has no runtime: its estimate is what it requested, or else one second; so is that of a job that took
+    no time.
     """
     run, requested = work.column("work"), work.column("estimate")
     cancelled = work.jobs["cancelled"].to_numpy(dtype=np.bool_)
@@ -168,7 +183,7 @@ def choose_estimate(work: Workbench, told: Preparation) -> None:
         planned, detail = run, "the runtime"
         if told.estimates != "actual":
             planned, detail = run * told.factor, f"{told.factor:g} times the runtime"
-    planned = np.where(cancelled, np.where(requested > 0, requested, 1.0), planned)
+    planned = np.where(cancelled | (run <= 0), np.where(requested > 0, requested, 1.0), planned)
     work.put(planned=planned)
     work.note("estimates", touched.sum(), detail)
 
@@ -183,6 +198,13 @@ def settle_overrun(work: Workbench, told: Preparation) -> None:
     else:
         work.put(work=np.minimum(run, planned), killed=over)
         work.note("overrun", over.sum(), "runtime above the estimate: killed at the estimate")
+
+
+def scale_seconds(work: Workbench, told: Preparation) -> None:
+    """Multiply runtimes and estimates by `seconds_at`, the rate of the logged machine: 1 is full speed."""
+    if told.seconds_at is not None:
+        work.put(**{name: work.column(name) * told.seconds_at for name in ("work", "planned")})
+        work.note("seconds", len(work.jobs), f"logged at rate {told.seconds_at:g}: work is seconds times this")
 
 
 def choose_memory(work: Workbench, told: Preparation) -> None:
@@ -229,12 +251,14 @@ def scale_load(work: Workbench, told: Preparation) -> None:
 #: Every step, in its order.
 STEPS = (
     keep_submitted,
+    place_gaps,
     keep_interval,
     keep_first,
     choose_width,
     choose_runtime,
     choose_estimate,
     settle_overrun,
+    scale_seconds,
     choose_memory,
     keep_matching,
     scale_width,

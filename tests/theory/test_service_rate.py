@@ -115,7 +115,7 @@ def test_two_readings_of_the_tasks_of_figure_2(data, gap: str, seconds_at: float
 
 
 def test_readings_that_there_are_not(few) -> None:
-    with pytest.raises(HarnessError, match="--gap between: expected before or after"):
+    with pytest.raises(HarnessError, match="gap='between': known: after, before"):
         read_tasks(few, gap="between")
     with pytest.raises(HarnessError, match="--seconds-at 0: expected a rate above 0"):
         read_tasks(few, seconds_at=0.0)

@@ -164,7 +164,7 @@ def test_mean_delay_of_a_trace_on_which_five_simulators_agree(data):
         (["stability", "--widths", "1", "--servers", "0"], "procs is 0"),
         (["stability", "--widths", "1", "--arrival-rate", "1"], "--mean-service is missing"),
         (["stability", "--widths", "1", "--arrival-rate", "-1", "--mean-service", "1"], "arrival rate is -1"),
-        (["stability", "{tiny}"], "name the column of widths"),
+        (["stability", "{tiny}"], "--column names the column of widths"),
         (["stability", "{tiny}", "--column", "core"], "did you mean 'cores'"),
         (["stability", "{tiny}", "--column", "cores"], "give --procs"),
         (["stability", "{tiny}", "--arrival-rate", "1"], "--arrival-rate is taken from"),

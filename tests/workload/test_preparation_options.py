@@ -11,7 +11,9 @@ from preparing import log_of
 
 from harness.cli.adequacy_command import adequacy
 from harness.cli.identify_command import identify
+from harness.cli.infinite_server_command import infinite_server
 from harness.cli.run_command import run
+from harness.cli.theory_command import delays, stability
 from harness.experiment.field_reading import read_field
 from harness.workload.preparation import Preparation
 from harness.workload.prepare import prepare
@@ -85,13 +87,12 @@ def test_every_option_is_known_wherever_one_can_be_given(tmp_path: Path) -> None
     names = [field.name for field in fields(Preparation)]
     assert list(inspect.signature(prepare).parameters) == ["log", *names]
     field = tmp_path / "own.toml"
-    options = ", ".join(
-        f"{name} = {json.dumps(vars(Preparation(start=0, stop=9, jobs=5, filter='run > 0', width=2, load=2))[name])}"
-        for name in names
-    )
+    given: Any = {"start": 0, "stop": 9, "jobs": 5, "filter": "run > 0", "width": 2, "load": 2}
+    given |= {"zeros": "keep", "seconds_at": 2}
+    options = ", ".join(f"{name} = {json.dumps(vars(Preparation(**given))[name])}" for name in names)
     field.write_text(f'workloads = [{{ source = "lublin", {options} }}]\n[[scheduler]]\n')
     [source] = read_field(field).workloads
     assert list(source.options) == names
     assert [name for name in names if f"\n{name}: " not in (prepare.__doc__ or "")] == []
-    for command in (run, adequacy, identify):
+    for command in (run, adequacy, identify, delays, stability, infinite_server):
         assert set(names) - {"start", "stop"} <= set(inspect.signature(command).parameters) > {"from_", "to"}

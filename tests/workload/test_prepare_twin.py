@@ -26,6 +26,7 @@ job = st.fixed_dictionaries(
         "procs": st.integers(-1, 8),
         "estimate": st.integers(-1, 100),
         "status": st.sampled_from([-1, 0, 1, 5, 265]),
+        "x_gap": st.integers(0, 90),
     }
 )
 choices = st.fixed_dictionaries(
@@ -34,6 +35,9 @@ choices = st.fixed_dictionaries(
         "estimates": st.sampled_from(["requested", "actual", "factor(1.5)"]),
         "overrun": st.sampled_from(["raise", "clip"]),
         "unknown": st.sampled_from(["drop", "cancel"]),
+        "zeros": st.sampled_from([None, "drop", "keep"]),
+        "seconds_at": st.none() | st.sampled_from([0.25, 0.75, 2.0]),
+        "gap": st.sampled_from(["after", "before"]),
         "jobs": st.none() | st.integers(1, 20),
         "load": st.none() | st.floats(0.1, 10),
         "start": st.none() | st.integers(0, 500),
@@ -63,7 +67,9 @@ def test_every_job_is_accounted_for(rows: list[dict[str, int]], options: dict[st
     assert (jobs["procs"] > 0).all()
     assert (jobs["estimate"] > 0).all()
     assert (jobs["work"] <= jobs["estimate"]).all()
-    assert ((jobs["work"] > 0) == np.isinf(jobs["cancel"])).all()
+    runs = np.isinf(jobs["cancel"])
+    assert (jobs["work"][~runs] == 0).all()
+    assert (jobs["work"][runs] > 0).all() or options["zeros"] == "keep"
     filtered = counts.get("filter", 0)  # some of them may have been counted by earlier steps
     clipped = counts["overrun"] if options["overrun"] == "clip" else 0
     assert clipped - filtered <= jobs["killed"].sum() <= clipped
@@ -82,6 +88,9 @@ def by_hand(rows: list[dict[str, Any]], told: dict[str, Any]) -> tuple[list[dict
 
     kept = [row | {"job": number} for number, row in enumerate(rows, 1)]
     keep("submit", False, [row for row in kept if row["submit"] >= 0])
+    if told["gap"] == "before":
+        counts["gap"] = len(kept)
+        kept = [row | {"submit": row["submit"] + row["x_gap"]} for row in kept]
     first = min((row["submit"] for row in kept), default=0)
     begin, end = (0 if told["start"] is None else told["start"]), (INF if told["stop"] is None else told["stop"])
     asked = told["start"] is not None or told["stop"] is not None
@@ -97,17 +106,22 @@ def by_hand(rows: list[dict[str, Any]], told: dict[str, Any]) -> tuple[list[dict
     ]
     if told["unknown"] == "cancel":
         counts["cancelled"] = len(left)
-    keep("runtime", False, [row for row in kept if row["run"] > 0 or row["job"] in left])
+    least = 0 if told["zeros"] == "keep" else 1
+    keep("runtime", False, [row for row in kept if row["run"] >= least or row["job"] in left])
     counts["estimates"] = sum(row["estimate"] <= 0 for row in kept) if told["estimates"] == "requested" else len(kept)
     counts["overrun"] = 0
     for row in kept:
         run, asked_for = max(row["run"], 0), row["estimate"]
         planned = {"requested": asked_for if asked_for > 0 else run, "actual": run}.get(told["estimates"], 1.5 * run)
-        planned = (asked_for if asked_for > 0 else 1) if row["job"] in left else planned
+        planned = (asked_for if asked_for > 0 else 1) if row["job"] in left or run == 0 else planned
         counts["overrun"] += run > planned
         clipped = told["overrun"] == "clip" and run > planned
         row |= {"work": planned if clipped else run, "planned": max(planned, run) if not clipped else planned}
         row |= {"killed": clipped, "patience": row["wait"] if row["job"] in left else INF}
+    if told["seconds_at"] is not None:
+        counts["seconds"] = len(kept)
+        rate = told["seconds_at"]
+        kept = [row | {"work": row["work"] * rate, "planned": row["planned"] * rate} for row in kept]
     names = {"run": "work", "procs": "width", "estimate": "planned", "status": "status"}
     told_filter = told["filter"] or "True"
     keep(

@@ -16,6 +16,7 @@ from harness.workload.hpcwld import is_hpcwld, read_hpcwld
 from harness.workload.log import SWF_COLUMNS
 from harness.workload.log_reading import read_workload
 from harness.workload.prepare import prepare
+from harness.workload.synthetic import lublin
 
 GOOD = "submit,run,procs\n0,5,1\n1,6.5,2\n"
 
@@ -152,6 +153,33 @@ def test_the_theory_reads_the_same_customers(tmp_path: Path) -> None:
     assert jobs.width.tolist() == log.jobs["used_procs"].tolist()
     assert jobs.reading == (*log.reading[:1], jobs.reading[1])
     assert len(read_job_stream(str(path), "cores_requested")) == 2  # the widths asked for decide who is dropped
+
+
+def test_customers_are_numbered_as_in_the_file(tmp_path: Path) -> None:
+    assert read_workload(file(tmp_path, GAPS)).jobs["job"].tolist() == [1, 2, 4]
+
+
+def test_the_time_between_arrivals_passes_after_or_before_its_job(tmp_path: Path) -> None:
+    log = read_workload(file(tmp_path, GAPS))
+    after, before = (prepare(log, gap=gap).jobs["submit"].to_numpy() for gap in ("after", "before"))
+    assert (before - after).tolist() == pytest.approx(log.jobs["x_gap"].tolist())
+    assert before[0] == 10
+    for options in ({"gap": "before"}, {"seconds_at": 0.5}, {"start": 1.0}, {"jobs": 1}):
+        of_a_run = prepare(log, zeros="keep", **options).jobs  # one declaration, one reading
+        of_theory = read_job_stream(str(tmp_path / "mine.csv"), **options)
+        assert of_theory.service.tolist() == of_a_run["work"].tolist()
+        assert of_theory.arrival.tolist() == (of_a_run["submit"] - of_a_run["submit"].min()).tolist()
+    with pytest.raises(HarnessError, match="its jobs have submit times; expected a log of times between arrivals"):
+        prepare(lublin(jobs=3), gap="before")
+
+
+def test_jobs_that_took_no_time_count_for_the_theory_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    path = str(file(tmp_path, "interarrival,service,cores_used\n5,0,2\n5,3,1\n"))
+    assert len(read_job_stream(path)) == 2
+    assert len(read_job_stream(path, zeros="drop")) == 1
+    assert len(prepare(read_workload(path))) == 1
+    jobs = prepare(read_workload(path), zeros="keep").jobs
+    assert jobs[["work", "estimate"]].to_numpy().tolist() == [[0, 1], [3, 3]]
 
 
 @pytest.mark.parametrize(
