@@ -13,11 +13,19 @@ from .engine.bookings import (
     promise as promise,
     start_beside as start_beside,
 )
+from .engine.demands import portion as portion
 from .engine.faults import PolicyError as PolicyError
 from .engine.hours import hour as hour, weekday as weekday
 from .engine.instants import later as later
 from .engine.marks import jit as jit
-from .engine.nodes import fits as fits, next_free as next_free, nodes_of as nodes_of, room as room, take as take
+from .engine.nodes import (
+    fits as fits,
+    next_free as next_free,
+    nodes_of as nodes_of,
+    room as room,
+    suits as suits,
+    take as take,
+)
 from .engine.power import drawn as drawn, load_share as load_share, power_at as power_at, work_left as work_left
 from .engine.profile import (
     earlier_fit as earlier_fit,

@@ -1,6 +1,6 @@
 """On which nodes: where a starting job's processors are taken.
 
-Free cores, memory per processor and partition are respected by `harness.room`, whatever the policy.
+Free cores, memory, partition and whatever else a job asks for are respected by `harness.room`, whatever the policy.
 """
 
 import harness
@@ -157,24 +157,17 @@ def whole_nodes_fit(state, job, then):
     return found >= state.jobs[job].procs
 
 
-@harness.jit
-def may_use(state, job, node):
-    """Return whether the job could ever run on the node: its partition, and memory for one processor at least."""
-    wanted = state.jobs[job].partition
-    return wanted in (-1, state.nodes[node].partition) and state.jobs[job].memory <= state.nodes[node].memory
-
-
 def contiguous(state, job):
     """Nodes in a row that have room for the job, the first row that is long enough. Declines if there is none.
 
-    Nodes that the job could never use, in another partition or with too little memory, do not interrupt a row.
+    Nodes that the job could never use, in another partition or with too little memory, say, do not interrupt a row.
     """
     need = state.jobs[job].procs
     first = 0
     found = 0
     for node in range(len(state.nodes)):
         room = harness.room(state, job, node)
-        if room == 0 and may_use(state, job, node):
+        if room == 0 and harness.suits(state, job, node):
             first = node + 1
             found = 0
         found += room
@@ -189,7 +182,7 @@ def contiguous_fit(state, job, then):
     """Whether there is a row of nodes that have room enough then."""
     found = 0
     for node in range(len(then)):
-        if then[node].room == 0 and may_use(state, job, node):
+        if then[node].room == 0 and harness.suits(state, job, node):
             found = 0
         found += then[node].room
         if found >= state.jobs[job].procs:
@@ -199,6 +192,7 @@ def contiguous_fit(state, job, then):
 
 def random(state, job, dice):
     """Processors drawn at random, each free one as likely as any other."""
+    at_once = max(1, harness.portion(state, job))
     left = 0
     node = harness.next_free(state, -1)
     while node >= 0:
@@ -208,11 +202,11 @@ def random(state, job, dice):
     node = harness.next_free(state, -1)
     while need > 0 and node >= 0:
         drawn = 0
-        for _ in range(harness.room(state, job, node)):
-            if harness.uniform(dice) * left < need:
-                drawn += 1
-                need -= 1
-            left -= 1
+        for _ in range(harness.room(state, job, node) // at_once):
+            if harness.uniform(dice) * left < -(-need // at_once) * at_once:
+                drawn += min(need, at_once)
+                need -= min(need, at_once)
+            left -= at_once
         if drawn > 0:
             harness.take(state, job, node, drawn)
         node = harness.next_free(state, node)

@@ -11,9 +11,9 @@ from typing import Any
 
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
-from harness.engine.bundles import STATE
+from harness.engine.bundles import STATE, whole
 from harness.engine.pointers import add_kernel, slot_in
 
 _KINDS: dict[Any, Any] = {int: types.int64, float: types.float64, bool: types.boolean, None: types.void}
@@ -24,6 +24,9 @@ _KINDS[tuple[float, float]] = types.UniTuple(types.float64, 2)
 #: The functions that stand apart, by the names under which the table has them.
 _apart: dict[str, Callable[..., Any]] = {}
 
+#: Those of them that are compiled only for runs that need them.
+_late: dict[str, Callable[..., Any]] = {}
+
 
 @cache
 def kinds_of(function: Callable[..., Any]) -> tuple[Any, list[Any]]:
@@ -33,29 +36,34 @@ def kinds_of(function: Callable[..., Any]) -> tuple[Any, list[Any]]:
     return _KINDS[signature.return_annotation], taken
 
 
-def set_apart(function: Callable[..., Any]) -> Callable[[Any], Any]:
+def set_apart(function: Callable[..., Any], *, late: bool = False) -> Callable[[Any], Any]:
     """Let a function have a place in the table; say what compiled code that has such a state calls in its stead.
 
-    With a view alone, which has no kernels, that is the function itself.
+    With a view alone, which has no kernels, that is the function itself; unless it is `late`.
     """
     name = f"verb_{function.__name__}"
     returns, taken = kinds_of(function)
     add_kernel(STATE, name, returns(STATE, *taken))
-    _apart[name] = function
+    (_late if late else _apart)[name] = function
     names = ", ".join(inspect.signature(function).parameters)
     first, *_ = inspect.signature(function).parameters
     found: dict[str, Any] = {}
     exec(f"def called({names}):\n    return {first}.{name}({names})\n", found)
+    if not late:
+        return lambda state: found["called"] if state == STATE else function
+    _, *others = inspect.signature(function).parameters
+    seen = {"whole": whole, "called": register_jitable(_nrt=False)(found["called"])}
+    exec(f"def viewed({names}):\n    return called({', '.join([f'whole({first})', *others])})\n", seen)
+    return lambda state: found["called"] if state == STATE else seen["viewed"]
 
-    return lambda state: found["called"] if state == STATE else function
 
-
-def publishing(options: dict[str, Any]) -> Any:
-    """Return what compiled code writes into the table with where the functions that stand apart lie."""
+def publishing(options: dict[str, Any], *, late: bool = False) -> Any:
+    """Return what compiled code writes into the table with where the functions that stand apart lie, or late ones."""
 
     @intrinsic
     def publish(typing_context: Any, state: Any) -> Any:
-        compiled = {name: _compiled(function, options) for name, function in sorted(_apart.items())}
+        apart = _late if late else _apart
+        compiled = {name: _compiled(function, options) for name, function in sorted(apart.items())}
 
         def lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             number = context.get_value_type(types.intp)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.demand_state import DEMANDING
+from harness.engine.demands import begin_then, give_licences_then, hold_licences, leave_then, licensed_then
 from harness.engine.faults import DECLINED, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb
@@ -40,7 +42,9 @@ def foreseen(state: Any, time: float) -> float:
 @verb
 def possible(state: Any, job: int, total: int) -> bool:
     """Return whether the job could start if `total` processors that it could have were free as `state.then` says."""
-    return total >= state.jobs[job].procs and (state.clock.asks == 0 or would_place(state, job))
+    if total < state.jobs[job].procs or (len(state.licences) > 0 and not licensed_then(state, job)):
+        return False
+    return state.clock.asks == 0 or would_place(state, job)
 
 
 @verb
@@ -49,13 +53,19 @@ def leave_nodes(state: Any, job: int, other: int) -> int:
     wanted = state.jobs[job].partition
     memory = state.jobs[job].memory
     more = 0
+    if len(state.licences) > 0:
+        give_licences_then(state, other)
     piece = state.jobs[other].slices
     while piece >= 0:
         node = state.slices[piece].node
         then = state.then[node]
         then.free += state.slices[piece].cores
         then.memory += state.slices[piece].cores * state.jobs[other].memory
-        if wanted < 0 or wanted == state.nodes[node].partition:
+        if state.clock.constrained == DEMANDING:
+            before = then.room
+            then.room = leave_then(state, job, other, node)
+            more += then.room - before
+        elif wanted < 0 or wanted == state.nodes[node].partition:
             before = then.room
             then.room = then.free
             if memory > 0 and state.nodes[node].memory < np.inf:
@@ -74,6 +84,8 @@ def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
         state.then[node].memory = state.nodes[node].free_memory
         state.then[node].room = room(state, job, node)
         total += state.then[node].room
+    if state.clock.constrained == DEMANDING:
+        begin_then(state)
     at = state.clock.virtual
     found = False
     for k in range(state.clock.running):
@@ -125,7 +137,11 @@ def delays(state: Any, job: int, reserved: int) -> bool:
     state.clock.asking = 0
     if not placed:
         return True
+    if len(state.licences) > 0:
+        hold_licences(state, job, 1)
     after, _ = reservation_by_nodes(state, reserved)
+    if len(state.licences) > 0:
+        hold_licences(state, job, -1)
     give_all_back(state, job)
     return later(after, before)
 
@@ -134,13 +150,13 @@ def delays(state: Any, job: int, reserved: int) -> bool:
 def burden(state: Any, job: int, reserved: int) -> int:
     """Return how many of the processors that `reserved` could use the job denies it, at most, while it runs.
 
-    Where the selection says what it would decline: none if `reserved` could begin as early beside the job on the
-    nodes that the selection would give it, else all.
+    Where the selection says what it would decline, or jobs ask for features, resources or whole nodes: none if
+    `reserved` could begin as early beside the job on the nodes that the selection would give it, else all.
     """
     procs = state.jobs[job].procs
     if state.clock.constrained == 0:
         return procs
-    if state.clock.asks:
+    if state.clock.asks or state.clock.constrained == DEMANDING:
         return state.clock.cores if delays(state, job, reserved) else 0
     wanted = state.jobs[reserved].partition
     if wanted >= 0 and state.jobs[job].partition >= 0 and state.jobs[job].partition != wanted:

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from harness.engine.blocked import foreseen, refuse, reservation
+from harness.engine.demand_state import DEMANDING
+from harness.engine.demands import portion
 from harness.engine.faults import NO_PLAN, STARTING
+from harness.engine.holdings import ends, licensed_from, room_at
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.nodes import enough, next_free, room
@@ -74,40 +77,13 @@ def book_slices(state: Any, job: int) -> None:
         piece = state.slices[piece].next
 
 
-@verb
-def holds(state: Any, job: int, time: float) -> bool:
-    """Return whether a job with bookings holds them at that virtual time, by its estimate."""
-    record = state.jobs[job]
-    if record.status == RUNNING:
-        return later(record.planned, time)
-    return later(record.reserved + record.left, time) and not later(record.reserved, time)
-
-
 # ---------------------------------------------------------------- what is left beside it
-
-
-@verb
-def room_at(state: Any, job: int, node: int, time: float) -> int:
-    """Return how many processors of the node the job could have at that virtual time beside the bookings."""
-    free = state.nodes[node].cores
-    left = state.nodes[node].memory
-    place = state.booked[node]
-    while place >= 0:
-        booking = state.bookings[place]
-        if booking.job != job and holds(state, booking.job, time):
-            free -= booking.cores
-            left -= booking.cores * state.jobs[booking.job].memory
-        place = booking.after
-    memory = state.jobs[job].memory
-    if memory > 0 and left < free * memory:
-        return max(0, int(left // memory))
-    return free
 
 
 @verb
 def room_between(state: Any, job: int, node: int, begin: float, end: float) -> int:
     """Return how many processors of the node the job could have all the time from `begin` until `end`."""
-    wanted = state.jobs[job].partition
+    wanted = -1 if state.clock.constrained == DEMANDING else state.jobs[job].partition
     if state.nodes[node].status == DOWN or (wanted >= 0 and wanted != state.nodes[node].partition):
         return 0
     least = room_at(state, job, node, begin)
@@ -134,13 +110,6 @@ def find_rooms(state: Any, job: int, begin: float) -> int:
 
 
 # ---------------------------------------------------------------- the earliest place
-
-
-@verb
-def ends(state: Any, job: int) -> float:
-    """Return when a job with bookings gives them back, by its estimate, in virtual time."""
-    record = state.jobs[job]
-    return record.planned if record.status == RUNNING else record.reserved + record.left
 
 
 @verb
@@ -186,7 +155,7 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
     record = state.jobs[job]
     time = fit_from(state, record.procs, record.left, time)
     found = find_rooms(state, job, time) if time < np.inf else record.procs
-    while found < record.procs:
+    while found < record.procs or not licensed_from(state, job, time):
         since = time
         time = next_end(state, since)
         if time < np.inf:
@@ -207,8 +176,10 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
 def name_nodes(state: Any, job: int) -> None:
     """Book processors for the job within the rooms just found: first those not free now, then the last nodes' ones."""
     need = state.jobs[job].procs
+    at_once = portion(state, job)
     for node in range(len(state.nodes)):
-        taken = min(need, max(0, state.then[node].room - state.nodes[node].free))
+        taken = max(0, state.then[node].room - state.nodes[node].free)
+        taken = min(need, max(taken, at_once) if taken > 0 else 0)
         state.then[node].free = taken
         need -= taken
     node = len(state.nodes)
@@ -308,10 +279,10 @@ def lift(state: Any, job: int) -> None:
 @verb
 def fits_beside(state: Any, job: int) -> bool:
     """Return whether the job could start now without delaying anybody else in the plan of nodes."""
-    if not enough(state, job):
-        return False
     record = state.jobs[job]
     begin = state.clock.virtual
+    if not enough(state, job) or not licensed_from(state, job, begin):
+        return False
     found = 0
     node = next_free(state, -1)
     while node >= 0:

@@ -14,6 +14,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from harness.compile.addresses import address_of
+from harness.engine import demand_state as demands
 from harness.engine import state as layouts
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
 
@@ -43,6 +44,9 @@ _VIEW = {
     "queues": _records(layouts.SHARE),  # … of queues …
     "everybody": _records(layouts.SHARE),  # … and of all jobs together
     "firsts": INDICES,  # which jobs are the first of their user, see `shares.firsts`
+    "wants": _records(demands.WANT),  # what jobs ask for besides cores and memory, empty unless some do …
+    "offers": _records(demands.OFFER),  # … what nodes have of it …
+    "licences": _records(demands.LICENCE),  # … and the platform
 }
 _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision
@@ -125,3 +129,11 @@ def seen(state: Any) -> Any:
 
 
 changes_only_the_type(seen, lambda state: VIEW)
+
+
+def whole(view: Any) -> Any:
+    """Return the state that a view is of: in compiled code there is no other."""
+    return view
+
+
+changes_only_the_type(whole, lambda view: STATE)

@@ -40,7 +40,8 @@ from harness.policy.kinds import KINDS
     BAD_PREDICTION,
     NO_GROWTH,
     BAD_CORRECTION,
-) = range(1, 30)
+    UNEVEN,
+) = range(1, 31)
 
 # Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, BACKFILLING = range(8)
@@ -55,6 +56,8 @@ _SENTENCES = {
     "it would overcommit the nodes (ask harness.fits first)",
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "
     "processors: it would overcommit the node (ask harness.room first)",
+    UNEVEN: "chose {value:.0f} nodes for job {job}, which asks for fewer, with more of its processors on each "
+    "(harness.portion says how many at once)",
     TOO_FEW: "chose {value:.0f} processors for job {job}, which needs {procs}",
     TOO_MANY: "chose {value:.0f} processors for job {job}, which needs only {procs}",
     BAD_RATE: "set the rate {value}, where a number above 0 was expected",

@@ -33,6 +33,9 @@ inner = njit(**_ENGINE)
 #: Writes down where the verbs lie that are called, not inlined.
 publish = publishing(_ENGINE)
 
+#: The same for those that are compiled only where they are needed.
+publish_late = publishing(_ENGINE, late=True)
+
 #: The same, for those that are called in one place: they become part of their caller.
 once = njit(**_ENGINE, forceinline=True)
 
@@ -62,21 +65,32 @@ def expect_job(state: Any, job: int) -> None:
 @typing.overload
 def verb(function: F, /) -> F: ...
 @typing.overload
-def verb(*, only: Only = ..., apart: bool = ..., crosses: bool = ..., window: bool = ...) -> Callable[[F], F]: ...
 def verb(
-    function: Any = None, *, only: Only = None, apart: bool = False, crosses: bool = False, window: bool = False
+    *, only: Only = ..., apart: bool = ..., late: bool = ..., crosses: bool = ..., window: bool = ...
+) -> Callable[[F], F]: ...
+def verb(
+    function: Any = None,
+    *,
+    only: Only = None,
+    apart: bool = False,
+    late: bool = False,
+    crosses: bool = False,
+    window: bool = False,
 ) -> Any:
     """Mark a function that policies call: compiled with them, and still plain Python.
 
     `only` is the hook whose policies may call it, as the engine's number and in words; such verbs look after their
-    arguments themselves. `apart` is for long ones: they are compiled once, with the loop, and called (`apart.py`).
+    arguments themselves. `apart` is for long ones: they are compiled once, with the loop, and called (`apart.py`);
+    `late` for those that only some runs call: these compile them (`demands.py`).
     `crosses` is for those of them that call `inner` functions: from plain Python they go through compiled code. A
     `window` returns a part of an array, or makes one.
     """
     if function is None:
-        return functools.partial(verb, only=only, apart=apart, crosses=crosses, window=window)
+        return functools.partial(verb, only=only, apart=apart, late=late, crosses=crosses, window=window)
     flags = {**_NO_WRAPPERS, "_nrt": True, "forceinline": True} if window else _ENGINE
-    compiled: Callable[[Any], Any] = set_apart(function) if apart or crosses else lambda state: function
+    compiled: Callable[[Any], Any] = lambda state: function  # noqa: E731
+    if apart or late or crosses:
+        compiled = set_apart(function, late=late)
     body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
     overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
     public = _door(function, body, only, window)

@@ -5,6 +5,8 @@ from typing import Any
 from numba.extending import overload
 
 from harness.engine.bundles import seen
+from harness.engine.demand_state import DEMANDING
+from harness.engine.demands import licensed, release_demand, room_demanded, suits_demanded
 from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
 from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw, settle
@@ -17,7 +19,7 @@ BLOCK = 64
 
 @verb
 def room(state: Any, job: int, node: int) -> int:
-    """Return how many processors of `node` the job could have now: free cores, memory and partition respected."""
+    """Return how many processors of `node` the job could have now: all else that it asks for respected."""
     if not 0 <= node < len(state.nodes):
         return 0
     free = state.nodes[node].free
@@ -25,6 +27,8 @@ def room(state: Any, job: int, node: int) -> int:
         return free
     if state.notes.limited:
         return state.then[node].room
+    if state.clock.constrained == DEMANDING:
+        return room_demanded(state, job, node)
     wanted = state.jobs[job].partition
     if wanted >= 0 and wanted != state.nodes[node].partition:
         return 0
@@ -106,14 +110,33 @@ def enough(state: Any, job: int) -> bool:
         return False
     if state.clock.constrained == 0:
         return True
+    return enough_nodes(state, job)
+
+
+@verb(apart=True)
+def enough_nodes(state: Any, job: int) -> bool:
+    """Return whether nodes that are free now have room enough for the job, and the platform has its licences."""
+    if len(state.licences) > 0 and not licensed(state, job):
+        return False
     found = 0
     node = next_free(state, -1)
     while node >= 0:
         found += room(state, job, node)
-        if found >= procs:
+        if found >= state.jobs[job].procs:
             return True
         node = next_free(state, node)
     return False
+
+
+@verb
+def suits(state: Any, job: int, node: int) -> bool:
+    """Return whether the job could ever run on the node: its partition, its features, memory for one processor."""
+    if not 0 <= node < len(state.nodes):
+        return False
+    if state.clock.constrained == DEMANDING:
+        return suits_demanded(state, job, node)
+    wanted = state.jobs[job].partition
+    return wanted in (-1, state.nodes[node].partition) and state.jobs[job].memory <= state.nodes[node].memory
 
 
 @verb
@@ -148,8 +171,8 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     record.free -= procs
     if clock.constrained:
         record.free_memory -= procs * state.jobs[job].memory
-    if notes.limited:
-        state.then[node].room -= procs
+    if notes.limited:  # what a job asks for on a node besides cores, it is given once
+        state.then[node].room = 0 if clock.constrained == DEMANDING else state.then[node].room - procs
     state.blocks[node // BLOCK] -= procs
     notes.held += procs
     notes.held_nodes += 1
@@ -173,6 +196,8 @@ def give_back(state: Any, job: int, piece: int) -> None:
     record.free += cores
     if state.clock.constrained:
         record.free_memory += cores * state.jobs[job].memory
+        if state.clock.constrained == DEMANDING:
+            release_demand(state, job, node)
     state.blocks[node // BLOCK] += cores
     if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
         record.vacant = state.clock.now

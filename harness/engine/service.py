@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.demand_state import DEMANDING
+from harness.engine.demands import find_room, hold_demands, hold_licences, portion
 from harness.engine.faults import (
     BAD_OVERHEAD,
     NO_ROOM,
@@ -14,6 +16,7 @@ from harness.engine.faults import (
     SELECTING,
     TOO_FEW,
     TOO_MANY,
+    UNEVEN,
     UNTRUE_FITS,
     PolicyFault,
     note,
@@ -50,7 +53,14 @@ def place(state: Any, job: int) -> bool:
     notes.held_nodes = 0
     notes.held_asleep = 0
     notes.held_speed = np.inf
+    limited = notes.limited
+    if clock.constrained == DEMANDING and not limited:  # what it may take of each node is found once
+        find_room(state, job)
+        notes.limited = 1
     accepted = ask_selection(state, job)
+    notes.limited = limited
+    if clock.constrained == DEMANDING:
+        hold_demands(state, job)
     if not accepted:
         give_all_back(state, job)
         if clock.asks and fits(state, job):
@@ -62,6 +72,10 @@ def place(state: Any, job: int) -> bool:
     chosen = notes.held
     if chosen != state.jobs[job].procs:
         note(clock, TOO_FEW if chosen < state.jobs[job].procs else TOO_MANY, job, -1, chosen)
+        raise PolicyFault
+    at_once = portion(state, job)
+    if at_once > 0 and notes.held_nodes > (chosen + at_once - 1) // at_once:
+        note(clock, UNEVEN, job, -1, notes.held_nodes)
         raise PolicyFault
     clock.hook = asked
     return True
@@ -88,6 +102,8 @@ def begin(state: Any, job: int) -> bool:
         return False
     record = state.jobs[job]
     clock.free -= record.procs
+    if len(state.licences) > 0:
+        hold_licences(state, job, 1)
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
@@ -175,6 +191,8 @@ def give_way(state: Any, job: int) -> None:
     state.clock.free += state.jobs[job].procs
     if state.notes.shared:
         state.tally(state, job, 0, 0, -1)
+    if len(state.licences) > 0:
+        hold_licences(state, job, -1)
 
 
 @inner
@@ -232,6 +250,8 @@ def abandon(state: Any, job: int) -> None:
         clock.free += record.procs
         if notes.shared:
             state.tally(state, job, 0, 0, -1)
+        if len(state.licences) > 0:
+            hold_licences(state, job, -1)
         return
     while state.heap[place].job != job:
         place += 1

@@ -9,6 +9,8 @@ import numpy as np
 
 from harness.engine import bundles, nodes
 from harness.engine import state as layouts
+from harness.engine.demand_setup import Demands, demands, possible
+from harness.engine.demand_state import DEMANDING
 from harness.engine.hours import set_wall_clock
 from harness.engine.shares import none_kept
 from harness.errors import HarnessError
@@ -40,16 +42,17 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     """Make the state before the first instant, and which row of the workload each job is."""
     check(workload)
     place = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
-    jobs = queue_up(workload, place, partitioned=len({t.partition for t in platform.types}) > 1)
+    asked = demands(workload, place, platform)
+    jobs = queue_up(workload, place, partitioned=len({(t.partition, t.partitions) for t in platform.types}) > 1)
     machine, paces, naps = build(platform)
-    constrained = bool(
-        (jobs["partition"] >= 0).any() or (np.isfinite(machine["memory"]).any() and jobs["memory"].any())
-    )
-    jobs["status"] = np.where(accepted(jobs, machine, constrained), layouts.PENDING, layouts.UNACCEPTED)
+    binds = (jobs["partition"] >= 0).any() or (np.isfinite(machine["memory"]).any() and jobs["memory"].any())
+    constrained = DEMANDING if asked else int(binds)
+    jobs["status"] = np.where(accepted(jobs, machine, constrained, asked), layouts.PENDING, layouts.UNACCEPTED)
     clock = start_clock(float(jobs["submit"][0]), platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
     notes = np.zeros(1, layouts.NOTES)
     notes["least_rate"] = np.inf
+    notes["kinds"] = asked.kinds
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     machine["settled"] = machine["vacant"] = clock["now"]
     slices = np.zeros(platform.cores + 1, layouts.SLICE)  # all unused: one list
@@ -70,6 +73,9 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         naps=records(naps),
         then=records(np.zeros(len(machine), layouts.THEN)),
         **none_kept(),
+        wants=records(asked.wants),
+        offers=records(asked.offers),
+        licences=records(asked.licences),
     )
     return view, hide(workload, place, view, slots, extras), place
 
@@ -91,7 +97,7 @@ def queue_up(workload: Workload, place: Array, *, partitioned: bool) -> Array:
     return jobs
 
 
-def start_clock(now: float, cores: int, constrained: bool) -> Array:
+def start_clock(now: float, cores: int, constrained: int) -> Array:
     """Make the clock before the first instant."""
     clock = np.zeros(1, layouts.CLOCK)
     clock["now"] = clock["virtual"] = clock["began"] = now
@@ -196,11 +202,13 @@ def records(array: Array) -> Any:
     return array.view(np.recarray)
 
 
-def accepted(jobs: Any, machine: Any, constrained: bool) -> Array:
+def accepted(jobs: Any, machine: Any, constrained: int, asked: Demands) -> Array:
     """Tell which jobs the empty machine could run."""
+    if asked:
+        return possible(asked, jobs, machine)
     if not constrained:
         return np.asarray(jobs["procs"] <= machine["cores"].sum())
-    possible: Array = np.zeros(len(jobs), bool)
+    answer: Array = np.zeros(len(jobs), bool)
     demands, kind = np.unique(jobs[["memory", "partition"]], return_inverse=True)
     for k, demand in enumerate(demands):
         room = machine["cores"].astype(float)
@@ -209,5 +217,5 @@ def accepted(jobs: Any, machine: Any, constrained: bool) -> Array:
         if demand["partition"] >= 0:
             room = np.where(machine["partition"] == demand["partition"], room, 0)
         rows = kind == k
-        possible[rows] = jobs["procs"][rows] <= room.sum()
-    return possible
+        answer[rows] = jobs["procs"][rows] <= room.sum()
+    return answer

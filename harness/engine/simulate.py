@@ -12,6 +12,7 @@ import numpy as np
 from harness.compile import kernels, misuse
 from harness.engine import doors, faults, loop, nodes, readings
 from harness.engine.bundles import State
+from harness.engine.demand_setup import compiled_demands
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
 from harness.engine.queue import waiting
@@ -68,6 +69,8 @@ def simulate(
     columns = partial(further_column, workload, place)
     view, tally = keep_shares(view, chosen)
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | {"tally": tally}, columns, other=other)
+    if len(view.wants) > 0:
+        compiled_demands()(state)
     changes = (
         loop.ORDER_CHANGES * chosen["order"].says("varies")
         + loop.ORDER_LEARNS * chosen["order"].says("learn")
@@ -78,7 +81,8 @@ def simulate(
     run = readings.compiled_run_with_readings() if other else loop.compiled_run()
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
-        view.clock.constrained = view.clock.asks = 1
+        view.clock.constrained = max(1, view.clock.constrained)
+        view.clock.asks = 1
     began = time.perf_counter()
     try:
         drive(run, state, changes, progress, extras)

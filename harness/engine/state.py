@@ -202,7 +202,7 @@ CLOCK = np.dtype(
         ("suspended", "i8"),  # jobs suspended by this decision
         ("started", "i8"),  # jobs started by this decision, or rejected
         ("preemptive", "i8"),  # 1 when the start policy may suspend jobs
-        ("constrained", "i8"),  # 1 when memory, partitions or the selection may forbid free processors
+        ("constrained", "i8"),  # above 0 when memory, partitions … or the selection may forbid free processors
         ("whole_seconds", "i8"),  # 1 when runtimes are rounded to whole seconds
         ("asks", "i8"),  # 1 when the selection says what it would decline …
         ("asking", "i8"),  # … and WONDERING while it is asked just that, TRYING while it places a job to be taken back
@@ -266,6 +266,7 @@ NOTES = np.dtype(
         ("by_nodes", "i8"),  # 1 once there is a plan of nodes …
         ("bookings", "i8"),  # … so many entries of `bookings` have been used …
         ("spare_booking", "i8"),  # … and the first of those that are free again, −1 none
+        ("kinds", "i8"),  # how many kinds of countable resources nodes have, see `demands`
         ("least_rate", "f8"),  # lowest rate so far
         ("shared", "i8"),  # 1 when a policy asks for what is counted of users, groups and queues …
         ("half_life", "f8"),  # … after how long usage counts half, infinity for never [s] …

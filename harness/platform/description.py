@@ -56,11 +56,15 @@ class _Nodes(_Pick):
     partition: int | None = None
     performance: list[_Performance] | None = None
     sleep: list[_Sleep] | None = None
+    features: list[str] | None = None
+    resources: dict[str, int] | None = None
+    partitions: list[int | str] | None = None
 
 
 class _Description(_Keys):
     about: str = ""
     table: str | None = None
+    licences: dict[str, int] = Field(default_factory=dict)
     nodes: list[_Nodes] = Field(min_length=1)
 
 
@@ -86,7 +90,7 @@ def read_description(path: str | Path) -> Platform:
             types.append(_node_type(nodes, servers))
         except HarnessError as error:
             raise HarnessError(f"{path}, nodes {number}: {error}") from error
-    return Platform(path.stem, tuple(types), description.about)
+    return Platform(path.stem, tuple(types), description.about, licences=description.licences)
 
 
 def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:

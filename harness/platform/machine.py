@@ -2,10 +2,12 @@
 
 import hashlib
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from harness.errors import HarnessError
-from harness.platform.validation import check_curve, check_node, quoted
+from harness.platform.validation import check_countables, check_curve, check_node, quoted
 
 #: More nodes than any machine has, fewer than would fill the memory of the one we run on.
 MOST_NODES = 10_000_000
@@ -13,6 +15,9 @@ MOST_NODES = 10_000_000
 MOST_CORES = 10_000_000_000
 #: Larger numbers are not written out.
 _TOLD = 10**30
+
+#: Countable resources: how many there are of each, as a mapping when given, in this order and hashable when kept.
+Countables = Mapping[str, int] | tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,17 @@ class NodeType:
     curve: tuple[float, ...] = ()  # [W] at 0, 10, …, 100 % of the load; then idle and peak are its ends
     performance: tuple[PerformanceState, ...] = ()  # by rising rate; the state at rate 1 is idle and peak
     sleep: tuple[SleepState, ...] = ()  # from the lightest to the deepest
+    features: tuple[str, ...] = ()  # by name, for jobs that ask for some
+    resources: Countables = ()  # of one node, by name: {"gpu": 4}
+    partitions: tuple[int | str, ...] = ()  # all that it belongs to, by number or name, where it is more than one
 
     def __post_init__(self) -> None:
         where = f"node type {quoted(self.name)}" if self.name else "a node type"
         for states in ("curve", "performance", "sleep"):
             object.__setattr__(self, states, tuple(getattr(self, states)))
+        for names in ("features", "partitions"):
+            object.__setattr__(self, names, _listed(getattr(self, names)))
+        object.__setattr__(self, "resources", counted(self.resources))
         if self.curve:
             check_curve(where, self.curve)
             for end, watts in (("idle", self.curve[0]), ("peak", self.curve[-1])):
@@ -75,8 +86,11 @@ class Platform:
     types: tuple[NodeType, ...]
     about: str = ""  # in a sentence: where its figures come from
     whole: bool = False  # the mean speed is rounded down, and runtimes to whole seconds, as the PEAS paper does
+    licences: Countables = ()  # resources of the platform as a whole, by name: {"matlab": 5}
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "licences", counted(self.licences))
+        check_countables(f"platform {quoted(self.name)}: licences", self.licences)
         for what, number, most in (("nodes", self.nodes, MOST_NODES), ("cores", self.cores, MOST_CORES)):
             if number > most:
                 told = f"{number:,}" if number < _TOLD else f"{_TOLD:,} or more"
@@ -106,7 +120,9 @@ class Platform:
     @property
     def digest(self) -> str:
         """Return the identity of everything about the machine that can change a result."""
-        facts = [astuple(t) for t in self.types] + ["whole"] * self.whole
+        facts = [_identity(t) for t in self.types] + ["whole"] * self.whole
+        if self.licences:
+            facts += [("licences", self.licences)]
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def knows(self, *figures: str) -> bool:
@@ -125,6 +141,26 @@ class Platform:
             return 1.0  # exactly, so that whole numbers stay whole
         mean = sum(t.count * t.ops for t in self.types) / self.cores
         return (node.ops / node.cores) / (math.floor(mean) if self.whole else mean)
+
+
+#: What was added to a node type since digests were published: part of them only where it is given.
+_LATER = ("features", "resources", "partitions")
+
+
+def _identity(node: NodeType) -> tuple[Any, ...]:
+    """Return everything about a node type that can change a result."""
+    later = tuple((name, getattr(node, name)) for name in _LATER if getattr(node, name))
+    return astuple(node)[: -len(_LATER)] + later
+
+
+def _listed(names: Iterable[Any]) -> tuple[Any, ...]:
+    """Return names as a tuple, a single one too."""
+    return (names,) if isinstance(names, str | int) else tuple(names)
+
+
+def counted(countables: Any) -> tuple[tuple[str, int], ...]:
+    """Return countable resources in the order of their names, however they were given."""
+    return tuple(sorted(dict(countables).items()))
 
 
 def plain(procs: int) -> Platform:

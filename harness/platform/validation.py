@@ -1,6 +1,7 @@
 """Checks of a node type: each breach is one sentence that names the type and the state."""
 
 import math
+import re
 import reprlib
 from itertools import pairwise
 from numbers import Integral, Real
@@ -16,6 +17,14 @@ LOADS = tuple(range(0, 101, 10))
 
 #: Partitions have numbers up to this one, in logs and on nodes.
 MOST_PARTITION = 2**31 - 1
+
+#: How many features the nodes of a platform may have between them, and how many partitions where they overlap: bits.
+MOST_BITS = 62
+
+#: How many kinds of countable resources nodes may have, and the platform.
+MOST_KINDS = 8
+
+_NAME = re.compile(r"[\w.:/-]+")
 
 _QUOTES = reprlib.Repr()
 _QUOTES.maxstring = _QUOTES.maxother = 80
@@ -47,12 +56,34 @@ def check_node(where: str, node: "NodeType") -> None:
             raise HarnessError(f"{where}: {what} = {quoted(number)}; expected a whole number of at least {least}")
     if node.partition > MOST_PARTITION:
         raise HarnessError(f"{where}: partition = {quoted(node.partition)}; expected at most {MOST_PARTITION:,}")
+    _check_names(where, node)
+    check_countables(f"{where}: resources", node.resources)
     _at_least_zero(where, "ops", node.ops, "operations per second")
     if not (isinstance(node.memory, Real) and node.memory > 0):
         raise HarnessError(f"{where}: memory = {node.memory!r}; expected KB above 0")
     _check_powers(where, node.idle, node.peak)
     _check_performances(where, node)
     _check_sleeps(where, node)
+
+
+def check_countables(where: str, countables: object) -> None:
+    """Refuse resources without a name, and numbers of them that nobody can have."""
+    for name, count in dict(countables).items():  # type: ignore[call-overload]
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise HarnessError(f"{where}: the name {quoted(name)}; expected letters, digits, _, - and .")
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 2**53:
+            raise HarnessError(f"{where}: {name} = {quoted(count)}; expected a whole number of at least 0")
+
+
+def _check_names(where: str, node: "NodeType") -> None:
+    """Refuse features and partitions that nobody can ask for."""
+    for feature in node.features:
+        if not isinstance(feature, str) or not _NAME.fullmatch(feature):
+            raise HarnessError(f"{where}: the feature {quoted(feature)}; expected letters, digits, _, - and .")
+    for partition in node.partitions:
+        number = isinstance(partition, int) and 0 <= partition <= MOST_PARTITION
+        if not number and not (isinstance(partition, str) and _NAME.fullmatch(partition)):
+            raise HarnessError(f"{where}: the partition {quoted(partition)}; expected a name, or a number from 0")
 
 
 def _check_performances(where: str, node: "NodeType") -> None:

@@ -132,7 +132,7 @@ class Clock:
     suspended: int  # jobs suspended by this decision
     started: int  # jobs started by this decision, or rejected
     preemptive: int  # 1 when the start policy may suspend jobs
-    constrained: int  # 1 when memory, partitions or the selection may forbid free processors
+    constrained: int  # above 0 when memory, partitions … or the selection may forbid free processors
     whole_seconds: int  # 1 when runtimes are rounded to whole seconds
     asks: int  # 1 when the selection says what it would decline …
     asking: int  # … and WONDERING while it is asked just that, TRYING while it places a job to be taken back

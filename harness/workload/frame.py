@@ -13,6 +13,7 @@ import pandas as pd
 
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError, did_you_mean, shortened
+from harness.workload.asked import ASKED_COLUMNS, Constraints, is_asked
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import read_delimited
 from harness.workload.log import FURTHER, SWF_COLUMNS, Log, Step
@@ -35,9 +36,10 @@ def read_table(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
     """
     path = Path(path)
     table, steps = read_cells(path, "a table of jobs", lenient=lenient)
+    table, names = in_bits(table, str(path))
     check_columns(table, str(path))
     table, skipped = numbers(table, str(path), lenient=lenient)
-    log = log_from_frame(table, log_name(path), source=str(path))
+    log = log_from_frame(table, log_name(path), header=names, source=str(path))
     return replace(log, reading=steps + skipped)
 
 
@@ -61,9 +63,11 @@ def log_from_frame(
     """Return a log of the jobs in `frame`, one row per job, with columns named as in `SWF_COLUMNS`.
 
     `submit`, `run` and `procs` must be there; jobs are numbered from 1 unless there is a column `job`, and
-    whatever else is absent is unknown (−1). Columns whose names begin with `x_` hold further numbers, for policies that
+    whatever else is absent is unknown (−1). There may be columns of `asked.py`, and `constraint`, texts like
+    `intel&(gpu|knl)`. Columns whose names begin with `x_` hold further numbers, for policies that
     ask for them. The machine has `procs` processors, or as many as the `header` says.
     """
+    frame, names = in_bits(frame, name)
     check_columns(frame, name)
     given, _ = numbers(frame, name)
     if not len(frame):
@@ -71,16 +75,30 @@ def log_from_frame(
     columns: dict[str, npt.NDArray[Any]] = {column: np.full(len(frame), -1, dtype=np.int64) for column in SWF_COLUMNS}
     columns["job"] = np.arange(1, len(frame) + 1)
     columns |= {str(column): canonical(given[column].to_numpy()) for column in given.columns}
+    header = (*header, *names)
     jobs = pd.DataFrame(columns)
     digest = content_digest(jobs, header)
     return Log(name, jobs, header, source or name, digest, procs=procs or header_procs(header))
 
 
+def in_bits(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return `frame` with bits of features in place of a column `constraint`, and the lines that say what they are."""
+    if "constraint" not in frame:
+        return frame, ()
+    constraints = Constraints(frame["constraint"].fillna("").astype(str), name)
+    if constraints.beyond:
+        raise HarnessError(
+            f"{name}: column 'constraint': {constraints.example!r:.60}; expected features like a&b, a|b or a&(b|c)"
+        )
+    return frame.drop(columns="constraint").assign(**constraints.columns), constraints.header
+
+
 def check_columns(frame: pd.DataFrame, name: str) -> None:
     """Refuse columns that no log has or that are there twice, and a table without those that a replay needs."""
     for column in frame.columns:
-        if column not in SWF_COLUMNS and not re.fullmatch(rf"{FURTHER}\w+", str(column)):
-            hint = did_you_mean(str(column), SWF_COLUMNS)
+        asked = is_asked(str(column)) or re.fullmatch(rf"{FURTHER}\w+", str(column))
+        if column not in SWF_COLUMNS and not asked:
+            hint = did_you_mean(str(column), (*SWF_COLUMNS, *ASKED_COLUMNS, "constraint"))
             raise HarnessError(
                 f"{name}: a log has no column {str(column)!r}: {hint}; further ones for policies begin with {FURTHER}"
             )

@@ -70,6 +70,9 @@ class Preparation:
     memory: Annotated[Literal["requested", "ignored"], Option("memory per processor: requested, or ignored")] = (
         "requested"
     )
+    resources: Annotated[
+        Literal["requested", "ignored"], Option("features, nodes, GPUs, licences: requested, or ignored")
+    ] = "requested"
     filter: Annotated[str | None, Option("jobs like 'procs <= 64 and user != 3'", metavar="CONDITION")] = None
     width: Annotated[
         float | None, Option("multiply the widths, to fit another machine", above=0, keeps_waits=False)

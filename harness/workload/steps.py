@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.workload.asked import is_asked
 from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT
 from harness.workload.log import FURTHER, GAP, Log, LoggedStatus, Step, Workload
@@ -90,7 +91,11 @@ class Workbench:
             "logged_run": self.column("run"),
             "logged_status": numbers["status"],
         }
-        further = {str(name): self.column(name) for name in self.jobs.columns if str(name).startswith(FURTHER)}
+        further = {
+            str(name): self.jobs[name].to_numpy() if is_asked(str(name)) else self.column(name)
+            for name in self.jobs.columns
+            if str(name).startswith(FURTHER) or is_asked(str(name))
+        }
         return Workload(
             name=self.log.name,
             jobs=pd.DataFrame(columns | further),
@@ -215,6 +220,15 @@ def choose_memory(work: Workbench, told: Preparation) -> None:
         work.note("memory", asked, "requested memory ignored")
 
 
+def choose_resources(work: Workbench, told: Preparation) -> None:
+    """Take what jobs ask for besides processors and memory (`resources`) as "requested", or leave it "ignored"."""
+    asked = [name for name in work.jobs.columns if is_asked(str(name))]
+    if told.resources == "ignored" and asked:
+        touched = (work.jobs[asked] > 0).any(axis=1).sum()
+        work.jobs = work.jobs.drop(columns=asked)
+        work.note("resources", touched, f"requests ignored: {', '.join(map(str, asked))}")
+
+
 def keep_matching(work: Workbench, told: Preparation) -> None:
     """Drop jobs for which `filter` does not hold: comparisons of columns with numbers and each other.
 
@@ -227,12 +241,16 @@ def keep_matching(work: Workbench, told: Preparation) -> None:
 
 
 def scale_width(work: Workbench, told: Preparation) -> None:
-    """Multiply processors by `width`, halves rounded up, at least one."""
+    """Multiply processors by `width`, halves rounded up, at least one; and nodes, where jobs ask for so many."""
     if told.width is None:
         return
     width = work.column("width")
     scaled = np.maximum(1.0, np.floor(width * told.width + 0.5))
     work.put(width=scaled, wait=np.full(len(width), -1.0))
+    if "nodes" in work.jobs:
+        nodes = work.column("nodes")
+        fewer = np.clip(np.floor(nodes * told.width + 0.5), 1, scaled)
+        work.put(nodes=np.where(nodes > 0, fewer, nodes))
     detail = f"multiplied by {told.width:g}, halves rounded up, at least 1; the log's waits are another stream's"
     work.note("width scaled", np.count_nonzero(scaled != width), detail)
 
@@ -260,6 +278,7 @@ STEPS = (
     settle_overrun,
     scale_seconds,
     choose_memory,
+    choose_resources,
     keep_matching,
     scale_width,
     scale_load,

@@ -1,8 +1,9 @@
-"""A slow and obvious simulator of plans that name processors, where memory and partitions bind.
+"""A slow and obvious simulator of plans that name processors, where memory and whatever else jobs ask for binds.
 
 Nodes are equally fast and times are whole seconds: what a node has left is counted second by second from a list of
 who holds which of its cores from when until when. It shares nothing with the engine. `simulate` takes the rows of
-`strategies.workload` and nodes as (cores, memory, partition); it returns the start of each row, None where it has none.
+`strategies.workload` and nodes as (cores, memory, partition), or (cores, memory, partitions, features, GPUs) where jobs
+ask for these; it returns the start of each row, None where it has none.
 """
 
 import math
@@ -21,9 +22,20 @@ class Job:
     memory: float = -1.0
     partition: int = -1
     cancel: float = math.inf
+    nodes: int = -1
+    exclusive: int = -1
+    node_memory: float = -1
+    features: int = -1
+    any_feature: int = -1
+    needs_gpu: int = -1
+    needs_licence: int = -1
     start: int | None = None
     reserved: float | None = None
     held: dict = field(default_factory=dict)  # node → cores, held or promised
+
+    @property
+    def portion(self):
+        return -(-self.procs // self.nodes) if self.nodes > 0 else 0
 
     def span(self):
         begin = self.reserved if self.start is None else self.start
@@ -34,6 +46,7 @@ class Job:
 class Machine:
     nodes: list
     order: str
+    licences: int = 0
     now: int = 0
     waiting: list = field(default_factory=list)
     running: list = field(default_factory=list)
@@ -42,18 +55,41 @@ class Machine:
         return sorted(self.waiting, key=lambda j: (ORDERS[order or self.order](j), j.submit, j.place))
 
     def room_at(self, job, node, second):
-        cores, memory, partition = self.nodes[node]
-        if job.partition not in (-1, partition):
+        cores, memory, partition, *more = self.nodes[node]
+        features, gpus = more or (0, 0)
+        partitions = partition if more else (partition,)
+        if job.partition != -1 and job.partition not in partitions:
             return 0
-        for other in self.running + self.waiting:
-            if other is not job and node in other.held and other.span()[0] <= second < other.span()[1]:
-                cores -= other.held[node]
-                memory -= other.held[node] * max(other.memory, 0)
-        return min(cores, memory // job.memory) if job.memory > 0 and memory < math.inf else cores
+        if (job.features > 0 and job.features & ~features) or (job.any_feature > 0 and not job.any_feature & features):
+            return 0
+        there = [other for other in self.holding(job, second) if other.held.get(node)]
+        if there and (job.exclusive == 1 or any(other.exclusive == 1 for other in there)):
+            return 0
+        cores -= sum(other.held[node] for other in there)
+        memory -= sum(other.held[node] * max(other.memory, 0) + max(other.node_memory, 0) for other in there)
+        memory -= max(job.node_memory, 0)
+        if memory < 0 or gpus - sum(max(other.needs_gpu, 0) for other in there) < job.needs_gpu:
+            return 0
+        room = min(cores, memory // job.memory) if job.memory > 0 and memory < math.inf else cores
+        return room if not job.portion else job.portion if room >= job.portion else 0
+
+    def holding(self, job, second):
+        """Who else holds what it holds at that second, or is promised it."""
+        others = [other for other in self.running + self.waiting if other is not job and other.held]
+        return [other for other in others if other.span()[0] <= second < other.span()[1]]
+
+    def licensed(self, job, begin):
+        """Whether the licences of the job are left all the time from `begin` on."""
+        return all(
+            sum(max(other.needs_licence, 0) for other in [*self.holding(job, second), job]) <= self.licences
+            for second in range(begin, begin + job.estimate)
+        )
 
     def rooms(self, job, begin):
         """What the job could have of each node all the time from `begin` on."""
         seconds = range(begin, begin + job.estimate)
+        if job.needs_licence > 0 and not self.licensed(job, begin):
+            return [0] * len(self.nodes)
         return [int(min(self.room_at(job, node, t) for t in seconds)) for node in range(len(self.nodes))]
 
     def free(self, node):
@@ -80,7 +116,8 @@ class Machine:
             begin += 1
         job.reserved, job.held = begin, {}
         for node, room in enumerate(rooms):
-            job.held[node] = min(job.procs - sum(job.held.values()), max(0, room - self.free(node)))
+            some = max(0, room - self.free(node))
+            job.held[node] = min(job.procs - sum(job.held.values()), room if some and job.portion else some)
         for node, room in reversed(list(enumerate(rooms))):
             job.held[node] += min(job.procs - sum(job.held.values()), room - job.held[node])
 
@@ -122,12 +159,12 @@ STARTS = {
 }
 
 
-def simulate(rows, nodes, order, start):
+def simulate(rows, nodes, order, start, licences=0):
     """When each row started."""
     jobs = [Job(k, *row[:4], **row[4]) for k, row in enumerate(rows)]
-    machine = Machine(nodes, order)
+    machine = Machine(nodes, order, licences)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
-    empty = Machine(nodes, order)
+    empty = Machine(nodes, order, licences)
     while future or machine.waiting or machine.running:
         moments = [job.start + job.work for job in machine.running] + [job.submit for job in future[:1]]
         moments += [int(job.cancel) for job in machine.waiting if job.cancel < math.inf]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from spec_form import CURVE, spec_row, spec_text
 
-from harness import HarnessError, NodeType, PerformanceState, SleepState, read_platform
+from harness import HarnessError, NodeType, PerformanceState, Platform, SleepState, read_platform
 from harness.disk import bundled
 
 README = (bundled.folder("platforms") / "README.md").read_text(encoding="utf-8")
-INLINE, PICKED = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+INLINE, ASKED, PICKED = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
 
 OFF = '{ name = "off", watts = 2, down = 30, up = 90, down_energy = 900, up_energy = 9000 }'
 
@@ -34,6 +34,41 @@ def test_the_example_of_the_readme_is_what_it_says(described):
     assert thin.performance == (PerformanceState(0.5, 70.0, 170.0), PerformanceState(0.8, 80.0, 240.0))
     assert (fat.count, fat.partition, fat.idle, fat.peak, len(fat.curve)) == (1, 1, 210.0, 700.0, 11)
     assert fat.sleep == (SleepState("off", 12.0, 40.0, 150.0, 6000.0, 60000.0),)
+
+
+def test_the_example_of_what_jobs_may_ask_for(described):
+    platform = described(ASKED)
+    (node,) = platform.types
+    assert platform.licences == (("matlab", 5),)
+    assert node.features == ("bigmem", "a100")
+    assert node.partitions == ("batch", "gpu")
+    assert node.resources == (("gpu", 4), ("nvme_gb", 1600))
+
+
+@pytest.mark.parametrize(
+    ("keys", "complaint"),
+    [
+        ("resources = { gpu = -1 }", "gpu = -1; expected a whole number of at least 0"),
+        ('features = ["big mem"]', "the feature 'big mem'; expected letters"),
+        ("partitions = [-1]", "the partition -1; expected a name, or a number from 0"),
+    ],
+)
+def test_what_no_job_can_ask_for_is_refused(described, keys, complaint):
+    with pytest.raises(HarnessError, match=re.escape(complaint)):
+        described(f"[[nodes]]\ncores = 1\n{keys}")
+
+
+def test_what_is_not_given_is_in_no_digest():
+    """Digests that were published before nodes had features stay what they were."""
+    assert Platform("one", (NodeType(1, 1),)).digest == Platform("one", (NodeType(1, 1, features=()),)).digest
+    assert Platform("one", (NodeType(2, 4, 8.0),)).digest == KNOWN
+    digests = {Platform("one", (NodeType(1, 1, **more),)).digest for more in ({}, *({k: v} for k, v in LATER.items()))}
+    assert len(digests) == 1 + len(LATER)
+
+
+#: Of two nodes of four cores, by the first release.
+KNOWN = "4ab9b712948e33a58faf21fc7c38ca971075feb26c7d5c3c0260349264d6cff5"
+LATER = {"features": ("big",), "resources": {"gpu": 1}, "partitions": (1, 2)}
 
 
 @pytest.mark.data

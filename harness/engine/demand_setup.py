@@ -1,0 +1,184 @@
+"""What jobs ask for besides cores, and what the platform has of it, as numbers: names become bits and places.
+
+Only what the platform speaks of is heeded: on one without GPUs nobody waits for GPUs, on single processors nobody asks
+for so many of one node.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import config
+
+from harness.compile.code_cache import compile_and_keep
+from harness.engine.bundles import INDICES, entered
+from harness.engine.demand_state import KINDS, LICENCE, OFFER, WANT
+from harness.engine.marks import publish_late
+from harness.errors import HarnessError
+from harness.platform.machine import Platform
+from harness.platform.validation import MOST_BITS
+from harness.workload.asked import NEEDS, names_in
+from harness.workload.log import Workload
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The arrays of `demand_state`, empty where no job asks for anything."""
+
+    wants: Array
+    offers: Array
+    licences: Array
+    kinds: int
+
+    def __bool__(self) -> bool:
+        return len(self.wants) > 0
+
+
+class _Asked:
+    """The columns of the workload that ask for something, in the order of the jobs."""
+
+    def __init__(self, workload: Workload, place: Array) -> None:
+        self.workload = workload
+        self.place = place
+
+    def column(self, name: str) -> Array:
+        """Return a column, zero where jobs ask for nothing."""
+        if name not in self.workload.jobs:
+            return np.zeros(len(self.place), np.int64)
+        return np.maximum(np.ceil(self.workload.jobs[name].to_numpy()[self.place]), 0)
+
+    def names(self, field: str) -> dict[int, str]:
+        """Return what the numbers of a column stand for."""
+        return names_in(self.workload.header, field)
+
+
+def demands(workload: Workload, place: Array, platform: Platform) -> Demands:
+    """Return what binds in this run besides cores, memory per processor and partitions that do not overlap."""
+    asked = _Asked(workload, place)
+    wants = np.zeros(len(place), WANT)
+    offers = np.zeros(platform.nodes, OFFER)
+    nodes = np.repeat(np.arange(len(platform.types)), [t.count for t in platform.types])
+    kinds = _kinds(
+        platform, {name for t in platform.types for name in dict(t.resources)}, "countable resources of nodes"
+    )
+    pools = _kinds(platform, set(dict(platform.licences)), "licences")
+    for k, name in enumerate(kinds):
+        wants["units"][:, k] = asked.column(NEEDS + name)
+        offers["whole"][:, k] = np.array([dict(t.resources).get(name, 0) for t in platform.types])[nodes]
+    for k, name in enumerate(pools):
+        wants["licences"][:, k] = asked.column(NEEDS + name)
+    _ask_for_features(asked, platform, wants, offers, nodes)
+    _ask_for_whole_nodes(asked, platform, wants)
+    anything = any(wants[name].any() for name in WANT.names or ())
+    if anything or any(t.partitions for t in platform.types):
+        _ask_for_partitions(asked, platform, wants, offers, nodes)
+    if not anything and not wants["partition"].any():
+        return Demands(wants[:0], offers[:0], np.zeros(0, LICENCE), 0)
+    offers["free"] = offers["whole"]
+    licences = np.zeros(len(pools), LICENCE)
+    licences["whole"] = licences["free"] = [dict(platform.licences)[name] for name in pools]
+    return Demands(wants, offers, licences, len(kinds))
+
+
+def _kinds(platform: Platform, names: set[str], what: str) -> list[str]:
+    if len(names) > KINDS:
+        raise HarnessError(f"platform {platform.name!r}: {len(names)} kinds of {what}; expected at most {KINDS}")
+    return sorted(names)
+
+
+def _bits(platform: Platform, listed: Sequence[Any], what: str) -> dict[Any, int]:
+    """Return the bit of everything that is listed; the bit above them all is for what no node has."""
+    found = list(dict.fromkeys(listed))
+    if len(found) > MOST_BITS - 1:
+        raise HarnessError(f"platform {platform.name!r}: {len(found)} {what}; expected at most {MOST_BITS - 1}")
+    return {name: 1 << k for k, name in enumerate(found)}
+
+
+def _ask_for_features(asked: _Asked, platform: Platform, wants: Array, offers: Array, nodes: Array) -> None:
+    """Translate the features of the workload, as it numbers them, into those of the platform."""
+    bits = _bits(platform, [name for t in platform.types for name in t.features], "features")
+    if not bits:
+        return
+    offers["features"] = np.array([sum(bits[name] for name in set(t.features)) for t in platform.types])[nodes]
+    names = asked.names("Feature")
+    for column, field in (("features", "features"), ("any_feature", "any")):
+        masks, which = np.unique(asked.column(column).astype(np.int64), return_inverse=True)
+        found = np.zeros(len(masks), np.int64)
+        for number, name in names.items():
+            found |= np.where(masks >> (number - 1) & 1, bits.get(name, 1 << MOST_BITS), 0)
+        wants[field] = found[which]
+
+
+def _ask_for_partitions(asked: _Asked, platform: Platform, wants: Array, offers: Array, nodes: Array) -> None:
+    """Translate the partitions of the workload into bits of those that nodes belong to."""
+    listed = [t.partitions or (t.partition,) for t in platform.types]
+    if len({frozenset(names) for names in listed}) < 2:
+        return  # every node is in every partition
+    bits = _bits(platform, [name for names in listed for name in names], "partitions")
+    offers["partitions"] = np.array([sum(bits[name] for name in set(names)) for names in listed])[nodes]
+    names = asked.names("Partition")
+    frame = asked.workload.jobs
+    numbers, which = np.unique(frame["partition"].to_numpy()[asked.place], return_inverse=True)
+    nowhere = 1 << MOST_BITS
+    found = [0 if n < 0 else bits.get(int(n), bits.get(names.get(int(n), ""), nowhere)) for n in numbers]
+    wants["partition"] = np.array(found, np.int64)[which]
+
+
+def _ask_for_whole_nodes(asked: _Asked, platform: Platform, wants: Array) -> None:
+    """Let jobs have so many nodes, or nodes to themselves, where nodes have cores to share; and memory of each."""
+    if max(t.cores for t in platform.types) > 1:
+        nodes = asked.column("nodes")
+        procs = asked.workload.jobs["procs"].to_numpy()[asked.place]
+        wants["portion"] = np.where(nodes > 0, np.ceil(procs / np.maximum(nodes, 1)), 0)
+        wants["alone"] = asked.column("exclusive") > 0
+    if any(np.isfinite(t.memory) for t in platform.types):
+        wants["memory"] = asked.column("node_memory")
+
+
+def possible(asked: Demands, jobs: Array, machine: Array) -> Array:
+    """Tell which jobs the empty machine could run."""
+    answer = np.zeros(len(jobs), bool)
+    keys = np.zeros(len(jobs), [("memory", "f8"), ("want", WANT)])
+    keys["memory"], keys["want"] = jobs["memory"], asked.wants
+    _, first, which = np.unique(keys.view(f"S{keys.itemsize}"), return_index=True, return_inverse=True)
+    for k, job in enumerate(first):
+        rows = which == k
+        want = asked.wants[job]
+        room = _rooms(want, float(jobs["memory"][job]), asked.offers, machine, asked.kinds)
+        if all(want["licences"][: len(asked.licences)] <= asked.licences["whole"]):
+            answer[rows] = jobs["procs"][rows] <= room.sum()
+    return answer
+
+
+def _rooms(want: Any, memory: float, offers: Array, machine: Array, kinds: int) -> Array:
+    """Return how many processors of each node, were it empty, a job could have."""
+    left = machine["memory"] - want["memory"]
+    room = machine["cores"].astype(float)
+    if memory > 0:
+        room = np.minimum(room, np.floor(left / memory))
+    fitting = (left >= 0) & ((offers["features"] & want["features"]) == want["features"])
+    if want["any"]:
+        fitting &= (offers["features"] & want["any"]) != 0
+    if want["partition"]:
+        fitting &= (offers["partitions"] & want["partition"]) != 0
+    for kind in range(kinds):
+        fitting &= offers["whole"][:, kind] >= want["units"][kind]
+    if want["portion"]:
+        room = np.where(room >= want["portion"], float(want["portion"]), 0.0)
+    return np.where(fitting, np.maximum(room, 0), 0)
+
+
+@cache
+def compiled_demands() -> Any:
+    """What only runs call in which jobs ask for more than cores: called with the state before the first instant."""
+    if config.DISABLE_JIT:
+        return lambda state: None
+    source = "def kernel(table):\n    publish_late(entered(table))\n"
+    names = {"entered": entered, "publish_late": publish_late}
+    kernel = compile_and_keep("demands", source, names, types.void(INDICES), nogil=True, _nrt=False)
+    return lambda state: kernel(state.table)

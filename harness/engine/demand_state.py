@@ -1,0 +1,49 @@
+"""The layouts of what jobs ask for besides cores, memory and one partition, and of what there is of it."""
+
+import numpy as np
+
+#: The value of `clock.constrained` where jobs ask for what is here.
+DEMANDING = 2
+
+#: How many kinds of countable resources nodes may have, and the platform.
+KINDS = 8
+
+#: What a job asks for.
+WANT = np.dtype(
+    [
+        ("portion", "i8"),  # cores it takes of each of its nodes, fewer of the last; 0 any number
+        ("alone", "i8"),  # 1 if it shares its nodes with nobody
+        ("features", "i8"),  # bits of those that its nodes must have …
+        ("any", "i8"),  # … and of those of which they must have one; 0 none
+        ("partition", "i8"),  # bit of its own; 0 anywhere
+        ("memory", "f8"),  # on each of its nodes, besides that of its processors [KB]
+        ("units", "i8", (KINDS,)),  # of each kind, on each of its nodes
+        ("licences", "i8", (KINDS,)),  # of each kind, for as long as it runs
+    ],
+    align=True,
+)
+
+#: What a node has.
+OFFER = np.dtype(
+    [
+        ("features", "i8"),  # bits
+        ("partitions", "i8"),  # bits
+        ("alone", "i8"),  # 1 while it is held by a job that shares it with nobody
+        ("then_alone", "i8"),  # the same at the instant that a plan looks at
+        ("whole", "i8", (KINDS,)),  # units of each kind, when nobody holds any
+        ("free", "i8", (KINDS,)),  # units that nobody holds
+        ("then", "i8", (KINDS,)),  # the same at the instant that a plan looks at
+        ("left", "i8", (KINDS,)),  # scratch
+    ],
+    align=True,
+)
+
+#: Countable resources of the platform.
+LICENCE = np.dtype(
+    [
+        ("whole", "i8"),  # how many there are
+        ("free", "i8"),  # how many nobody holds
+        ("then", "i8"),  # the same at the instant that a plan looks at
+    ],
+    align=True,
+)

@@ -1,0 +1,167 @@
+"""What jobs ask of nodes and of the platform besides cores, memory and one partition, and who holds it.
+
+Features, partitions that overlap, countable resources of nodes (GPUs) and of the platform (licences), jobs of so many
+nodes with so many cores each, jobs that share their nodes with nobody, memory per node. All arrays here are empty
+unless some job of the run asks for such a thing; then `clock.constrained` is `DEMANDING`.
+"""
+
+from typing import Any
+
+from harness.engine.marks import verb
+
+# ---------------------------------------------------------------- on a node
+
+
+@verb
+def suits_demand(state: Any, job: int, node: int) -> bool:
+    """Return whether the node is of a partition and has the features that the job asks for."""
+    want = state.wants[job]
+    offer = state.offers[node]
+    return bool(
+        (want.features & offer.features) == want.features
+        and (want.any == 0 or (want.any & offer.features) != 0)
+        and (want.partition == 0 or (want.partition & offer.partitions) != 0)
+    )
+
+
+@verb
+def room_left(state: Any, job: int, node: int, free: int, memory: float, alone: int) -> int:
+    """Return how many processors the job could have of a node of which so many cores and so much memory are left.
+
+    Of its countable resources there is what `left` says; `alone` if a job holds it that shares it with nobody.
+    """
+    want = state.wants[job]
+    offer = state.offers[node]
+    if free <= 0 or alone or (want.alone and free < state.nodes[node].cores) or not suits_demand(state, job, node):
+        return 0
+    for kind in range(state.notes.kinds):
+        if offer.left[kind] < want.units[kind]:
+            return 0
+    memory -= want.memory
+    if memory < 0:
+        return 0
+    each = state.jobs[job].memory
+    if each > 0 and memory < free * each:
+        free = int(memory // each)
+    if want.portion > 0:
+        return int(want.portion) if free >= want.portion else 0
+    return free
+
+
+@verb(late=True)
+def suits_demanded(state: Any, job: int, node: int) -> bool:
+    """Return what `suits` does, where jobs ask for more than cores."""
+    memory = state.jobs[job].memory + state.wants[job].memory
+    return memory <= state.nodes[node].memory and suits_demand(state, job, node)
+
+
+@verb(late=True)
+def room_demanded(state: Any, job: int, node: int) -> int:
+    """Return what `room` does, where jobs ask for more than cores."""
+    offer = state.offers[node]
+    for kind in range(state.notes.kinds):
+        offer.left[kind] = offer.free[kind]
+    return room_left(state, job, node, state.nodes[node].free, state.nodes[node].free_memory, offer.alone)
+
+
+@verb(late=True)
+def leave_then(state: Any, job: int, other: int, node: int) -> int:
+    """Let `other` leave the node of `state.then`, but for its cores and memory of these; return what room `job` has."""
+    offer = state.offers[node]
+    want = state.wants[other]
+    state.then[node].memory += want.memory
+    if want.alone:
+        offer.then_alone = 0
+    for kind in range(state.notes.kinds):
+        offer.then[kind] += want.units[kind]
+    for kind in range(state.notes.kinds):
+        offer.left[kind] = offer.then[kind]
+    return room_left(state, job, node, state.then[node].free, state.then[node].memory, offer.then_alone)
+
+
+@verb(late=True)
+def begin_then(state: Any) -> None:
+    """Let `then` be now, for nodes and licences."""
+    for node in range(len(state.offers)):
+        offer = state.offers[node]
+        offer.then_alone = offer.alone
+        for kind in range(state.notes.kinds):
+            offer.then[kind] = offer.free[kind]
+    for kind in range(len(state.licences)):
+        state.licences[kind].then = state.licences[kind].free
+
+
+@verb(late=True)
+def hold_demands(state: Any, job: int) -> None:
+    """Take what the job asks for besides cores of the nodes that it was given. Changes offers and nodes."""
+    want = state.wants[job]
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        offer = state.offers[node]
+        state.nodes[node].free_memory -= want.memory
+        if want.alone:
+            offer.alone = 1
+        for kind in range(state.notes.kinds):
+            offer.free[kind] -= want.units[kind]
+        piece = state.slices[piece].next
+
+
+@verb(late=True)
+def release_demand(state: Any, job: int, node: int) -> None:
+    """Give back what the job held of the node besides cores. Changes the offer and the node's memory."""
+    offer = state.offers[node]
+    want = state.wants[job]
+    state.nodes[node].free_memory += want.memory
+    if want.alone:
+        offer.alone = 0
+    for kind in range(state.notes.kinds):
+        offer.free[kind] += want.units[kind]
+
+
+@verb(late=True)
+def find_room(state: Any, job: int) -> None:
+    """Write into `state.then` what the job may take of each node now."""
+    for node in range(len(state.nodes)):
+        state.then[node].room = room_demanded(state, job, node)
+
+
+@verb
+def portion(state: Any, job: int) -> int:
+    """Return how many processors of a node the job takes at once, fewer of the last; 0 if any number will do."""
+    return int(state.wants[job].portion) if len(state.wants) > 0 else 0
+
+
+# ---------------------------------------------------------------- licences
+
+
+@verb(late=True)
+def licensed(state: Any, job: int) -> bool:
+    """Return whether the licences that the job asks for are free now."""
+    lacking = 0
+    for kind in range(len(state.licences)):
+        lacking = max(lacking, state.wants[job].licences[kind] - state.licences[kind].free)
+    return lacking == 0
+
+
+@verb(late=True)
+def licensed_then(state: Any, job: int) -> bool:
+    """Return whether they are free at the instant that a plan looks at."""
+    lacking = 0
+    for kind in range(len(state.licences)):
+        lacking = max(lacking, state.wants[job].licences[kind] - state.licences[kind].then)
+    return lacking == 0
+
+
+@verb(late=True)
+def give_licences_then(state: Any, job: int) -> None:
+    """Let a running job give its licences back at the instant that a plan looks at."""
+    for kind in range(len(state.licences)):
+        state.licences[kind].then += state.wants[job].licences[kind]
+
+
+@verb(late=True)
+def hold_licences(state: Any, job: int, sign: int) -> None:
+    """Take the job's licences, or give them back."""
+    for kind in range(len(state.licences)):
+        state.licences[kind].free -= sign * state.wants[job].licences[kind]

@@ -1,0 +1,113 @@
+"""What jobs hold of a node or of the platform at a virtual time, by their bookings, and what is left beside them."""
+
+from typing import Any
+
+from harness.engine.demand_state import DEMANDING
+from harness.engine.demands import room_left
+from harness.engine.instants import later
+from harness.engine.marks import verb
+from harness.engine.state import RUNNING
+
+
+@verb
+def holds(state: Any, job: int, time: float) -> bool:
+    """Return whether a job with bookings holds them at that virtual time, by its estimate."""
+    record = state.jobs[job]
+    if record.status == RUNNING:
+        return later(record.planned, time)
+    return later(record.reserved + record.left, time) and not later(record.reserved, time)
+
+
+@verb
+def ends(state: Any, job: int) -> float:
+    """Return when a job with bookings gives them back, by its estimate, in virtual time."""
+    record = state.jobs[job]
+    return record.planned if record.status == RUNNING else record.reserved + record.left
+
+
+@verb
+def room_at(state: Any, job: int, node: int, time: float) -> int:
+    """Return how many processors of the node the job could have at that virtual time beside the bookings."""
+    if state.clock.constrained == DEMANDING:
+        return room_demanded_at(state, job, node, time)
+    free = state.nodes[node].cores
+    left = state.nodes[node].memory
+    place = state.booked[node]
+    while place >= 0:
+        booking = state.bookings[place]
+        if booking.job != job and holds(state, booking.job, time):
+            free -= booking.cores
+            left -= booking.cores * state.jobs[booking.job].memory
+        place = booking.after
+    memory = state.jobs[job].memory
+    if memory > 0 and left < free * memory:
+        return max(0, int(left // memory))
+    return free
+
+
+@verb(late=True)
+def room_demanded_at(state: Any, job: int, node: int, time: float) -> int:
+    """Return what `room_at` does, where jobs ask for more than cores."""
+    offer = state.offers[node]
+    for kind in range(state.notes.kinds):
+        offer.left[kind] = offer.whole[kind]
+    free = state.nodes[node].cores
+    left = state.nodes[node].memory
+    alone = 0
+    place = state.booked[node]
+    while place >= 0:
+        booking = state.bookings[place]
+        if booking.job != job and holds(state, booking.job, time):
+            want = state.wants[booking.job]
+            free -= booking.cores
+            left -= booking.cores * state.jobs[booking.job].memory + want.memory
+            alone |= want.alone
+            for kind in range(state.notes.kinds):
+                offer.left[kind] -= want.units[kind]
+        place = booking.after
+    return room_left(state, job, node, free, left, alone)
+
+
+# ---------------------------------------------------------------- licences
+
+
+@verb
+def licensed_at(state: Any, job: int, time: float) -> bool:
+    """Return whether the job's licences are left at that virtual time beside those of the jobs with bookings."""
+    for kind in range(len(state.licences)):
+        left = state.licences[kind].whole - state.wants[job].licences[kind]
+        if state.wants[job].licences[kind] == 0:
+            continue
+        for k in range(state.clock.running):
+            other = state.plan[k]
+            if holds(state, other, time):
+                left -= state.wants[other].licences[kind]
+        for k in range(state.notes.head, state.notes.tail):
+            other = state.queue[k]
+            promised = state.truth[other].booked >= 0 and state.jobs[other].status != RUNNING
+            if promised and other != job and holds(state, other, time):
+                left -= state.wants[other].licences[kind]
+        if left < 0:
+            return False
+    return True
+
+
+@verb(late=True)
+def licensed_between(state: Any, job: int, begin: float, end: float) -> bool:
+    """Return whether the job's licences are left all the time from `begin` until `end`."""
+    if not licensed_at(state, job, begin):
+        return False
+    for k in range(state.notes.head, state.notes.tail):  # there are fewer of them only where somebody's promise begins
+        other = state.queue[k]
+        begins = state.jobs[other].reserved
+        if state.truth[other].booked < 0 or state.jobs[other].status == RUNNING or other == job:
+            continue
+        if later(begins, begin) and later(end, begins) and not licensed_at(state, job, begins):
+            return False
+    return True
+
+
+@verb
+def licensed_from(state: Any, job: int, begin: float) -> bool:
+    """Return whether the job's licences, if it asks for any, are left all the time that it runs from `begin` on."""
+    return len(state.licences) == 0 or licensed_between(state, job, begin, begin + state.jobs[job].left)

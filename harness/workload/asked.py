@@ -1,0 +1,88 @@
+"""What jobs ask for besides processors, memory and a partition: the further columns of a log that say it.
+
+`nodes` (exactly so many, as many processors on each), `exclusive` (1: shares its nodes with nobody), `node_memory`
+(KB of each node), `features` and `any_feature` (bits: its nodes have all of these, and one of those), and `needs_NAME`:
+units of a countable resource on each of its nodes, or, if the platform has them as a whole, licences. Unknown or none
+is −1. What a bit stands for is said by a line of the header, `; Feature: 3 bigmem` for the third.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.workload.swf_header import header_texts
+
+#: What the names of columns begin with that count resources.
+NEEDS = "needs_"
+
+#: The columns of a log that say what its jobs ask for, besides those of the Standard Workload Format.
+ASKED_COLUMNS = ("nodes", "exclusive", "node_memory", "features", "any_feature")
+
+#: How many different features the jobs of a log may ask for: bits of a whole number.
+MOST_FEATURES = 62
+
+_FEATURE = re.compile(r"[\w.:/-]+")
+
+
+def is_asked(column: str) -> bool:
+    """Say whether a column of that name says what jobs ask for."""
+    return column in ASKED_COLUMNS or re.fullmatch(rf"{NEEDS}[\w.:/-]+", column) is not None
+
+
+def names_in(header: Iterable[str], field: str) -> dict[int, str]:
+    """Return what the numbers of a column stand for: `; Partition: 2 debug` says that 2 is debug."""
+    found = [re.match(r"(\d+)\s+(\S+)", text) for text in header_texts(header, field)]
+    return {int(match[1]): match[2] for match in found if match}
+
+
+def features_of(constraint: str) -> tuple[list[str], list[str]] | None:
+    """Return the features that a constraint wants all of, and those of which it wants one; None if it says more.
+
+    `intel&gpu`, `intel|amd`, `gpu&(intel|amd)`, as Slurm writes them.
+    """
+    text = re.sub(r"\s+", "", constraint)
+    if _FEATURE.sub("", text).strip("&") == "" and not text.startswith("&"):
+        return _FEATURE.findall(text), []
+    if re.fullmatch(rf"\(?{_FEATURE.pattern}(\|{_FEATURE.pattern})+\)?", text):
+        return [], _FEATURE.findall(text)
+    groups = re.findall(rf"\({_FEATURE.pattern}(?:\|{_FEATURE.pattern})+\)", text)
+    rest = text.replace(groups[0], "", 1) if len(groups) == 1 else ""
+    if rest and re.fullmatch(rf"(?:{_FEATURE.pattern}|&)+", rest) and text.count("&") == len(_FEATURE.findall(rest)):
+        return _FEATURE.findall(rest), _FEATURE.findall(groups[0])
+    return None
+
+
+class Constraints:
+    """The constraints of the jobs of a log, as bits of features, and those that say more than can be heeded."""
+
+    def __init__(self, texts: "Sequence[str] | pd.Series[str]", where: str) -> None:
+        codes, different = pd.factorize(np.asarray(texts, dtype=object))
+        read = [features_of(text) if text else ([], []) for text in different]
+        self.names = list(dict.fromkeys(name for found in read if found for part in found for name in part))
+        if len(self.names) > MOST_FEATURES:
+            raise HarnessError(f"{where}: jobs ask for {len(self.names)} features; expected at most {MOST_FEATURES}")
+        every, some = zip(*(found or ([], []) for found in read), strict=True) if read else ((), ())
+        self.features = self._bits(every)[codes]
+        self.any_feature = self._bits(some)[codes]
+        self.beyond = int(np.isin(codes, [k for k, found in enumerate(read) if found is None]).sum())
+        self.example = next((text for text, found in zip(different, read, strict=True) if found is None), "")
+
+    def _bits(self, lists: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
+        """Return the bits of the features in each of the lists."""
+        sums = [sum({1 << self.names.index(name) for name in names}) for names in lists]
+        return np.array(sums, dtype=np.int64)
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Return the columns of a log that say it; none if no job asks for a feature."""
+        both = {"features": self.features, "any_feature": self.any_feature}
+        return {name: np.where(bits > 0, bits, -1) for name, bits in both.items() if bits.any()}
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Return the lines of a header that say what the bits stand for."""
+        return tuple(f"; Feature: {number} {name}" for number, name in enumerate(self.names, 1))

@@ -1,0 +1,193 @@
+"""What jobs ask for besides cores: nobody gets what is not there, plans are right, nobody waits in vain."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import bundled, choose, in_log_order
+from slow_nodes import STARTS
+from slow_nodes import simulate as slowly
+from strategies import rows, workload
+
+from harness.engine.setup import Extras
+from harness.engine.simulate import simulate
+from harness.platform.machine import NodeType, Platform
+
+NEVER = float("inf")
+both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
+
+#: What the bits of features and the numbers of partitions stand for.
+HEADER = ("; Feature: 1 big", "; Feature: 2 new", "; Partition: 0 batch", "; Partition: 1 debug")
+FEATURES = ("big", "new")
+UNASKED = ("nodes", "exclusive", "node_memory", "features", "any_feature", "needs_gpu", "needs_licence")
+
+
+def machine(nodes, licences=0):
+    """The platform of nodes as `slow_nodes` has them, all processors equally fast."""
+    types = []
+    for cores, memory, partitions, features, gpus in nodes:
+        names = tuple(name for bit, name in enumerate(FEATURES) if features >> bit & 1)
+        more = {"features": names, "resources": {"gpu": gpus}, "partitions": partitions}
+        types.append(NodeType(1, cores, float(cores), memory, **more))
+    return Platform("asked", tuple(types), licences={"licence": licences})
+
+
+def made(jobs):
+    """The workload of rows, whose last column may be a dict of what is asked for."""
+    loaded = workload(jobs)
+    frame = loaded.jobs.assign(**{name: loaded.jobs.get(name, pd.Series(-1.0)) for name in UNASKED})
+    return replace(loaded, jobs=frame.fillna(dict.fromkeys(UNASKED, -1.0)), header=HEADER)
+
+
+def starts(jobs, nodes, licences=0, *, by_python=False, **parts):
+    """When each job started; None where it never did."""
+    outcome = simulate(made(jobs), machine(nodes, licences), choose(**parts), plain=by_python)
+    return [None if np.isnan(start) else start for start in in_log_order(outcome, "start")]
+
+
+NODES = st.lists(
+    st.tuples(
+        st.integers(1, 4),
+        st.sampled_from((NEVER, NEVER, 5.0, 8.0)),
+        st.sampled_from(((0,), (1,), (0, 1))),
+        st.integers(0, 3),
+        st.integers(0, 3),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def seldom(*values):
+    return st.sampled_from((-1, -1, -1, *values))
+
+
+@st.composite
+def asking(draw, procs, most=10):
+    """Rows of jobs that ask for a few things each."""
+    asked = st.fixed_dictionaries(
+        {
+            "nodes": seldom(1, 2),
+            "exclusive": seldom(1),
+            "node_memory": seldom(1.0, 3.0),
+            "features": seldom(1, 2, 3),
+            "any_feature": seldom(1, 3),
+            "needs_gpu": seldom(1, 2),
+            "needs_licence": seldom(1, 2),
+        }
+    )
+    some = draw(rows(procs, most=most, memory=draw(st.booleans()), partitions=2, cancellations=True))
+    return [(*row[:4], row[4] | draw(asked)) for row in some]
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.data(),
+    NODES,
+    st.integers(0, 3),
+    st.sampled_from(("fcfs", "spf", "lcfs")),
+    st.sampled_from(list(STARTS)),
+)
+def test_agrees_with_the_obvious_simulator(data, nodes, licences, order, start):
+    jobs = data.draw(asking(sum(cores for cores, *_ in nodes)))
+    jobs[0][4]["features"] = 1  # so that something binds
+    nodes[0] = (*nodes[0][:3], nodes[0][3] | 1, nodes[0][4])
+    if len({partitions for _, _, partitions, *_ in nodes}) == 1:  # one partition binds nobody
+        nodes = [(cores, memory, (0, 1), *more) for cores, memory, _, *more in nodes]
+    assert starts(jobs, nodes, licences, order=order, start=start) == slowly(jobs, nodes, order, start, licences)
+
+
+# ---------------------------------------------------------------- by hand
+
+FEW = (4, NEVER, (0,), 0, 2)  # four cores and two GPUs, in partition 0
+NEW = (4, NEVER, (0, 1), 2, 0)  # four cores of a node that is new and in both partitions
+
+
+@both_ways
+@pytest.mark.parametrize("start", ["none", "greedy", "easy", "conservative"])
+@pytest.mark.parametrize(
+    ("second", "begins"),
+    [
+        ({}, 0),
+        ({"features": 2}, 0),
+        ({"partition": 1}, 0),
+        ({"needs_gpu": 1}, 9),
+        ({"needs_gpu": 2, "features": 2}, None),
+        ({"nodes": 2}, 0),
+        ({"exclusive": 1}, 0),
+        ({"exclusive": 1, "nodes": 2}, 9),
+        ({"needs_licence": 1}, 0),
+        ({"needs_licence": 2}, 9),
+        ({"needs_licence": 3}, None),
+    ],
+)
+def test_starts_when_it_can(start, second, begins, by_python):
+    """The first job has one core of the first node, its two GPUs and a licence for 9 s; what the second asks for says
+    whether it waits for it."""
+    jobs = [(0, 1, 9, 9, {"needs_gpu": 2, "needs_licence": 1}), (0, 2, 5, 5, second)]
+    assert starts(jobs, [FEW, NEW], 2, start=start, by_python=by_python) == [0, begins]
+
+
+@both_ways
+@pytest.mark.parametrize("start", ["easy", "conservative"])
+@pytest.mark.parametrize("asked", [{"needs_gpu": 2}, {"exclusive": 1, "features": 1}, {"needs_licence": 2}])
+def test_who_overtakes_leaves_what_is_promised(start, asked, by_python):
+    """The second job waits for what the first has until 9; the third would be done by then, the fourth would not."""
+    some = {name: value for name, value in asked.items() if name != "exclusive"}
+    jobs = [(0, 1, 9, 9, some), (1, 1, 5, 5, asked), (2, 1, 7, 7, HALF.get(tuple(asked), some)), (2, 1, 8, 8)]
+    nodes = [(4, NEVER, (0, 1), 1, 3), (1, NEVER, (0, 1), 0, 0)]
+    found = starts(jobs, nodes, 3, start=start, by_python=by_python)
+    assert found[1] == 9
+    assert found[2] == 2
+    assert found[3] == 2
+
+
+#: Selections that ask what nodes draw.
+BY_POWER = ("efficient", "coolest")
+
+#: What is left of it beside the first job.
+HALF = {("needs_gpu",): {"needs_gpu": 1}, ("needs_licence",): {"needs_licence": 1}}
+
+
+def test_an_exclusive_job_shares_its_nodes_with_nobody():
+    jobs = [(0, 1, 9, 9, {"exclusive": 1}), (0, 3, 5, 5), (0, 4, 3, 3), (0, 1, 1, 1, {"exclusive": 1})]
+    assert starts(jobs, [FEW, NEW], start="greedy") == [0, 0, 5, 8]
+
+
+@pytest.mark.parametrize("select", [name for name in bundled()["select_resources"] if name not in BY_POWER])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(data=st.data(), nodes=NODES, licences=st.integers(0, 3))
+def test_no_selection_overcommits_anything(select, data, nodes, licences):
+    """Second by second: who was placed where, against what the nodes and the platform have."""
+    nodes[0] = (*nodes[0][:3], nodes[0][3] | 1, nodes[0][4])  # where no node has features, none is asked for
+    jobs = data.draw(asking(sum(cores for cores, *_ in nodes)))
+    stays = []
+    extras = Extras(on_placements=lambda stay: stays.extend(map(tuple, stay.copy())))
+    loaded = made(jobs)
+    outcome = simulate(loaded, machine(nodes, licences), choose(start="greedy", select=select), extras=extras)
+    asked = loaded.jobs.iloc[outcome.place].to_dict("records")
+    one_partition = len({partitions for _, _, partitions, *_ in nodes}) == 1
+    for second in {begin for *_, begin, _ in stays}:
+        now = [(asked[job], node, cores) for job, node, cores, begin, end in stays if begin <= second < end]
+        for node, (most, memory, partitions, features, gpus) in enumerate(nodes):
+            there = [(job, cores) for job, where, cores in now if where == node]
+            assert sum(cores for _, cores in there) <= most
+            held = sum(max(job["memory"], 0) * cores + max(job["node_memory"], 0) for job, cores in there)
+            assert held <= memory
+            assert sum(max(job["needs_gpu"], 0) for job, _ in there) <= gpus
+            assert len(there) < 2 or all(job["exclusive"] < 1 for job, _ in there)
+            for job, _ in there:
+                assert one_partition or job["partition"] in (-1, *partitions)
+                assert job["features"] < 0 or int(job["features"]) & ~features == 0
+                assert job["any_feature"] < 0 or int(job["any_feature"]) & features
+        for job in {id(job): job for job, _, _ in now}.values():
+            mine = [(node, cores) for other, node, cores in now if other is job]
+            assert sum(cores for _, cores in mine) == job["procs"]
+            assert len({node for node, _ in mine}) == len(mine)
+            several = max(cores for cores, *_ in nodes) > 1
+            portion = -(-job["procs"] // job["nodes"])
+            assert job["nodes"] < 0 or not several or len(mine) == -(-job["procs"] // portion)
+        assert sum(max(job["needs_licence"], 0) for job in {id(j): j for j, _, _ in now}.values()) <= licences
