@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import typer
+from service_rate_runs import averaged, windows
 
 from harness import HarnessError, Schedule, Scheduler, Workload, prepare, simulate
 from harness.cli import main
@@ -68,7 +69,9 @@ def service_rate(
     ] = None,
     days: Annotated[str, typer.Option(help="From which day to which figure 1 looks.")] = "197:204",
     first: Annotated[int, typer.Option(help="The first job of figure 2.", min=1)] = 7000,
-    count: Annotated[int, typer.Option(help="How many jobs figure 2 shows.", min=1)] = 500,
+    count: Annotated[int, typer.Option(help="How many jobs figure 2 shows, and a randomised run has.", min=1)] = COUNT,
+    window: Annotated[int | None, typer.Option(help="Figure 3 in windows of so many tasks.", min=1)] = None,
+    runs: Annotated[int | None, typer.Option(help="Figure 3 as the mean of so many randomised runs.", min=1)] = None,
     gap: Annotated[str, typer.Option(help="A task's interarrival time lies before or after it.")] = "after",
     seconds_at: Annotated[
         float, typer.Option(help="The rate at which tasks took their recorded seconds: S is seconds × this.")
@@ -88,12 +91,19 @@ def service_rate(
             raise HarnessError(
                 "figure 3 goes through its own thresholds; expected --low and --high with figures 1 and 2"
             )
-        swept = sweep(workload)
+        if window is not None:
+            if out is not None or runs is not None:
+                raise HarnessError("--window: prints a table of windows; expected no --out and no --runs")
+            ends = (THRESHOLDS[0], THRESHOLDS[-1])
+            _print(windows(workload, single_threshold, window, ends), ("", "work", "work", "W", "W", ""), format)
+            return
+        swept = averaged(workload, single_threshold, THRESHOLDS, runs, count, seed) if runs else sweep(workload)
         if out is not None:
             draw_trade_off(swept, out)
-        units = ("work", "work", "W", "W")
-        typer.echo(render(("threshold", *swept), list(swept.itertuples(name=None)), format, units=units))
+        _print(swept, ("work", "work", *["W"] * (swept.shape[1] - 1)), format)
         return
+    if window is not None or runs is not None:
+        raise HarnessError(f"figure {figure} is of one run; expected --window and --runs with figure 3")
     schedule = controlled(workload, K_LOW if low is None else low, K_HIGH if high is None else high)
     if out is not None:
         if figure == 1:
@@ -103,6 +113,11 @@ def service_rate(
     typer.echo(
         render(("of the whole run", "value"), list((summary(schedule) | shown(schedule, first, count)).items()), format)
     )
+
+
+def _print(table: pd.DataFrame, units: tuple[str, ...], format: str) -> None:
+    headers = (str(table.index.name), *table)
+    typer.echo(render(headers, list(table.itertuples(name=None)), format, units=units))
 
 
 def _days(text: str) -> tuple[float, float]:
@@ -181,6 +196,12 @@ def sweep(tasks: Workload, thresholds: Iterable[float] = THRESHOLDS) -> pd.DataF
         return pd.DataFrame(threads.map(row, values), index=pd.Index(values, name="threshold"))
 
 
+def single_threshold(tasks: Workload, k: float) -> tuple[float, float]:
+    """Return the mean workload [work] and the mean power [W] as printed under the single threshold `k`."""
+    measures = controlled(tasks, k, k, record=False).measures()
+    return measures["mean_workload"] * HIGH, measures["mean_power"]
+
+
 def summary(schedule: Schedule) -> dict[str, float]:
     """Return what figures 1 and 2 show, in numbers."""
     epochs = trajectory(schedule)
@@ -192,11 +213,17 @@ def summary(schedule: Schedule) -> dict[str, float]:
         "share of time at the high rate": float(fast),
         "largest workload [work]": float(epochs["workload"].max()),
         "mean workload [work]": measures["mean_workload"] * HIGH,
+        "mean workload by the sum of eq. 12 [work]": by_epochs(epochs),
         "most jobs in service": float(epochs["served"].max()),
         "jobs that wait": float((schedule.ran["wait"] > 0).sum()),
         "mean delay [s]": measures["mean_wait"],
         "mean power [W]": measures["mean_power"],
     }
+
+
+def by_epochs(epochs: pd.DataFrame) -> float:
+    """Return the mean workload as eq. 12 sums it: W at each epoch, though it falls until the next."""
+    return float(np.average(epochs["workload"][:-1], weights=np.diff(epochs["time"])))
 
 
 # ---------------------------------------------------------------- drawn by plotly
@@ -316,6 +343,8 @@ def draw_trade_off(swept: pd.DataFrame, path: Path) -> None:
         line={"color": BLACK, "dash": "dot"}, hovertemplate="k = %{x:.2s}: W = %{y:.4s}<extra></extra>",
     )  # fmt: skip
     for reading, colour in (("as printed", ORANGE), ("exchanged", BLUE)):
+        if f"mean power {reading}" not in swept:
+            continue
         power = swept[f"mean power {reading}"]
         style = {"mode": "lines+markers", "line": {"color": colour}, "marker": {"size": 5}}
         figure.add_scatter(

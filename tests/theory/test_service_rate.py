@@ -5,10 +5,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from harness import Scheduler, prepare, read_workload, simulate
 from harness.cli.study_command import load
 from harness.cli.theory_command import app
 from harness.disk.bundled import folder
 from harness.errors import HarnessError
+from harness.present.tables import readable
+from harness.theory import delays_of_arrivals, read_job_stream
 
 study = load("service_rate")
 HIGH, LOW, controlled, read_tasks, sweep = study.HIGH, study.LOW, study.controlled, study.read_tasks, study.sweep
@@ -81,6 +84,9 @@ def test_each_figure_is_one_command(few, tmp_path, figure):
         (["--figure", "3", "--low", "1"], "its own thresholds"),
         (["--figure", "1", "--low", "-1"], "the lower threshold"),
         (["--figure", "1", "--out", "f.html", "--days", "9:3"], "the earlier one first"),
+        (["--figure", "2", "--window", "2"], "expected --window and --runs with figure 3"),
+        (["--window", "2", "--runs", "2"], "a table of windows"),
+        (["--window", "9"], "at most the 4 tasks"),
     ],
 )
 def test_bad_calls(few, arguments, sentence):
@@ -88,17 +94,107 @@ def test_bad_calls(few, arguments, sentence):
         CliRunner().invoke(app, ["service-rate", str(few), *arguments], catch_exceptions=False)
 
 
+def published() -> list[list[list[str]]]:
+    """The rows of every table of the page, cell by cell, without their heads."""
+    found: list[list[list[str]]] = [[]]
+    for line in (folder("reports") / "service-rate.md").read_text().splitlines():
+        if line.startswith("|"):
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        elif found[-1]:
+            found.append([])
+    return [table[2:] for table in found if table]
+
+
+def figures(rows: list[list[str]]) -> np.ndarray:
+    return np.array([[float(cell.replace(",", "")) for cell in row] for row in rows])
+
+
 @pytest.mark.data
 def test_figure_3_is_what_we_publish(data):
     swept = sweep(read_tasks(data / "hpcwld/HPC_KRC2.csv"))
-    lines = [line for line in (folder("reports") / "service-rate.md").read_text().splitlines() if line.startswith("|")]
-    published = np.array(
-        [[float(cell.replace(",", "")) for cell in line.strip("|").split("|")] for line in lines[2:33]]
-    )
-    np.testing.assert_allclose(published, swept.reset_index().to_numpy(), rtol=1e-5)
+    np.testing.assert_allclose(figures(published()[0]), swept.reset_index().to_numpy(), rtol=1e-5)
     assert swept["mean workload"].is_monotonic_increasing  # the trade-off …
-    assert swept["mean power exchanged"].is_monotonic_decreasing  # … which the powers as printed do not show
-    assert swept["mean power as printed"].iloc[0] < swept["mean power as printed"].iloc[-1]
+    assert swept["mean power exchanged"].is_monotonic_decreasing
+    printed = swept["mean power as printed"]  # … of which the trace shows only a part with the powers as printed
+    assert printed[800_000] > printed[1_400_000] > printed[0] == printed.min()
+
+
+@pytest.mark.data
+def test_in_most_windows_power_falls_as_printed(data):
+    tasks = read_tasks(data / "hpcwld/HPC_KRC2.csv")
+    found = study.windows(tasks, study.single_threshold, 500, (0.0, 3e6))
+    rows = published()[1]
+    assert [row[0] for row in rows] == found.index.tolist()
+    np.testing.assert_allclose(figures([row[1:5] for row in rows]), found.iloc[:, :4].to_numpy(), rtol=1e-5)
+    assert [row[5] == "yes" for row in rows] == found["trades"].tolist()
+    assert (found["trades"].sum(), len(found)) == (12, 18)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_averaged_over_randomised_runs_there_is_the_trade_off(data):
+    tasks = read_tasks(data / "hpcwld/HPC_KRC2.csv")
+    found = study.averaged(tasks, study.single_threshold, study.THRESHOLDS, 100, 500, 1)
+    np.testing.assert_allclose(figures(published()[2]), found.reset_index().to_numpy(), rtol=1e-5)
+    falling = found.loc[:500_000]
+    assert falling["mean workload"].is_monotonic_increasing
+    assert falling["mean power as printed"].is_monotonic_decreasing
+    assert (found["to"].iloc[1:] < 0).all()
+
+
+@pytest.mark.data
+def test_the_sum_of_equation_12_counts_what_was_served_meanwhile(data):
+    schedule = controlled(read_tasks(data / "hpcwld/HPC_KRC2.csv"), 0, 0)
+    told = study.summary(schedule)
+    exact, summed = told["mean workload [work]"], told["mean workload by the sum of eq. 12 [work]"]
+    page = (folder("reports") / "service-rate.md").read_text()
+    assert f"gives {summed:,.0f} where the integral is {exact:,.0f}, {100 * (1 - exact / summed):.0f} % less" in page
+    whole = study.summary(controlled(read_tasks(data / "hpcwld/HPC_KRC2.csv")))
+    assert [[name, readable(value)] for name, value in whole.items()] == published()[3][: len(whole)]
+
+
+@pytest.mark.data
+def test_run_and_theory_read_the_same_jobs(data):
+    path = str(data / "hpcwld/HPC_KRC2.csv")
+    jobs = read_job_stream(path, gap="before")
+    by_theory = delays_of_arrivals(jobs.arrival, jobs.service, jobs.width, 80).mean()
+    kept, usual = (prepare(read_workload(path), zeros=zeros, gap="before") for zeros in ("keep", None))
+    by_run = simulate(kept, 80, Scheduler(start="none", energy="none")).measures()["mean_wait"]
+    assert by_run == pytest.approx(by_theory)
+    page = (folder("reports") / "service-rate.md").read_text()
+    for told in (f"wait for {by_run:,.2f} s", f"takes {len(usual):,} jobs", f"there are {len(kept):,}, and"):
+        assert told in page
+    assert f"the {len(kept) - len(usual):,} tasks of zero seconds" in page
+
+
+def test_eq_12_and_the_integral_by_hand():
+    epochs = pd.DataFrame({"time": [0.0, 2.0, 6.0], "workload": [10.0, 4.0, 0.0]})
+    assert study.by_epochs(epochs) == pytest.approx((2 * 10 + 4 * 4) / 6)
+
+
+def test_windows_and_runs_by_hand(few):
+    """Tasks 1, 2, 4 and 5; in windows of two each begins at 0, and what is left over is left out."""
+    tasks, seen = read_tasks(few), []
+
+    def measure(jobs, k):
+        seen.append(jobs.jobs)
+        return jobs.jobs["work"].sum() * (1 + k), 100.0 - k
+
+    found = study.windows(tasks, measure, 2, (0.0, 1.0))
+    assert found.index.tolist() == ["1–2", "4–5"]
+    assert found["trades"].tolist() == [True, True]
+    assert {jobs["submit"].iloc[0] for jobs in seen} == {0.0}
+    assert study.windows(tasks, measure, 3, (0.0, 1.0)).index.tolist() == ["1–4"]
+    assert not study.windows(tasks, measure, 3, (1.0, 0.0))["trades"].any()
+    seen.clear()
+    mean = study.averaged(tasks, measure, (0.0, 1.0), 3, 50, 7)
+    assert mean.loc[1.0, "mean workload"] == pytest.approx(2 * mean.loc[0.0, "mean workload"])
+    assert mean[["against the first", "from", "to"]].to_numpy().tolist() == [[0, 0, 0], [-1, -1, -1]]
+    gaps = {round(gap, 9) for jobs in seen for gap in jobs["submit"].diff().dropna()}
+    assert gaps == {round(gap, 9) for gap in tasks.jobs["x_gap"]}
+    assert all(len(jobs) == 50 for jobs in seen)
+    with pytest.raises(HarnessError, match="--window 5: expected at most the 4 tasks that there are"):
+        study.windows(tasks, measure, 5, (0.0, 1.0))
 
 
 @pytest.mark.data
