@@ -14,6 +14,7 @@ from .engine.bookings import (
     start_beside as start_beside,
 )
 from .engine.demands import portion as portion
+from .engine.compression import compress as compress
 from .engine.faults import PolicyError as PolicyError
 from .engine.hours import hour as hour, weekday as weekday
 from .engine.instants import later as later
@@ -34,6 +35,12 @@ from .engine.profile import (
     plan_from_running as plan_from_running,
     release as release,
     reserve as reserve,
+)
+from .engine.promises import (
+    due as due,
+    next_promise as next_promise,
+    promise_at as promise_at,
+    unpromised as unpromised,
 )
 from .engine.queue import departed as departed, running as running, waiting as waiting
 from .engine.state import (

@@ -21,10 +21,9 @@ def conservative(state, replan=False):
         plan_anew(state)
     else:
         if give_back_unused(state):
-            compress(state)
-        for job in harness.waiting(state):
-            if state.jobs[job].reserved < 0:
-                promise(state, job)
+            harness.compress(state)
+        for job in harness.unpromised(state):
+            promise(state, job)
     while start_due(state, not replan):  # a job placed on slower processors than planned upsets the later plans
         plan_anew(state)
 
@@ -36,10 +35,9 @@ def promise(state, job):
     if state.clock.down > 0:
         at, _ = harness.reservation(state, job)
         if at == harness.INFINITY:
-            record.reserved = at
+            harness.promise_at(state, job, at)
             return
-    record.reserved = harness.earliest_fit(state, record.procs, record.left)
-    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
+    harness.promise_at(state, job, harness.earliest_fit(state, record.procs, record.left))
 
 
 @harness.jit
@@ -69,39 +67,18 @@ def give_back_unused(state):
 
 
 @harness.jit
-def compress(state):
-    """Let every reservation move to its earliest fit, in queue order."""
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if record.reserved < 0:
-            continue
-        begin = record.reserved
-        earlier = harness.earlier_fit(state, record.procs, record.left, begin)
-        if earlier < begin:
-            harness.release(state, record.procs, begin, begin + record.left)
-            harness.reserve(state, record.procs, earlier, earlier + record.left)
-            record.reserved = earlier
-
-
-@harness.jit
 def start_due(state, wake):
     """Start who is due, and ask to be called for the next; return whether one got other processors than promised."""
-    now = state.clock.now
     upset = False
-    soonest = harness.INFINITY
-    for job in harness.waiting(state):
+    for job in harness.due(state):
         record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved < 0:
-            continue
-        if harness.when(state, record.reserved) > now:
-            soonest = min(soonest, record.reserved)
-            continue
         # If it does not fit, who holds its processors leaves before this instant is over, having asked for no time.
         if harness.fits(state, job) and harness.start(state, job):
             end = record.reserved + record.left
             if harness.later(record.planned, end) or harness.later(end, record.planned):
                 upset = True
-    if wake and soonest < harness.INFINITY:
+    soonest = harness.next_promise(state) if wake else harness.INFINITY
+    if soonest < harness.INFINITY:
         harness.call_again(state, harness.when(state, soonest))
     return upset
 

@@ -54,6 +54,12 @@ _INSIDE = {
     "scores": FLOATS,  # … and their scores
     "profile_time": FLOATS,  # future availability, see profile.py
     "profile_free": INDICES,
+    "raised_time": FLOATS,  # from when on it rose …
+    "raised_version": INDICES,  # … and as what was counted
+    "answers": _records(layouts.ANSWER),  # who would not fit before when, see compression.py
+    "promised": FLOATS,  # when each job was promised to begin, see promises.py …
+    "nearest": FLOATS,  # … and the first of each block of jobs
+    "joined": INDICES,  # jobs that came to the queue since, if somebody wants to know
     "heap": _records(layouts.DUE),
     "truth": _records(layouts.TRUTH),
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do

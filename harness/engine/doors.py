@@ -9,7 +9,19 @@ from typing import Any
 
 from harness.compile import kernels
 from harness.compile.kernels import Door, Kernel
-from harness.engine import blocked, bookings, bundles, hours, nodes, power, profile, queue, verbs  # noqa: F401 - what policies may call
+from harness.engine import (  # noqa: F401 - what policies may call
+    blocked,
+    bookings,
+    bundles,
+    compression,
+    hours,
+    nodes,
+    power,
+    profile,
+    promises,
+    queue,
+    verbs,
+)
 from harness.engine.faces import Misuse, Showing
 from harness.engine.faults import PolicyError
 from harness.engine.marks import CHECKED

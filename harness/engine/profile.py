@@ -17,6 +17,7 @@ from harness.engine.blocked import check_selection, foreseen, refuse
 from harness.engine.faults import BAD_PROCS, BAD_TIME, COUNTED, FULL_PLAN, NO_PLAN
 from harness.engine.instants import later
 from harness.engine.marks import verb
+from harness.engine.shifting import shift
 
 # ---------------------------------------------------------------- what is refused
 
@@ -59,27 +60,25 @@ def segment(state: Any, time: float) -> int:
 
 @verb
 def split(state: Any, time: float) -> int:
-    """Make an entry begin at `time`, and return its place. Entries before it do not move."""
+    """Make an entry begin at `time`, and return its place. Others move."""
     clock = state.clock
     times = state.profile_time
     free = state.profile_free
     k = segment(state, time)
     if not later(time, times[k]):
         return k
-    if clock.profile_last == len(times):
-        shift = clock.profile_first
-        if shift == 0:
+    first = clock.profile_first
+    if first > 0 and (k - first < clock.profile_last - k or clock.profile_last == len(times)):
+        shift(times, first - 1, first, k - first + 1)  # the shorter part moves
+        shift(free, first - 1, first, k - first + 1)
+        clock.profile_first -= 1
+        k -= 1
+    else:
+        if clock.profile_last == len(times):
             refuse(state, FULL_PLAN, clock.profile_last)
-        for j in range(clock.profile_first, clock.profile_last):
-            times[j - shift] = times[j]
-            free[j - shift] = free[j]
-        clock.profile_first = 0
-        clock.profile_last -= shift
-        k -= shift
-    for j in range(clock.profile_last, k + 1, -1):
-        times[j] = times[j - 1]
-        free[j] = free[j - 1]
-    clock.profile_last += 1
+        shift(times, k + 2, k + 1, clock.profile_last - k - 1)
+        shift(free, k + 2, k + 1, clock.profile_last - k - 1)
+        clock.profile_last += 1
     times[k + 1] = time
     free[k + 1] = free[k]
     return k + 1
@@ -95,10 +94,15 @@ def join(state: Any, k: int) -> None:
     free = state.profile_free
     if free[k] != free[k - 1]:
         return
-    for j in range(k, clock.profile_last - 1):
-        times[j] = times[j + 1]
-        free[j] = free[j + 1]
-    clock.profile_last -= 1
+    first = clock.profile_first
+    if k - first < clock.profile_last - k:  # the shorter part moves
+        shift(times, first + 1, first, k - first)
+        shift(free, first + 1, first, k - first)
+        clock.profile_first += 1
+    else:
+        shift(times, k, k + 1, clock.profile_last - k - 1)
+        shift(free, k, k + 1, clock.profile_last - k - 1)
+        clock.profile_last -= 1
 
 
 @verb(apart=True)
@@ -111,12 +115,66 @@ def change(state: Any, procs: int, sign: int, begin: float, end: float) -> None:
     if not later(end, begin):
         return
     first = split(state, begin)
+    before = state.clock.profile_first
     last = split(state, end) if end < np.inf else state.clock.profile_last
-    first = segment(state, begin)  # making room for `end` may have moved the window
+    first = first - (before - state.clock.profile_first)  # making room for `end` may have moved what precedes it
     for k in range(first, last):
         state.profile_free[k] += sign * procs
+    if sign > 0:
+        note_raised(state, state.profile_time[first])
+    before = state.clock.profile_first
     join(state, last)
-    join(state, first)
+    join(state, first + state.clock.profile_first - before)
+
+
+# ---------------------------------------------------------------- what was given back
+
+
+@verb
+def note_raised(state: Any, time: float) -> None:
+    """Note that from a virtual time on, more processors are free than were.
+
+    Of all such times, those are kept than which none that was noted later is earlier; `raised_version` says when.
+    """
+    notes = state.notes
+    notes.version += 1
+    if time <= state.profile_time[state.clock.profile_first]:  # none is earlier, but for those that have passed
+        notes.raised = 0
+    while notes.raised > 0 and state.raised_time[notes.raised - 1] >= time:
+        notes.raised -= 1
+    if notes.raised == len(state.raised_time):  # no room: the earliest speaks for all
+        notes.raised = 1
+    else:
+        state.raised_time[notes.raised] = time
+        notes.raised += 1
+    state.raised_version[notes.raised - 1] = notes.version
+
+
+@verb
+def lowest_raised(state: Any, version: int) -> float:
+    """Return the first virtual time from which more is free than in that version of the profile; infinity if none."""
+    low = 0
+    high = state.notes.raised
+    while low < high:
+        middle = (low + high) >> 1
+        if state.raised_version[middle] > version:
+            high = middle
+        else:
+            low = middle + 1
+    return float(state.raised_time[low]) if low < state.notes.raised else np.inf
+
+
+@verb
+def run_before(state: Any, procs: int, time: float) -> float:
+    """Return since when `procs` processors are free without a gap before that virtual time; itself, if they are not."""
+    k = segment(state, time)
+    since = time
+    if not state.profile_time[k] < time:
+        k -= 1
+    while k >= state.clock.profile_first and state.profile_free[k] >= procs:
+        since = state.profile_time[k]
+        k -= 1
+    return since
 
 
 # ---------------------------------------------------------------- the plan of a policy
@@ -168,6 +226,7 @@ def plan_from_running(state: Any) -> None:
             free[last] = free[last - 1]
         free[last] += state.jobs[job].procs
     clock.profile_last = last + 1
+    note_raised(state, clock.virtual)
 
 
 @verb(apart=True)
@@ -212,12 +271,17 @@ def earlier_fit(state: Any, procs: int, duration: float, begin: float) -> float:
         refuse(state, BAD_TIME, duration)
     if np.isnan(begin):
         refuse(state, BAD_TIME, begin)
+    return fit_before(state, procs, duration, state.clock.virtual, begin)
+
+
+@verb
+def fit_before(state: Any, procs: int, duration: float, since: float, begin: float) -> float:
+    """Return what `earlier_fit` does, from `since` on."""
     times = state.profile_time
     free = state.profile_free
-    now = state.clock.virtual
     found = np.inf
-    for k in range(segment(state, now), state.clock.profile_last):
-        time = max(now, times[k])
+    for k in range(segment(state, since), state.clock.profile_last):
+        time = max(since, times[k])
         if not later(begin, time):  # it fits from `found` to its own place, and its own place lasts until it ends
             break
         if free[k] < procs:

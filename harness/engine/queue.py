@@ -196,6 +196,17 @@ def enqueue(state: Any, job: int) -> None:
 
 
 @inner
+def note_joined(state: Any, job: int) -> None:
+    """Note that the job came to the queue; if there are too many for that, somebody has to look himself."""
+    notes = state.notes
+    if notes.joined == len(state.joined):
+        notes.joined = -1
+        return
+    state.joined[notes.joined] = job
+    notes.joined += 1
+
+
+@inner
 def join_queue(state: Any, count: int) -> None:
     """Score the first `count` jobs of `ranking`, and let them wait. Changes jobs, queue, clock."""
     state.clock.hook = ORDERING
@@ -205,6 +216,8 @@ def join_queue(state: Any, count: int) -> None:
         state.jobs[state.ranking[k]].score = state.scores[k]
     for k in range(count):
         state.jobs[state.ranking[k]].status = WAITING
+        if state.notes.joined >= 0:
+            note_joined(state, state.ranking[k])
         enqueue(state, state.ranking[k])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine import bundles, nodes
+from harness.engine import bundles, compression, nodes, promises
 from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
@@ -53,6 +53,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     notes = np.zeros(1, layouts.NOTES)
     notes["least_rate"] = np.inf
     notes["kinds"] = asked.kinds
+    notes["joined"] = -1
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     machine["settled"] = machine["vacant"] = clock["now"]
     slices = np.zeros(platform.cores + 1, layouts.SLICE)  # all unused: one list
@@ -132,6 +133,12 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         scores=np.empty(count + 1),
         profile_time=np.empty(4 * count + 8),
         profile_free=np.empty(4 * count + 8, np.int64),
+        raised_time=np.empty(compression.ANSWERS),
+        raised_version=np.empty(compression.ANSWERS, np.int64),
+        answers=records(np.zeros(compression.ANSWERS, layouts.ANSWER)),
+        promised=np.empty(count),
+        nearest=np.empty(count // promises.BLOCK + 1),
+        joined=np.empty(count, np.int64),
         heap=records(np.empty(slots, layouts.DUE)),
         truth=records(truth),
         cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],

@@ -43,15 +43,15 @@ JOB = np.dtype(
         ("score", "f8"),  # what the order gave it last; lowest first
         ("submit", "f8"),  # [s]
         ("estimate", "f8"),  # what it is believed to take in all: requested, or predicted [s at reference speed]
-        ("start", "f8"),  # when it first began [s]
         ("planned", "f8"),  # virtual time at which its estimate ends, once placed
+        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
+        ("start", "f8"),  # when it first began [s]
         ("end", "f8"),  # when it left [s]
         ("service", "f8"),  # time in service so far [s]
         ("speed", "f8"),  # of its slowest processor, relative to the reference
         ("energy", "f8"),  # its share of the nodes it used [J]
         ("ready", "f8"),  # when the last of its nodes is awake [s]; in service from then on
         ("slices", "i8"),  # first of its slices, −1 none
-        ("reserved", "f8"),  # virtual time promised to it, −1 none: room for the start policy
         ("boot", "f8"),  # time it held processors and waited for sleeping ones [s]
         ("lost", "f8"),  # time in service that an interruption made worthless [s]
         ("memory", "f8"),  # requested memory per processor [KB], 0 when unknown
@@ -267,6 +267,10 @@ NOTES = np.dtype(
         ("bookings", "i8"),  # … so many entries of `bookings` have been used …
         ("spare_booking", "i8"),  # … and the first of those that are free again, −1 none
         ("kinds", "i8"),  # how many kinds of countable resources nodes have, see `demands`
+        ("version", "i8"),  # how often the profile rose …
+        ("raised", "i8"),  # … and how many entries of `raised_time` are in use
+        ("promises", "i8"),  # 1 once there is a promise in `promised`
+        ("joined", "i8"),  # how many entries of `joined` are in use, −1 while nobody wants to know
         ("least_rate", "f8"),  # lowest rate so far
         ("shared", "i8"),  # 1 when a policy asks for what is counted of users, groups and queues …
         ("half_life", "f8"),  # … after how long usage counts half, infinity for never [s] …
@@ -339,6 +343,17 @@ SAMPLE = np.dtype(
 
 #: A job's stay on a node.
 PLACEMENT = np.dtype([("job", "i8"), ("node", "i8"), ("cores", "i8"), ("begin", "f8"), ("end", "f8")], align=True)
+
+#: Before when nobody of a width and length fits into the profile.
+ANSWER = np.dtype(
+    [
+        ("procs", "i8"),  # 0: there is no answer here
+        ("left", "f8"),  # [s]
+        ("time", "f8"),  # virtual
+        ("version", "i8"),  # of the profile
+    ],
+    align=True,
+)
 
 #: One entry of the heap of due times.
 DUE = np.dtype([("time", "f8"), ("job", "i8")], align=True)

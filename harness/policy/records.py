@@ -42,8 +42,8 @@ class Job:
     score: float  # what the order gave it last; lowest first
     submit: float  # [s]
     estimate: float  # what it is believed to take in all: requested, or predicted [s at reference speed]
-    start: float  # when it first began [s]
     planned: float  # virtual time at which its estimate ends, once placed
+    start: float  # when it first began [s]
     end: float  # when it left [s]
     service: float  # time in service so far [s]
     speed: float  # of its slowest processor, relative to the reference
