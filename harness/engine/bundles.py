@@ -15,6 +15,7 @@ from numba import from_dtype, types
 
 from harness.compile.addresses import address_of
 from harness.engine import demand_state as demands
+from harness.engine import plan_state
 from harness.engine import state as layouts
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
 
@@ -56,7 +57,7 @@ _INSIDE = {
     "profile_free": INDICES,
     "raised_time": FLOATS,  # from when on it rose …
     "raised_version": INDICES,  # … and as what was counted
-    "answers": _records(layouts.ANSWER),  # who would not fit before when, see compression.py
+    "answers": _records(plan_state.ANSWER),  # who would not fit before when, see compression.py
     "promised": FLOATS,  # when each job was promised to begin, see promises.py …
     "nearest": FLOATS,  # … and the first of each block of jobs
     "joined": INDICES,  # jobs that came to the queue since, if somebody wants to know
@@ -69,7 +70,7 @@ _INSIDE = {
     "moving": INDICES,  # nodes that fall asleep or wake
     "samples": _records(layouts.SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(layouts.PLACEMENT),  # the same for the places of jobs
-    "bookings": _records(layouts.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …
+    "bookings": _records(plan_state.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …
     "booked": INDICES,  # … and the first of each node's bookings, −1 none
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine import bundles, compression, nodes, promises
+from harness.engine import bundles, compression, nodes, plan_state, promises
 from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
@@ -135,7 +135,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         profile_free=np.empty(4 * count + 8, np.int64),
         raised_time=np.empty(compression.ANSWERS),
         raised_version=np.empty(compression.ANSWERS, np.int64),
-        answers=records(np.zeros(compression.ANSWERS, layouts.ANSWER)),
+        answers=records(np.zeros(compression.ANSWERS, plan_state.ANSWER)),
         promised=np.empty(count),
         nearest=np.empty(count // promises.BLOCK + 1),
         joined=np.empty(count, np.int64),
@@ -150,7 +150,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         placements=records(
             np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, layouts.PLACEMENT)
         ),
-        bookings=records(np.empty(booking, layouts.BOOKING)),
+        bookings=records(np.empty(booking, plan_state.BOOKING)),
         booked=np.empty(len(view.nodes) if booking else 0, np.int64),
     )
 

@@ -151,19 +151,6 @@ SLICE = np.dtype(
     align=True,
 )
 
-#: Some cores of one node in the plan of nodes: held by a running job, or promised to a waiting one.
-BOOKING = np.dtype(
-    [
-        ("job", "i8"),  # who holds them
-        ("node", "i8"),  # on which node
-        ("cores", "i8"),  # how many
-        ("along", "i8"),  # the job's next booking, −1 none
-        ("before", "i8"),  # the node's booking before …
-        ("after", "i8"),  # … and after it, −1 none
-    ],
-    align=True,
-)
-
 #: What is counted of a user, a group, a queue or everybody, if a policy asks for it.
 SHARE = np.dtype(
     [
@@ -343,17 +330,6 @@ SAMPLE = np.dtype(
 
 #: A job's stay on a node.
 PLACEMENT = np.dtype([("job", "i8"), ("node", "i8"), ("cores", "i8"), ("begin", "f8"), ("end", "f8")], align=True)
-
-#: Before when nobody of a width and length fits into the profile.
-ANSWER = np.dtype(
-    [
-        ("procs", "i8"),  # 0: there is no answer here
-        ("left", "f8"),  # [s]
-        ("time", "f8"),  # virtual
-        ("version", "i8"),  # of the profile
-    ],
-    align=True,
-)
 
 #: One entry of the heap of due times.
 DUE = np.dtype([("time", "f8"), ("job", "i8")], align=True)

@@ -1,0 +1,27 @@
+"""The layouts of the records that plans are made of; see `state.py` for the others."""
+
+import numpy as np
+
+#: Some cores of one node in the plan of nodes: held by a running job, or promised to a waiting one.
+BOOKING = np.dtype(
+    [
+        ("job", "i8"),  # who holds them
+        ("node", "i8"),  # on which node
+        ("cores", "i8"),  # how many
+        ("along", "i8"),  # the job's next booking, −1 none
+        ("before", "i8"),  # the node's booking before …
+        ("after", "i8"),  # … and after it, −1 none
+    ],
+    align=True,
+)
+
+#: Before when nobody of a width and length fits into the profile.
+ANSWER = np.dtype(
+    [
+        ("procs", "i8"),  # 0: there is no answer here
+        ("left", "f8"),  # [s]
+        ("time", "f8"),  # virtual
+        ("version", "i8"),  # of the profile
+    ],
+    align=True,
+)
