@@ -36,7 +36,7 @@ from .engine.profile import (
     release as release,
     reserve as reserve,
 )
-from .engine.promises import (
+from .engine.promised_starts import (
     due as due,
     next_promise as next_promise,
     promise_at as promise_at,

@@ -12,7 +12,7 @@ import numpy as np
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.profile import change, fit_before, lowest_raised, run_before
-from harness.engine.promises import write_promise
+from harness.engine.promised_starts import write_promise
 
 #: How many answers are kept at most; a power of two.
 ANSWERS = 4096

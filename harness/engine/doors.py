@@ -18,7 +18,7 @@ from harness.engine import (  # noqa: F401 - what policies may call
     nodes,
     power,
     profile,
-    promises,
+    promised_starts,
     queue,
     verbs,
 )

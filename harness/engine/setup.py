@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine import bundles, compression, nodes, plan_state, promises
+from harness.engine import bundles, compression, nodes, plan_state, promised_starts
 from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
@@ -137,7 +137,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         raised_version=np.empty(compression.ANSWERS, np.int64),
         answers=records(np.zeros(compression.ANSWERS, plan_state.ANSWER)),
         promised=np.empty(count),
-        nearest=np.empty(count // promises.BLOCK + 1),
+        nearest=np.empty(count // promised_starts.BLOCK + 1),
         joined=np.empty(count, np.int64),
         heap=records(np.empty(slots, layouts.DUE)),
         truth=records(truth),
