@@ -92,6 +92,112 @@ def f4(job, clock):
     return job.estimate * math.sqrt(job.procs) + 5.30e5 * math.log10(max(job.submit, 1.0))
 
 
+# ---------------------------------------------------------------- shares and priorities
+
+#: Whose shares count: those of the user, of the group, or of the user within the group.
+WHOSE = {"of": ("user", "group", "both")}
+USER, GROUP, BOTH = range(3)
+
+
+@harness.jit
+def part(number, shares, known):
+    """Return which part of all shares somebody has; with one share for all, as many as are known have the same."""
+    if len(shares) == 1:
+        return 1.0 / max(known, 1)
+    total = 0.0
+    for k in range(len(shares)):
+        total += shares[k]
+    return shares[number] / total if 0 <= number < len(shares) and total > 0.0 else 0.0
+
+
+@harness.jit
+def overuse(job, user, group, everybody, of, shares, group_shares):
+    """Return by which factor what was used lately exceeds what the shares allow: U_E / S of Slurm's classic formula."""
+    total = max(everybody.usage, SHORTEST)
+    allowed, used = 0.0, 0.0
+    if of == USER:
+        allowed, used = part(job.user, shares, everybody.users), user.usage / total
+    else:
+        allowed, used = part(job.group, group_shares, everybody.groups), group.usage / total
+    if of == BOTH:
+        among = part(job.user, shares, group.users)
+        own = user.usage / total
+        allowed, used = allowed * among, own + (used - own) * among
+    return used / allowed if allowed > 0.0 else math.inf
+
+
+def fairshare(job, clock, user, group, everybody, half_life=604800.0, of=USER, shares=(1.0,), group_shares=(1.0,)):
+    """Fair share: whose usage is least for their shares first, the order of Slurm's classic F = 2^(−U/S).
+
+    U is what was used of what all used, each processor-second counting half after a half-life; S the part of all
+    shares. `half_life`: that time [s], 0 for ever. `of`: whose usage and shares, `user`, `group`, or `both`: a user's
+    within the group. `shares`, `group_shares`: by number from 0; one for all is the same for all seen so far.
+    """
+    return overuse(job, user, group, everybody, of, shares, group_shares)
+
+
+@harness.jit
+def relative(number, table):
+    """Return a table's number relative to its greatest; one for all is the greatest."""
+    if len(table) == 1:
+        return 1.0
+    most = 0.0
+    for k in range(len(table)):
+        most = max(most, table[k])
+    return table[number] / most if 0 <= number < len(table) and most > 0.0 else 0.0
+
+
+def multifactor(
+    job,
+    clock,
+    user,
+    group,
+    everybody,
+    age=1000.0,
+    size=1000.0,
+    fairshare=10000.0,
+    partition=1000.0,
+    qos=0.0,
+    max_age=604800.0,
+    favor_small=False,
+    size_relative=False,
+    dampening=1.0,
+    half_life=604800.0,
+    of=USER,
+    shares=(1.0,),
+    group_shares=(1.0,),
+    partitions=(1.0,),
+    qualities=(1.0,),
+):
+    """Slurm's multifactor priority, highest first: the sum of factors between 0 and 1, each times its weight.
+
+    The weights are those of Slurm's own example of a configuration. `age`: of the time since submission, over `max_age`
+    [s], at most 1. `size`: of processors over those of the machine, or what is left of 1 with `favor_small`; with
+    `size_relative`, over the requested minutes too. `fairshare`: of 2^(−U/(S·`dampening`)), see `fairshare` for
+    `half_life`, `of`, `shares` and `group_shares`. `partition`, `qos`: of what the tables `partitions` and `qualities`
+    say of the job's partition and queue, by number, over their greatest.
+    """
+    waited = min(max(clock.now - job.submit, 0.0) / max_age, 1.0)
+    large = job.procs / clock.cores
+    if size_relative:
+        large /= max(job.estimate / 60.0, 1.0)
+    if favor_small:
+        large = 1.0 - large
+    fair = 2.0 ** -(overuse(job, user, group, everybody, of, shares, group_shares) / dampening)
+    priority = age * waited + size * large + fairshare * fair
+    return -(priority + partition * relative(job.partition, partitions) + qos * relative(job.queue, qualities))
+
+
+def queue_priority(job, clock, priority=(0.0,)):
+    """The queue of the highest priority first. `priority`: by number of the queue; what it does not name has 0."""
+    return -priority[job.queue] if 0 <= job.queue < len(priority) else 0.0
+
+
+#: No weight, share or priority of a queue may take back what another one gives.
+NOT_BELOW_ZERO = ("half_life", "shares", "group_shares")
+WEIGHTS = ("age", "size", "fairshare", "partition", "qos", "partitions", "qualities")
+
+
 @harness.hookimpl
 def order_queue():
     return [
@@ -100,4 +206,13 @@ def order_queue():
         harness.Order("sjf-width", sjf_width),
         harness.Order("ljf-width", ljf_width),
         *(harness.Order(score.__name__, score, varies=True) for score in (wfp3, unicef, expansion)),
+        harness.Order("queue-priority", queue_priority),
+        harness.Order("fairshare", fairshare, varies=True, choices=WHOSE, least=dict.fromkeys(NOT_BELOW_ZERO, 0.0)),
+        harness.Order(
+            "multifactor",
+            multifactor,
+            varies=True,
+            choices=WHOSE,
+            least=dict.fromkeys((*NOT_BELOW_ZERO, *WEIGHTS), 0.0) | {"max_age": 1.0, "dampening": SHORTEST},
+        ),
     ]

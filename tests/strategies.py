@@ -19,16 +19,16 @@ def workload(jobs, name="small"):
     rows = []
     for number, (submit, procs, work, estimate, *more) in enumerate(jobs, 1):
         row = {"job": number, "submit": submit, "procs": procs, "work": work, "estimate": estimate}
-        rows.append(row | {"memory": -1.0, "partition": -1, "user": -1, "cancel": NEVER} | (more[0] if more else {}))
+        whose = {"user": -1, "group": -1, "queue": -1}
+        rows.append(row | {"memory": -1.0, "partition": -1, "cancel": NEVER} | whose | (more[0] if more else {}))
     frame = pd.DataFrame(rows)
     frame = frame.astype(dict.fromkeys(("submit", "work", "estimate", "memory", "cancel"), float))
-    frame["group"] = frame["queue"] = -1
     frame["killed"] = False
     return Workload(name, frame, None, name)
 
 
 @st.composite
-def rows(draw, procs, *, most=12, memory=False, partitions=1, cancellations=False, shuffled=True):
+def rows(draw, procs, *, most=12, memory=False, partitions=1, cancellations=False, shuffled=True, whose=False):
     """Rows for `workload`: widths up to `procs`, estimates at least the work, gaps mostly of 0 or 1 second."""
     gap = st.sampled_from((0, 0, 0, 1, 1, 2, 5, 9))
     more = {}
@@ -36,6 +36,8 @@ def rows(draw, procs, *, most=12, memory=False, partitions=1, cancellations=Fals
         more["memory"] = st.sampled_from((-1.0, 1.0, 2.0, 3.0))
     if partitions > 1:
         more["partition"] = st.integers(-1, partitions - 1)
+    if whose:
+        more |= {key: st.integers(-1, 1) for key in ("user", "group", "queue")}
     if cancellations:
         more["cancel"] = st.one_of(st.just(NEVER), st.integers(0, 12))
     job = st.tuples(
@@ -71,7 +73,7 @@ def homogeneous(most=6):
     return st.one_of(multicore, st.builds(powered, st.integers(1, most)))
 
 
-def seeded_rows(seed, *, most=14, cancellations=True):
+def seeded_rows(seed, *, most=14, cancellations=True, whose=False):
     """Like `rows`, from a seed, and the number of processors: thousands of cases in no time."""
     dice = np.random.default_rng(seed)
     procs = int(dice.integers(1, 9))
@@ -86,5 +88,7 @@ def seeded_rows(seed, *, most=14, cancellations=True):
     made = []
     for k in order:
         extra = {"cancel": float(submit[k] + patience[k])} if cancellations else {}
+        if whose:
+            extra |= {key: int(dice.integers(-1, 2)) for key in ("user", "group", "queue")}
         made.append((int(submit[k]), int(width[k]), int(work[k]), int(estimate[k]), extra))
     return made, procs

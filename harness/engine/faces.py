@@ -55,6 +55,10 @@ class Face:
     def __setitem__(self, name: Any, value: Any) -> None:
         raise Misuse(changed(str(name)))
 
+    def __deepcopy__(self, memo: Any) -> "Face":
+        """Return the face itself: whatever it shows is the engine's, and there is only one."""
+        return self
+
 
 # The slot is taken out of the class: without these two nobody finds what is behind a face.
 _inside_of = Face.__dict__["_inside"].__get__

@@ -21,6 +21,9 @@ from harness.policy.counted import EVERYBODY, WHOSE, half_life_in
 from harness.policy.keyed import sizes
 from harness.policy.spec import Choice
 
+#: What may be new to a record when a job is submitted.
+NEW = (("user",), ("user", "group"), ("user", "queue"), ("group",), ("group", "queue"))
+
 #: The least that the factor of what was used at the origin may be; below it the origin moves on.
 FAINTEST = 1e-100
 
@@ -86,20 +89,24 @@ def add(state: Any, shares: Any, k: int, job: int, queued: int, running: int) ->
 
 
 @inner
+def come(share: Any, users: int, groups: int) -> None:
+    """Count a job that is submitted, and whether its user and its group are new to the record."""
+    share.submitted += 1
+    share.users += users
+    share.groups += groups
+
+
+@inner
 def tally(state: Any, job: int, submitted: int, queued: int, running: int) -> None:
     """Count a job that is submitted (1, else 0), begins or ceases to wait, begins or ceases to run (1, −1, else 0)."""
     decay(state)
     record = state.jobs[job]
     if submitted:
         first = state.firsts[job]
-        state.everybody[0].submitted += 1
-        state.everybody[0].users += first & 1
-        state.users[record.user].submitted += 1
-        state.users[record.user].users = 1
-        state.groups[record.group].submitted += 1
-        state.groups[record.group].users += first >> 1 & 1
-        state.queues[record.queue].submitted += 1
-        state.queues[record.queue].users += first >> 2 & 1
+        come(state.everybody[0], first & 1, first >> 3 & 1)
+        come(state.users[record.user], 1 - state.users[record.user].users, first >> 1 & 1)
+        come(state.groups[record.group], first >> 1 & 1, 1 - state.groups[record.group].groups)
+        come(state.queues[record.queue], first >> 2 & 1, first >> 4 & 1)
     add(state, state.users, record.user, job, queued, running)
     add(state, state.groups, record.group, job, queued, running)
     add(state, state.queues, record.queue, job, queued, running)
@@ -139,10 +146,10 @@ def keep_shares(view: Any, chosen: Mapping[str, Choice]) -> tuple[Any, Any]:
 
 
 def firsts(jobs: Any) -> "np.ndarray[Any, Any]":
-    """Tell of each job whether it is the first of its user: at all (1), in its group (2), in its queue (4)."""
+    """Tell of each job whether it is the first of what it has: of `NEW`, a bit for each."""
     found = np.zeros(len(jobs), np.int64)
     there = np.flatnonzero(jobs["status"] == layouts.PENDING)
-    for bit, keys in enumerate((["user"], ["user", "group"], ["user", "queue"])):
+    for bit, keys in enumerate(NEW):
         _, first = np.unique(np.stack([jobs[key][there] for key in keys]), axis=1, return_index=True)
         found[there[first]] |= 1 << bit
     return found

@@ -160,7 +160,8 @@ SHARE = np.dtype(
         ("queued", "i8"),  # jobs that wait in the queue
         ("queued_procs", "i8"),  # … for so many processors
         ("submitted", "i8"),  # jobs so far
-        ("users", "i8"),  # who submitted them
+        ("users", "i8"),  # who submitted them …
+        ("groups", "i8"),  # … and in how many groups
         ("usage", "f8"),  # processor-seconds so far, each of which counts half after a half-life [s]
         ("balance", "f8"),  # what `usage` is worked out from
     ],

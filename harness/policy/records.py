@@ -173,7 +173,8 @@ class Share:
     queued: int  # jobs that wait in the queue
     queued_procs: int  # … for so many processors
     submitted: int  # jobs so far
-    users: int  # who submitted them
+    users: int  # who submitted them …
+    groups: int  # … and in how many groups
     usage: float  # processor-seconds so far, each of which counts half after a half-life [s]
     balance: float  # what `usage` is worked out from
 

@@ -28,6 +28,21 @@ ORDERS = {
     "f2": lambda j, m: math.sqrt(j.estimate) * j.procs + 25600 * math.log10(max(j.submit, 1)),
     "f3": lambda j, m: j.estimate * j.procs + 6860000 * math.log10(max(j.submit, 1)),
     "f4": lambda j, m: j.estimate * math.sqrt(j.procs) + 530000 * math.log10(max(j.submit, 1)),
+    # Without decay usage is whole, and users who have used alike are exactly equal.
+    "fairshare(half_life=0)": lambda j, m: m.used("user", j) / m.share("user", j),
+    "fairshare(half_life=0, of=group, group_shares=[3, 1])": lambda j, m: (
+        m.used("group", j) / {0: 0.75, 1: 0.25}[j.group] if j.group >= 0 else math.inf
+    ),
+    "multifactor(half_life=0, max_age=50, fairshare=2000, qos=500, qualities=[1, 4])": lambda j, m: (
+        -(
+            1000 * min((m.now - j.submit) / 50, 1)
+            + 1000 * (j.procs / m.procs)
+            + 2000 * 2 ** -(m.used("user", j) / m.share("user", j))
+            + 1000
+            + 500 * {-1: 0, 0: 0.25, 1: 1}[j.queue]
+        )
+    ),
+    "queue-priority(priority=[3, 8])": lambda j, m: {-1: 0, 0: -3, 1: -8}[j.queue],
 }
 
 
@@ -39,6 +54,9 @@ class Job:
     work: int
     estimate: int
     cancel: float = math.inf
+    user: int = -1
+    group: int = -1
+    queue: int = -1
     done: int = 0  # work before the current stretch in service
     since: int | None = None  # when the current stretch began, in virtual time as all that is planned
     start: int | None = None
@@ -82,6 +100,8 @@ class Machine:
     down: set = field(default_factory=set)
     upset: bool = False  # an event changed something at this instant
     window: float = math.inf  # how far ahead plans look
+    submitted: list = field(default_factory=list)
+    stays: list = field(default_factory=list)  # [job, from when, until when] on processors
 
     @property
     def up(self):
@@ -95,6 +115,20 @@ class Machine:
     def left(self):
         """The work of everyone by the estimates."""
         return sum(job.left(self.virtual) for job in self.waiting + self.running)
+
+    def used(self, whose, job):
+        """What part of all that was used is the job's user's, say."""
+        areas = [
+            (other, other.procs * ((self.now if end is None else end) - begun)) for other, begun, end in self.stays
+        ]
+        ours = sum(area for other, area in areas if getattr(other, whose) == getattr(job, whose))
+        return ours / max(sum(area for _, area in areas), 1e-3)
+
+    def share(self, whose, job):
+        return 1.0 / max(len({getattr(other, whose) for other in self.submitted}), 1)
+
+    def leaves(self, job):
+        next(stay for stay in self.stays if stay[0] is job and stay[2] is None)[2] = self.now
 
     def when(self, virtual):
         return self.now + (virtual - self.virtual) / self.rate if self.rating else virtual
@@ -116,6 +150,7 @@ class Machine:
         job.cores = tuple(core for core in range(self.procs) if core not in taken)[: job.procs]
         self.waiting.remove(job)
         self.running.append(job)
+        self.stays.append([job, self.now, None])
         job.since = self.virtual
         if job.start is None:
             job.start = self.now
@@ -123,11 +158,13 @@ class Machine:
     def suspend(self, job):
         job.done = job.served(self.virtual)
         job.since = None
+        self.leaves(job)
         self.running.remove(job)
         self.waiting.append(job)
 
     def interrupt(self, job, requeue):
         """End a running job from outside, or let it begin again."""
+        self.leaves(job)
         self.running.remove(job)
         if requeue:
             job.done, job.start, job.reserved, job.interrupted = 0, None, None, True
@@ -375,6 +412,7 @@ def one_instant(machine, future, rule, happening):
     now = machine.now
     machine.completed = [job for job in machine.running if job.ends() == machine.virtual]
     for job in machine.completed:
+        machine.leaves(job)
         machine.running.remove(job)
         job.early = machine.virtual < job.planned()
         job.end, job.done, job.since = now, job.work, None
@@ -393,6 +431,7 @@ def one_instant(machine, future, rule, happening):
         job = future.pop(0)
         if job.procs > machine.procs:
             continue
+        machine.submitted.append(job)
         if job.cancel <= now:
             job.end = now
         else:

@@ -36,13 +36,14 @@ def recount(state, belongs):
         sum(job.procs for job in waiting),
         len(ours),
         len({job.user for job in ours}),
+        len({job.group for job in ours}),
     )
 
 
 def counted(share):
     return (
         *(share.running, share.running_procs, share.running_nodes),
-        *(share.queued, share.queued_procs, share.submitted, share.users),
+        *(share.queued, share.queued_procs, share.submitted, share.users, share.groups),
     )
 
 
@@ -123,10 +124,7 @@ def jobs(draw, most=14):
         patience = draw(st.sampled_from((NEVER, NEVER, NEVER, 0, 3, 12)))
         row = (now, draw(st.integers(1, 5)), work, work + draw(st.integers(0, 5)), whose | {"cancel": now + patience})
         made.append(row)
-    made = workload(made)
-    for key in ("group", "queue"):  # which the helper sets for all
-        made.jobs[key] = draw(st.lists(st.integers(-1, 2), min_size=len(made.jobs), max_size=len(made.jobs)))
-    return made
+    return workload(made)
 
 
 NAP = SleepState("nap", watts=1.0, down=1.0, up=2.0, down_energy=1.0, up_energy=1.0)

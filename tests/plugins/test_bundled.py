@@ -69,7 +69,13 @@ def test_states_its_rule(policy):
 
 # ---------------------------------------------------------------- orders, by hand
 
-LATE = {"procs": 8, "submit": 1000.0, "estimate": 100.0, "left": 40.0}  # seen at second 1300: it has waited 300 s
+LATE = {
+    "procs": 8,
+    "submit": 1000.0,
+    "estimate": 100.0,
+    "left": 40.0,
+    "queue": 1,
+}  # seen at second 1300: it has waited 300 s
 
 SCORES = [
     ("fcfs", {}, 1000),
@@ -88,6 +94,8 @@ SCORES = [
     ("f2", {}, 10 * 8 + 25600 * 3),
     ("f3", {}, 100 * 8 + 6860000 * 3),
     ("f4", {}, 100 * math.sqrt(8) + 530000 * 3),
+    ("queue-priority", {"priority": [1, 7]}, -7),
+    ("queue-priority", {"priority": [1]}, 0),
 ]
 
 
@@ -104,8 +112,64 @@ def test_a_job_of_one_processor_counts_as_two_in_unicef():
 
 @pytest.mark.parametrize("name", OFFERED["order_queue"])
 def test_the_first_second_and_estimates_of_nothing_give_numbers(name):
-    job = SimpleNamespace(**LATE | {"submit": 0.0, "estimate": 0.0, "left": 0.0, "procs": 1})
-    assert math.isfinite(OFFERED["order_queue"][name].function(job, SimpleNamespace(now=0.0)))
+    job = SimpleNamespace(**LATE | WHOSE | {"submit": 0.0, "estimate": 0.0, "left": 0.0, "procs": 1})
+    nobody = SimpleNamespace(usage=0.0, users=1, groups=1)
+    policy = OFFERED["order_queue"][name]
+    score = policy.function(job, SimpleNamespace(now=0.0, cores=8), **dict.fromkeys(policy.extras, nobody))
+    assert math.isfinite(score)
+
+
+# ---------------------------------------------------------------- shares, by hand
+
+WHOSE = {"user": 1, "group": 0, "queue": 2, "partition": 1}
+USED = {
+    "user": SimpleNamespace(usage=20.0, users=1, groups=1),
+    "group": SimpleNamespace(usage=45.0, users=2, groups=1),
+    "everybody": SimpleNamespace(usage=100.0, users=4, groups=3),
+}
+
+
+def shares(name, **values):
+    clock = SimpleNamespace(now=1300.0, cores=32)
+    return OFFERED["order_queue"][name].function(SimpleNamespace(**LATE | WHOSE), clock, **USED, **values)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, 0.2 / (1 / 4)),
+        ({"shares": [5.0, 3.0, 2.0]}, 0.2 / 0.3),
+        ({"shares": [1.0, 0.0]}, math.inf),  # no shares at all …
+        ({"shares": [1.0, 1.0], "of": 1}, 0.45 / (1 / 3)),
+        ({"of": 1, "group_shares": [1.0, 1.0]}, 0.45 / 0.5),
+        # The effective usage of a user in an account: its own, and its part of what the others of the account used.
+        ({"of": 2}, (0.2 + (0.45 - 0.2) / 2) / (1 / 3 / 2)),
+        ({"of": 2, "shares": [30.0, 10.0], "group_shares": [1.0, 1.0]}, (0.2 + 0.25 * 0.25) / (0.5 * 0.25)),
+    ],
+)
+def test_fair_share_is_slurm_s_classic_one(values, expected):
+    assert shares("fairshare", **values) == pytest.approx(expected)
+    fair = -shares("multifactor", age=0.0, size=0.0, partition=0.0, fairshare=1.0, dampening=2.0, **values)
+    assert fair == pytest.approx(2.0 ** -(expected / 2.0))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"age": 7.0, "max_age": 3000.0}, 7 * 300 / 3000),
+        ({"age": 7.0, "max_age": 30.0}, 7),
+        ({"size": 7.0}, 7 * 8 / 32),
+        ({"size": 7.0, "favor_small": True}, 7 * 24 / 32),
+        ({"size": 7.0, "size_relative": True}, 7 * (8 / 32) / (100 / 60)),
+        ({"partition": 7.0}, 7),
+        ({"partition": 7.0, "partitions": [10.0, 4.0, 5.0]}, 7 * 0.4),
+        ({"qos": 7.0, "qualities": [10.0, 4.0, 5.0]}, 7 * 0.5),
+        ({"qos": 7.0, "qualities": [10.0, 4.0]}, 0),
+    ],
+)
+def test_the_priority_is_slurm_s_sum_of_weighted_factors(values, expected):
+    nothing = dict.fromkeys(("age", "size", "fairshare", "partition", "qos"), 0.0)
+    assert -shares("multifactor", **nothing | values) == pytest.approx(expected)
 
 
 # ---------------------------------------------------------------- starts, by hand
