@@ -19,9 +19,13 @@ from harness.workload.delimited import names_of, numbered, read_delimited
 from harness.workload.log import SWF_COLUMNS, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
+from harness.workload.sacct_asked import Asked
 from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, attempt, mend_with, state_word
 
 Floats = npt.NDArray[np.float64]
+
+#: Columns of names → what the header calls what their numbers stand for.
+_NAMED = {"Cluster": "Computer", "QOS": "Queue", "Partition": "Partition", "Account": "Account"}
 
 
 def is_sacct(path: str) -> bool:
@@ -33,6 +37,8 @@ def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bo
     """Read the jobs of a dump of sacct; steps of jobs are left out and counted.
 
     Processors are CPUs: `ReqCPUS` as requested, `AllocCPUS` or `NCPUS` as used; nodes where there is nothing else.
+    What jobs ask for besides (`asked.py`) is in `Constraints`, `ReqTRES`, `ReqNodes` and `SubmitLine`: so many nodes,
+    features, GPUs and other resources, licences, nodes to themselves; and the job after which they may begin.
     Submit times count from the first. Names of users, groups, queues (QOS) and partitions become numbers, in the
     order in which they appear. A malformed line stops the reading with its number; with `lenient` it is skipped.
     """
@@ -49,14 +55,17 @@ def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bo
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
     table, steps = read_delimited(content, path, "|", lenient=lenient, only=READERS, mend=mend_with)
     missing = [name for name in ("Submit", "State") if name not in table]
-    if missing or not set(table) & {"Elapsed", "ElapsedRaw"}:
-        raise HarnessError(f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed: Submit, State, Elapsed")
+    if missing or not (set(table) & {"Elapsed", "ElapsedRaw"} or {"Start", "End"} <= set(table)):
+        raise HarnessError(
+            f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed: Submit, State, Elapsed (or Start and End)"
+        )
     dump = _Dump(table, path, lenient, list(steps))
     dump.leave_out_steps()
     dump.read_cells()
     jobs = _jobs(dump)
-    frame = pd.DataFrame({name: canonical(jobs[name]) for name in SWF_COLUMNS})
-    header = _header(dump)
+    asked = _asked(dump, jobs)
+    frame = pd.DataFrame({name: canonical(values) for name, values in jobs.items()})
+    header = (*_header(dump), *asked.constraints.header)
     return CachedReading(frame, header, tuple(dump.steps), content_digest(frame, header))
 
 
@@ -126,7 +135,9 @@ def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
     states = dump.table["State"].map(state_word)
     unfinished = states.isin(UNFINISHED).to_numpy(dtype=np.bool_)
     dump.note("unfinished", unfinished.sum(), "still pending or running: runtime unknown")
-    run = np.where(unfinished, np.nan, dump.first_of("ElapsedRaw", "Elapsed"))
+    elapsed = dump.first_of("ElapsedRaw", "Elapsed")
+    elapsed = np.where(np.isnan(elapsed), dump.first_of("End") - dump.first_of("Start"), elapsed)
+    run = np.where(unfinished, np.nan, elapsed)
     nodes, used = dump.first_of("AllocNodes", "NNodes"), dump.first_of("AllocCPUS", "NCPUS")
     requested = dump.first_of("ReqCPUS")
     if not set(dump.numbers) & {"ReqCPUS", "AllocCPUS", "NCPUS"}:
@@ -153,6 +164,25 @@ def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
     return {name: np.where(np.isnan(values), -1, values) for name, values in jobs.items()}
 
 
+def _asked(dump: _Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
+    """Add to the columns of a log what else the jobs asked for, and whose they are beyond what a log has room for."""
+    procs = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"])
+    asked = Asked(dump.table, procs, dump.first_of("ReqNodes"), str(dump.path))
+    jobs |= asked.columns
+    if "node_memory" in jobs:
+        jobs["memory"] = np.where(jobs["node_memory"] > 0, -1, jobs["memory"])  # said once
+    if set(jobs["job"]) >= set(asked.preceding[asked.preceding > 0]):
+        jobs["preceding"] = np.where(asked.preceding > 0, asked.preceding, -1)
+    if "Account" in dump.table and set(dump.table) & {"Group", "GID"}:
+        jobs["x_account"] = dump.numbered("Account")
+    if (arrays := dump.first_of("ArrayJobID")).size and (arrays > 0).any():
+        jobs["x_array"] = np.where(arrays > 0, arrays, -1)
+    dump.note(
+        "constraints", asked.constraints.beyond, f"say more than features, as {asked.constraints.example!r}: not heeded"
+    )
+    return asked
+
+
 def _job_numbers(dump: _Dump) -> npt.NDArray[Any]:
     """Return Slurm's own numbers; from 1 where jobs of an array share one, and there is no other."""
     numbers = dump.first_of("JobIDRaw", "JobID")
@@ -177,7 +207,7 @@ def _header(dump: _Dump) -> tuple[str, ...]:
     """Return what an SWF file made of this dump would say."""
     lines = [f"; UnixStartTime: {dump.numbers['Submit'].min():.0f}", "; TimeZoneString: UTC"]
     lines.append("; Note: read from sacct, whose local times are taken as they are")
-    for name, field in (("Cluster", "Computer"), ("QOS", "Queue"), ("Partition", "Partition")):
+    for name, field in _NAMED.items():
         if name in dump.table:
             texts = [text for text in pd.unique(dump.table[name]) if text]
             numbered = field != "Computer"

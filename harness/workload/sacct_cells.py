@@ -65,7 +65,7 @@ def _count(text: str) -> float:
     return float(int(text))
 
 
-def _kilobytes(text: str) -> float:
+def kilobytes(text: str) -> float:
     """Return KB of `2800Mc`, `187000M`, `500G`, `0n`, whatever it is per."""
     match = _MEMORY.fullmatch(text)
     if match is None:
@@ -100,15 +100,16 @@ def _exit_code(text: str) -> float:
 #: How the cells of the columns that are used are read; None is text.
 READERS: dict[str, Callable[[str], float] | None] = {
     **dict.fromkeys(("JobID", "JobIDRaw"), _job),
-    **dict.fromkeys(("Submit", "Start"), _instant),
+    **dict.fromkeys(("Submit", "Start", "End"), _instant),
     "Elapsed": _duration,
     "ElapsedRaw": _count,
-    **dict.fromkeys(("ReqCPUS", "AllocCPUS", "NCPUS", "AllocNodes", "NNodes"), _count),
+    **dict.fromkeys(("ReqCPUS", "AllocCPUS", "NCPUS", "AllocNodes", "NNodes", "ReqNodes", "ArrayJobID"), _count),
     "Timelimit": _duration,
     "TimelimitRaw": _minutes,
-    "ReqMem": _kilobytes,
+    "ReqMem": kilobytes,
     "State": _state,
     **dict.fromkeys(("User", "UID", "Group", "GID", "Account", "QOS", "Partition", "Cluster"), None),
+    **dict.fromkeys(("Constraints", "ReqTRES", "SubmitLine"), None),
 }
 
 # Mending: names of jobs, constraints and the like may contain the character that separates the cells.
@@ -121,7 +122,7 @@ _FREE = ("AdminComment", "Comment", "Constraints", "Container", "JobName", "Reas
 _SHAPES: dict[str, Callable[[str], float]] = {
     **dict.fromkeys(("CPUTimeRAW", "DBIndex", "NTasks", "Priority", "QOSRAW", "UID", "GID"), _count),
     **dict.fromkeys(("CPUTime", "Suspended", "TotalCPU"), _duration),
-    **dict.fromkeys(("Eligible", "End"), _instant),
+    "Eligible": _instant,
     "ExitCode": _exit_code,
 }
 _NEVER_EMPTY = ("JobID", "JobIDRaw", "Submit", "State", "Elapsed", "NCPUS", "NNodes", "AllocCPUS")
@@ -148,7 +149,8 @@ def mend_with(names: list[str]) -> Mend:
                 for end in range(taken + 1, taken + 2 + most):
                     cell = " ".join(cells[taken:end])
                     if fits(place, cell):
-                        longer.setdefault((end, (*used, cell) if name in READERS else used), [*line, cell])
+                        matters = name in READERS and name not in _FREE
+                        longer.setdefault((end, (*used, cell) if matters else used), [*line, cell])
             readings = longer
         whole = [line for (taken, _), line in readings.items() if taken == len(cells)]
         return whole[0] if len(whole) == 1 else None

@@ -1,0 +1,159 @@
+"""What Slurm's accounting says that jobs asked for besides processors and memory: TRES, constraints, command lines."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.workload.asked import NEEDS, Constraints, is_asked
+from harness.workload.sacct_cells import kilobytes
+
+Floats = npt.NDArray[np.float64]
+
+#: Options of sbatch, srun and salloc that are heeded, by their long names.
+_SHORT = {"N": "nodes", "c": "cpus-per-task", "C": "constraint", "L": "licenses", "d": "dependency"}
+_HEEDED = (*_SHORT.values(), "ntasks-per-node", "exclusive", "mem", "gres")
+
+_COUNTABLE = re.compile(r"(gres|license|bb)/(.+)")
+_MULTIPLES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
+
+
+def options_of(line: str) -> dict[str, str]:
+    """Return the options that are heeded on a command line of sbatch, srun or salloc, by their long names."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    found: dict[str, str] = {}
+    name = ""
+    for word in words[1:]:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            found[name] = value
+            name = "" if equals or name == "exclusive" else name
+        elif word.startswith("-") and len(word) > 1:
+            name = _SHORT.get(word[1], word[1])
+            found[name] = word[2:].removeprefix("=")
+            name = "" if word[2:] else name
+        elif name:
+            found[name], name = word, ""
+        else:
+            break  # the program, and what is its own
+    return {name: value for name, value in found.items() if name in _HEEDED}
+
+
+def countables_of(text: str) -> Iterator[tuple[str, str, float]]:
+    """Yield (kind, name, number) of each countable in a cell of TRES: `gres/gpu=2`, `license/matlab=1`, `node=2`."""
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]?)", number)
+        if not match:
+            continue
+        count = float(match[1]) * _MULTIPLES[match[2]]
+        if known := _COUNTABLE.fullmatch(name):
+            yield known[1], known[2], count
+        elif name == "node":
+            yield "node", "node", count
+
+
+def gres_of(text: str) -> dict[str, float]:
+    """Return how many of each resource `gpu:2,nvme:tesla:1` asks for on each node."""
+    found: dict[str, float] = {}
+    for part in filter(None, text.split(",")):
+        name, *rest = part.removeprefix("gres:").split(":")
+        number = rest[-1] if rest and rest[-1].isdigit() else "1"
+        found[name] = found.get(name, 0) + float(number)
+    return found
+
+
+class Asked:
+    """What the jobs of a dump asked for, column by column; NaN where it is not known."""
+
+    def __init__(self, table: pd.DataFrame, procs: Floats, requested_nodes: Floats, where: str) -> None:
+        self.table = table
+        self.procs = procs
+        self.needs: dict[str, Floats] = {}
+        lines = self._each("SubmitLine", options_of) or [{} for _ in procs]
+        cells = self._each("ReqTRES", lambda text: list(countables_of(text))) or [[] for _ in procs]
+        self.nodes = np.array([_nodes(line, width) for line, width in zip(lines, procs, strict=True)])
+        counted = np.array([next((n for kind, _, n in cell if kind == "node"), np.nan) for cell in cells])
+        self.asked_nodes = np.fmax(np.where(np.isnan(counted), requested_nodes, counted), 1)
+        unsaid = np.isnan(self.nodes) & (self.asked_nodes > 1)
+        self.nodes[unsaid] = self.asked_nodes[unsaid]
+        self._count(lines, cells)
+        self.exclusive = np.array([1.0 if line.get("exclusive", "=") == "" else np.nan for line in lines])
+        self.node_memory = np.array([_memory(line.get("mem", "")) for line in lines])
+        self.preceding = np.array([_preceding(line.get("dependency", "")) for line in lines])
+        # What separates cells separates features too: where a line was mended, there is a blank instead.
+        texts = self._each("Constraints", lambda text: text.strip().removeprefix("(null)").replace(" ", "|"))
+        said = [line.get("constraint", "") for line in lines]
+        self.constraints = Constraints([text or said[k] for k, text in enumerate(texts or said)], where)
+
+    def _each(self, column: str, reader: Callable[[str], Any]) -> list[Any]:
+        """Read every different cell of a column once; nothing if there is no such column."""
+        if column not in self.table:
+            return []
+        codes, texts = pd.factorize(self.table[column])
+        read = [reader(text) for text in texts]
+        return [read[code] for code in codes]
+
+    def _count(self, lines: list[dict[str, str]], cells: list[list[tuple[str, str, float]]]) -> None:
+        """Fill `needs`: what is on nodes by node, licences and burst buffers by job."""
+        for k, (line, cell) in enumerate(zip(lines, cells, strict=True)):
+            by_node = gres_of(line.get("gres", ""))
+            on_nodes = {name: count for kind, name, count in cell if kind == "gres"}
+            for name, count in on_nodes.items():
+                if name not in by_node:
+                    self._put(k, name, np.ceil(count / self.asked_nodes[k]))
+                    if np.isnan(self.nodes[k]):  # the total is that of so many nodes
+                        self.nodes[k] = self.asked_nodes[k]
+            for name, count in by_node.items():
+                self._put(k, name, count)
+            if not any(kind == "license" for kind, _, _ in cell):
+                for name, count in gres_of(line.get("licenses", "")).items():
+                    self._put(k, name, count)
+            for kind, name, count in cell:
+                if kind != "gres":
+                    self._put(k, name if kind == "license" else f"{kind}/{name}", count)
+
+    def _put(self, job: int, name: str, count: float) -> None:
+        column = NEEDS + name
+        if count > 0 and name != "node" and not name.endswith("/node") and is_asked(column):
+            self.needs.setdefault(column, np.full(len(self.procs), np.nan))[job] = count
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of a log in which some job asks for something."""
+        all_of_them = {"nodes": self.nodes, "exclusive": self.exclusive, "node_memory": self.node_memory, **self.needs}
+        return {name: np.where(np.isnan(v), -1, v) for name, v in all_of_them.items() if (v > 0).any()} | (
+            self.constraints.columns
+        )
+
+
+def _nodes(line: dict[str, str], procs: float) -> float:
+    """Return the number of nodes that a command line asks for: exactly so many, or so many tasks on each."""
+    if line.get("nodes", "").isdigit():
+        return float(line["nodes"])
+    if line.get("ntasks-per-node", "").isdigit() and procs > 0:
+        cores = line.get("cpus-per-task", "")
+        each = int(line["ntasks-per-node"]) * (int(cores) if cores.isdigit() else 1)
+        return float(np.ceil(procs / each)) if each > 0 else np.nan
+    return np.nan
+
+
+def _memory(text: str) -> float:
+    """Return KB of `--mem`, which is per node; in megabytes where no unit is given. None is 0: all of a node's."""
+    try:
+        return kilobytes(text) or np.nan
+    except ValueError:
+        return np.nan
+
+
+def _preceding(text: str) -> float:
+    """Return the job after which a job may begin, NaN if it waits for none, or for several."""
+    found = re.fullmatch(r"after(?:any|ok|notok|corr)?:(\d+)", text)
+    return float(found[1]) if found else np.nan

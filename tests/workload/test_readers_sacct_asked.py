@@ -1,0 +1,110 @@
+"""What jobs asked for besides processors is read from what sacct prints: TRES, constraints, command lines."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.workload.asked import features_of, names_in
+from harness.workload.sacct import read_sacct
+from harness.workload.sacct_asked import gres_of, options_of
+
+HEAD = "JobIDRaw|Submit|Start|End|TimelimitRaw|ReqCPUS|ReqMem|Partition|Constraints|ReqTRES|State|NodeList|SubmitLine"
+JOB = (
+    "{job}|2026-01-01T08:00:00|2026-01-01T08:00:05|2026-01-01T08:00:25|10|4|8G|{partition}|{constraint}|{tres}|"
+    "COMPLETED|n1|{line}"
+)
+PLAIN = {"partition": "batch", "constraint": "", "tres": "billing=4,cpu=4,mem=8G,node=1", "line": "sbatch job.sh"}
+
+
+@pytest.fixture
+def jobs(tmp_path: Path):
+    """The jobs of a dump with these differences to a plain one, and the header."""
+
+    def read(*changes: dict[str, str]):
+        path = tmp_path / "dump.log"
+        lines = [JOB.format(job=k, **(PLAIN | change)) for k, change in enumerate(changes, 1)]
+        path.write_text("\n".join((HEAD, *lines, "")))
+        log = read_sacct(path, cache=False)
+        return log.jobs, log.header
+
+    return read
+
+
+def test_a_job_that_asks_for_nothing_is_read_as_before(jobs) -> None:
+    frame, _ = jobs({})
+    assert list(frame.columns) == list(frame.columns[:18])
+    assert frame[["run", "estimate", "procs", "memory"]].iloc[0].tolist() == [20, 600, 4, 2 * 1024**2]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"tres": "cpu=4,node=2"}, {"nodes": 2}),
+        ({"line": "sbatch -N 2 -n 4 job.sh --nodes=7"}, {"nodes": 2}),
+        ({"line": "sbatch --ntasks-per-node=2 job.sh"}, {"nodes": 2}),
+        ({"tres": "cpu=4,gres/gpu=6,gres/gpu:a100=6,node=2"}, {"nodes": 2, "needs_gpu": 3, "needs_gpu:a100": 3}),
+        ({"tres": "cpu=4,gres/gpu=2,node=1"}, {"nodes": 1, "needs_gpu": 2}),
+        ({"tres": "cpu=4,gres/gpu=2,node=1", "line": "sbatch --gres=gpu:2 x"}, {"needs_gpu": 2}),
+        ({"tres": "cpu=4,license/matlab=2,node=1"}, {"needs_matlab": 2}),
+        ({"line": "sbatch -L matlab:3,ansys job.sh"}, {"needs_matlab": 3, "needs_ansys": 1}),
+        ({"line": "sbatch --exclusive job.sh"}, {"exclusive": 1}),
+        ({"line": "sbatch --exclusive=user job.sh"}, {}),
+        ({"line": "sbatch job.sh --exclusive"}, {}),
+        ({"line": "sbatch --mem=2G job.sh"}, {"node_memory": 2 * 1024**2}),
+        ({"constraint": "intel&gpu"}, {"features": 3}),
+        ({"constraint": "intel|amd"}, {"any_feature": 3}),
+        ({"line": "sbatch -C intel job.sh"}, {"features": 1}),
+    ],
+)
+def test_what_a_job_asks_for(jobs, change: dict[str, str], found: dict[str, int]) -> None:
+    frame, _ = jobs(change, {})
+    asked = frame.columns[18:]
+    assert {name: value for name, value in frame.loc[0, asked].to_dict().items() if value > 0} == found
+    assert not (frame.loc[1, asked] > 0).any()
+
+
+def test_names_are_in_the_header(jobs) -> None:
+    frame, header = jobs({"constraint": "new&big", "partition": "debug"}, {"constraint": "big"})
+    assert names_in(header, "Feature") == {1: "new", 2: "big"}
+    assert names_in(header, "Partition") == {1: "debug", 2: "batch"}
+    assert frame["features"].tolist() == [3, 2]
+
+
+def test_who_waits_for_whom(jobs) -> None:
+    frame, _ = jobs({}, {"line": "sbatch -d afterok:1 job.sh"}, {"line": "sbatch --dependency=after:1:2 job.sh"})
+    assert frame["preceding"].tolist() == [-1, 1, -1]
+
+
+def test_constraints_that_say_more_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "dump.log"
+    path.write_text(HEAD + "\n" + JOB.format(job=1, **(PLAIN | {"constraint": "[a*2&b*1]"})) + "\n")
+    (step,) = [step for step in read_sacct(path, cache=False).reading if step.name == "constraints"]
+    assert step.jobs == 1
+    assert "'[a*2&b*1]'" in step.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a", (["a"], [])),
+        ("a&b&c", (["a", "b", "c"], [])),
+        ("a|b", ([], ["a", "b"])),
+        ("(a|b)", ([], ["a", "b"])),
+        ("a&(b|c)", (["a"], ["b", "c"])),
+        ("(b|c)&a", (["a"], ["b", "c"])),
+        ("(a|b)&(c|d)", None),
+        ("a|b&c", None),
+        ("[a|b]", None),
+        ("a*2", None),
+    ],
+)
+def test_constraints(text: str, found: object) -> None:
+    assert features_of(text) == found
+
+
+def test_command_lines() -> None:
+    assert options_of("srun -N2 -c 4 --mem=10 -p long -J 'a b' ./run -N 3") == {
+        "nodes": "2", "cpus-per-task": "4", "mem": "10",
+    }  # fmt: skip
+    assert options_of("sbatch --wrap 'unbalanced") == {}
+    assert gres_of("gpu:a100:2,nvme") == {"gpu": 2, "nvme": 1}
