@@ -143,6 +143,8 @@ def _screen(about: "Description") -> list[str]:
         about.source,
         _when(about),
         _load(about),
+        "says: " + (", ".join(_told(*found) for found in about.said.items()) or "nothing else"),
+        *(["does not say: " + ", ".join(about.unsaid)] if about.unsaid else []),
         "ended: " + ", ".join(f"{name} {count:,}" for name, count in about.statuses.items()),
         "",
         render(("", "jobs", "least", "25 %", "median", "75 %", "most", "mean"), rows, "table"),
@@ -152,6 +154,13 @@ def _screen(about: "Description") -> list[str]:
         *(f"! {h.name}: {h.jobs:,} jobs ({h.detail})" for h in about.hazards),
         *([] if about.hazards else ["nothing found that may mislead"]),
     ]
+
+
+def _told(name: str, found: tuple[int, int]) -> str:
+    """Return a column with how many jobs say something in it; how many different things, where they are names."""
+    jobs, different = found
+    names = name in ("user", "group", "queue", "partition", "features", "x_account")
+    return f"{name} {jobs:,}" + (f" ({different:,} different)" if names else "")
 
 
 def _when(about: "Description") -> str:

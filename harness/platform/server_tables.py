@@ -1,10 +1,11 @@
-"""Tables of servers, told apart by their header: SPEC's own export, or the small one of the PEAS paper."""
+"""Tables of servers, told apart by their header: SPEC's own export, the small one of the PEAS paper, lists of nodes."""
 
 from pathlib import Path
 
 from harness.disk.stored import suffix_of, unpacked_name
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
+from harness.platform.node_lists import is_node_list, node_list
 from harness.platform.rows import read_rows
 from harness.platform.servers import Servers
 from harness.platform.small_table import small_table_servers
@@ -35,8 +36,10 @@ def read_platform_table(path: str | Path, *, whole_watts: bool = False, whole_nu
     Of the small table, `whole_watts` rounds the watts of a core down; `whole_numbers` that, the operations per second
     of a core, their mean, and runtimes to the nearest second: the arithmetic of the PEAS paper.
     """
-    servers = read_servers(path, whole_watts=whole_watts or whole_numbers, whole_ops=whole_numbers)
     name = unpacked_name(path).removesuffix(".csv")
+    if suffix_of(path) == ".csv" and not whole_watts and not whole_numbers and is_node_list(table := read_rows(path)):
+        return node_list(table, name)
+    servers = read_servers(path, whole_watts=whole_watts or whole_numbers, whole_ops=whole_numbers)
     if whole_watts or whole_numbers:
         name += f"({'whole_numbers' if whole_numbers else 'whole_watts'}=true)"
     about = "one node of each server in the table"

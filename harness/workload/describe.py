@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.workload.log import Log, LoggedStatus, Step
+from harness.workload.asked import ASKED_COLUMNS, NEEDS
+from harness.workload.log import SWF_COLUMNS, Log, LoggedStatus, Step
 from harness.workload.occupation import Occupation, periods
 from harness.workload.wall_clock import WallClock
 
@@ -23,6 +24,9 @@ STATUSES = {
 }
 
 Floats = npt.NDArray[np.float64]
+
+#: What a replay or a policy may want of a log besides what there must be.
+_WISHED = ("wait", "estimate", "memory", "user", "group", "queue", "partition", "preceding")
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,8 @@ class Description:
     arrivals_by_hour: tuple[int, ...]
     arrivals_by_weekday: tuple[int, ...]  # Monday first; if no date is known, days 1 to 7 from time 0
     hazards: tuple[Step, ...]
+    said: dict[str, tuple[int, int]]  # column → jobs that say it, and how many different things …
+    unsaid: tuple[str, ...]  # … and what no job says
 
 
 def describe(log: Log, procs: int | None = None) -> Description:
@@ -74,6 +80,7 @@ def describe(log: Log, procs: int | None = None) -> Description:
     beyond = clock.beyond(submit)
     if beyond:
         clock = WallClock(None, clock.zone)
+    said = {name: _said(name, values) for name, values in column.items() if name in _WISHED or name not in SWF_COLUMNS}
     begin = datetime.fromtimestamp(clock.start + submit.min(), clock.zone) if clock.start and submit.size else None
     return Description(
         name=log.name,
@@ -105,7 +112,16 @@ def describe(log: Log, procs: int | None = None) -> Description:
             *_hazards(log, column, width, procs),
             *_schedule_hazards(Occupation.of(log.jobs), procs),
         ),
+        said={name: found for name, found in said.items() if found[0]},
+        unsaid=tuple(name for name in (*_WISHED, *ASKED_COLUMNS[:-1]) if not said.get(name, (0, 0))[0])
+        + (() if any(name.startswith(NEEDS) for name in said) else (f"{NEEDS}…",)),
     )
+
+
+def _said(name: str, values: Floats) -> tuple[int, int]:
+    """Return how many jobs say something in a column, and how many different things."""
+    known = values[values > 0] if name in ("estimate", "memory") or name not in SWF_COLUMNS else values[values >= 0]
+    return len(known), len(np.unique(known))
 
 
 def _spread(name: str, unit: str, values: Floats) -> Spread:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from harness.disk.stored import first_line, stored_bytes, unpacked
 from harness.errors import HarnessError
+from harness.workload.asked import Constraints
 from harness.workload.delimited import names_of, numbered, read_delimited
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log, LoggedStatus, Step
@@ -32,6 +33,7 @@ class Cells:
     table: pd.DataFrame
     path: Path
     steps: list[Step] = field(default_factory=list)
+    header: tuple[str, ...] = ()  # what its numbers stand for
 
     def note(self, name: str, jobs: Any, detail: str) -> None:
         """Write down what was done, if it was."""
@@ -99,7 +101,7 @@ def _lumos(cells: Cells) -> dict[str, Any]:
 def _eagle(cells: Cells) -> dict[str, Any]:
     """Return the columns of a log: as wide as the processors asked for."""
     submit = cells.instant("submit_time")
-    cells.note("GPUs", (cells.number("gpus_req") > 0).sum(), "jobs that ask for GPUs: not replayed")
+    nodes = cells.number("nodes_req")
     cells.note(
         "memory", (cells.number("mem_req") > 0).sum(), "jobs that ask for memory, in a unit not said: not replayed"
     )
@@ -114,6 +116,8 @@ def _eagle(cells: Cells) -> dict[str, Any]:
         "group": cells.names("account"),
         "queue": cells.names("qos"),
         "partition": cells.names("partition"),
+        **asked_for("nodes", nodes),
+        **asked_for("needs_gpu", np.ceil(cells.number("gpus_req") / np.fmax(nodes, 1))),
     }
 
 
@@ -121,7 +125,12 @@ def _alibaba(cells: Cells) -> dict[str, Any]:
     """Return the columns of a log: as wide as the cores asked for, rounded up."""
     submit, scheduled = cells.number("creation_time"), cells.number("scheduled_time")
     procs = np.maximum(np.ceil(cells.number("cpu_milli") / 1000), 1)
-    cells.note("GPUs", (cells.number("num_gpu") > 0).sum(), "pods that ask for GPUs: not replayed")
+    gpus, milli = cells.number("num_gpu"), cells.number("gpu_milli")
+    shared = (gpus == 1) & (milli < 1000)
+    cells.note("shared GPUs", shared.sum(), "thousandths of a node's GPUs together: which of them is not modelled")
+    models = cells.table["gpu_spec"] if "gpu_spec" in cells.table else [""] * len(procs)
+    constraints = Constraints(models, str(cells.path))
+    cells.header += constraints.header
     states = {"Succeeded": LoggedStatus.COMPLETED, "Failed": LoggedStatus.FAILED}
     return {
         "submit": submit,
@@ -131,7 +140,16 @@ def _alibaba(cells: Cells) -> dict[str, Any]:
         "memory": np.floor(cells.number("memory_mib") * 1024 / procs),
         "status": cells.states("pod_phase", states),
         "queue": cells.names("qos"),
+        "nodes": 1,
+        **asked_for("needs_gpu", np.where(shared, 0, gpus)),
+        **asked_for("needs_gpu_milli", gpus * np.where(np.isnan(milli), 1000, milli)),
+        **constraints.columns,
     }
+
+
+def asked_for(name: str, values: Floats) -> dict[str, Floats]:
+    """Return a column of what jobs ask for, if any does."""
+    return {name: np.where(values > 0, values, -1)} if (values > 0).any() else {}
 
 
 #: What a replay or a policy may want of a log.
@@ -177,6 +195,7 @@ def read_published(path: str | os.PathLike[str], *, lenient: bool = False) -> Lo
     cells.note("unknown runtime", (~(run >= 0)).sum(), "no end, or one before the start")
     frame["submit"] -= begin
     frame["run"] = np.where(run >= 0, run, np.nan)
-    header = (f"; UnixStartTime: {begin:.0f}", "; TimeZoneString: UTC") if begin > 0 else ()
+    dated = (f"; UnixStartTime: {begin:.0f}", "; TimeZoneString: UTC") if begin > 0 else ()
+    header = (*dated, *cells.header)
     log = log_from_frame(frame.fillna(-1), log_name(path), header=header, source=str(path))
     return replace(log, reading=tuple(cells.steps))

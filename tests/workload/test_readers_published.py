@@ -60,7 +60,9 @@ def test_eagle(tmp_path):
     assert column(log, "procs") == [3, 2]
     assert column(log, "queue") == [1, 2]
     assert column(log, "status") == [1, 0]
-    assert steps(log)["GPUs"][0] == steps(log)["memory"][0] == 1
+    assert steps(log)["memory"][0] == 1
+    assert column(log, "nodes") == [1, 1]
+    assert column(log, "needs_gpu") == [-1, 1]
 
 
 def test_alibaba(tmp_path):
@@ -69,7 +71,47 @@ def test_alibaba(tmp_path):
     assert column(log, "memory") == [8192 * 1024, 64 * 1024, 8 * 1024]
     assert column(log, "run") == [97, -1, 20]
     assert column(log, "wait") == [3, -1, 11]
-    assert steps(log)["GPUs"][0] == steps(log)["unknown runtime"][0] == 1
+    assert steps(log)["unknown runtime"][0] == 1
+    assert column(log, "nodes") == [1, 1, 1]
+    assert column(log, "needs_gpu") == [1, -1, -1]
+    assert column(log, "needs_gpu_milli") == [1000, -1, -1]
+
+
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nn0,4000,1024,2,T4\nn1,4000,1024,2,T4\nn2,8000,2048,0,\n"
+
+
+def test_alibabas_nodes(tmp_path):
+    (tmp_path / "nodes.csv").write_text(NODES)
+    first, second = harness.read_platform(str(tmp_path / "nodes.csv")).types
+    assert (first.count, first.cores, first.memory) == (2, 4, 1024**2)
+    assert (first.features, dict(first.resources)) == (("T4",), {"gpu": 2, "gpu_milli": 2000})
+    assert (second.count, second.features, second.resources) == (1, (), ())
+    (tmp_path / "odd.csv").write_text(NODES.replace("2048", "much"))
+    with pytest.raises(harness.HarnessError, match="row 4: 'much'"):
+        harness.read_platform(str(tmp_path / "odd.csv"))
+
+
+def test_pods_that_share_a_gpu_and_name_its_model(tmp_path):
+    """Two halves of one GPU at once, a third pod beside them; the fourth waits for a T4 although there is no V100."""
+    (tmp_path / "nodes.csv").write_text(NODES.replace(",2,T4", ",1,T4"))
+    pods = PODS.splitlines()[0]
+    rows = [("500", "", 9), ("500", "", 9), ("1000", "", 9), ("1000", "T4|V100", 5), ("1000", "V100", 5)]
+    for k, (milli, model, run) in enumerate(rows):
+        pods += f"\np{k},1000,1,1,{milli},{model},LS,Succeeded,0,{run},0"
+    workload = harness.prepare(read(tmp_path, pods + "\n"))
+    schedule = harness.simulate(workload, str(tmp_path / "nodes.csv"), harness.Scheduler(start="none"))
+    assert schedule.frame["start"].tolist()[:4] == [0, 0, 0, 9]
+    assert schedule.frame["status"].tolist()[4] == "unaccepted"
+
+
+@pytest.mark.data
+def test_alibabas_cluster_is_replayed_with_its_gpus(data):
+    folder = data / "anchors" / "alibaba-gpu-2023"
+    workload = harness.prepare(harness.read_workload(str(folder / "openb_pod_list_default.csv.gz")))
+    platform = harness.read_platform(str(folder / "openb_node_list_all_node.csv.gz"))
+    assert (platform.nodes, sum(t.count * dict(t.resources).get("gpu", 0) for t in platform.types)) == (1523, 6212)
+    schedule = harness.simulate(workload, platform, harness.Scheduler(start="easy"))
+    assert set(schedule.frame["status"]) == {"completed"}
 
 
 @pytest.mark.parametrize(
