@@ -10,10 +10,10 @@ import numpy as np
 
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import begin_then, give_licences_then, hold_licences, leave_then, licensed_then
-from harness.engine.faults import DECLINED, PolicyFault, note
+from harness.engine.faults import DECLINED, PLACE_KEPT, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb
-from harness.engine.nodes import give_all_back, room, would_place
+from harness.engine.nodes import give_all_back, room, stays, would_place
 from harness.engine.service import place
 from harness.engine.state import TRYING
 
@@ -30,6 +30,14 @@ def check_selection(state: Any) -> None:
     """Refuse to plan around a selection that declined a job for which there were processors, and cannot be asked."""
     if state.notes.declined > 0 and state.clock.asks == 0:
         refuse(state, DECLINED, state.notes.declined)
+
+
+@verb
+def check_place(state: Any, job: int) -> None:
+    """Refuse to plan for a job that was suspended in place."""
+    if stays(state, job):
+        note(state.clock, PLACE_KEPT, job, -1, 0.0)
+        raise PolicyFault
 
 
 @verb
@@ -111,6 +119,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
     down, or if the selection says so, and if it begins beyond the window of a pass.
     """
     check_selection(state)
+    check_place(state, job)
     clock = state.clock
     if clock.constrained:
         at, spare = reservation_by_nodes(state, job)
@@ -131,6 +140,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
 def delays(state: Any, job: int, reserved: int) -> bool:
     """Return whether `reserved` would begin later if the job started now and never ended: it is placed to see, and
     taken back. Also if the selection declines it."""
+    check_place(state, job)
     before, _ = reservation_by_nodes(state, reserved)
     state.clock.asking = TRYING
     placed = place(state, job)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.blocked import foreseen, refuse, reservation
+from harness.engine.blocked import check_place, foreseen, refuse, reservation
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import portion
 from harness.engine.faults import NO_PLAN, STARTING
@@ -279,6 +279,7 @@ def lift(state: Any, job: int) -> None:
 @verb
 def fits_beside(state: Any, job: int) -> bool:
     """Return whether the job could start now without delaying anybody else in the plan of nodes."""
+    check_place(state, job)
     record = state.jobs[job]
     begin = state.clock.virtual
     if not enough(state, job) or not licensed_from(state, job, begin):
@@ -303,6 +304,7 @@ def start_beside(state: Any, job: int) -> bool:
     """
     notes = state.notes
     if 0 <= job < state.clock.next:
+        check_place(state, job)
         lift(state, job)
         find_rooms(state, job, state.clock.virtual)
         for node in range(len(state.nodes)):

@@ -120,6 +120,30 @@ def release_demand(state: Any, job: int, node: int) -> None:
 
 
 @verb(late=True)
+def keep_demand(state: Any, job: int, node: int, sign: int) -> None:
+    """Hold what a job suspended in place keeps of the node besides cores, or with −1 give it back."""
+    offer = state.offers[node]
+    want = state.wants[job]
+    state.nodes[node].free_memory -= sign * want.memory
+    for kind in range(state.notes.kinds):
+        offer.free[kind] -= sign * want.units[kind]
+
+
+@verb(late=True)
+def hold_alone(state: Any, job: int, node: int) -> None:
+    """Let a job that resumes share the node with nobody, if it does not."""
+    if state.wants[job].alone:
+        state.offers[node].alone = 1
+
+
+@verb(late=True)
+def resumes_on(state: Any, job: int, node: int) -> bool:
+    """Return whether a job suspended in place could resume on the node, if its cores there are free."""
+    shared = state.nodes[node].free < state.nodes[node].cores
+    return bool(state.offers[node].alone == 0 and not (state.wants[job].alone and shared))
+
+
+@verb(late=True)
 def find_room(state: Any, job: int) -> None:
     """Write into `state.then` what the job may take of each node now."""
     for node in range(len(state.nodes)):

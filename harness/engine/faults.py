@@ -41,7 +41,9 @@ from harness.policy.kinds import KINDS
     NO_GROWTH,
     BAD_CORRECTION,
     UNEVEN,
-) = range(1, 31)
+    PLACE_KEPT,
+    NO_PLACE,
+) = range(1, 33)
 
 # Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, BACKFILLING = range(8)
@@ -88,6 +90,9 @@ _SENTENCES = {
     BAD_PREDICTION: "says that job {job} takes {value} s, where a number of at least 0 was expected",
     NO_GROWTH: "corrects what job {job} takes to {value} s, which it has run for already: expected more",
     BAD_CORRECTION: "corrects what job {job} takes to {value} s, where a number of at least 0 was expected",
+    PLACE_KEPT: "planned for job {job}, which was suspended in place: only the nodes that keep its place can have it "
+    "(start it when harness.fits says so)",
+    NO_PLACE: "suspended job {job} in place, where jobs suspended before keep as many places as there can be",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }

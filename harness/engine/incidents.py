@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from harness.engine.marks import once
-from harness.engine.nodes import BLOCK
+from harness.engine.nodes import BLOCK, stays
+from harness.engine.places import give_place_up, has_place_on
 from harness.engine.power import draw_one, settle
-from harness.engine.queue import join_queue, leave, leave_queue
+from harness.engine.queue import join_queue, leave, leave_queue, step_out
 from harness.engine.service import abandon, forfeit
 from harness.engine.sleep import break_off
 from harness.engine.state import AWAKE, DOWN, JOB_DELETED, JOB_REQUEUED, KILLED, NODE_DOWN, NODE_UP, RUNNING, WAITING
@@ -15,7 +16,7 @@ from harness.engine.state import AWAKE, DOWN, JOB_DELETED, JOB_REQUEUED, KILLED,
 
 @once
 def find_struck(state: Any, kind: int, subject: int) -> int:
-    """Put the running jobs that the event interrupts into `paused`; returns how many, −1 if it changes nothing."""
+    """Put the jobs that the event interrupts into `paused`; returns how many, −1 if it changes nothing."""
     if kind == NODE_UP:
         return 0 if state.nodes[subject].status == DOWN else -1
     if kind == JOB_DELETED:
@@ -27,20 +28,28 @@ def find_struck(state: Any, kind: int, subject: int) -> int:
         return -1
     count = 0
     for k in range(state.clock.running):
-        job = state.plan[k]
-        piece = state.jobs[job].slices
-        while piece >= 0 and state.slices[piece].node != subject:
-            piece = state.slices[piece].next
-        if piece >= 0:
-            state.paused[count] = job
+        if has_place_on(state, state.plan[k], subject):
+            state.paused[count] = state.plan[k]
             count += 1
+    if state.notes.staying > 0:
+        for k in range(state.notes.head, state.notes.tail):
+            if has_place_on(state, state.queue[k], subject):
+                state.paused[count] = state.queue[k]
+                count += 1
     return count
 
 
 @once
 def strike(state: Any, job: int, again: bool) -> None:
-    """Interrupt a running job: it waits again and begins anew, or is killed. Changes what `abandon` changes."""
-    abandon(state, job)
+    """Interrupt a job that runs, or is suspended in place: it waits again and begins anew, or is killed.
+
+    Changes what `abandon` changes, and the queue.
+    """
+    if state.jobs[job].status == RUNNING:
+        abandon(state, job)
+    else:
+        give_place_up(state, job)
+        step_out(state, job)
     if not again:
         state.sums.backlog -= state.truth[job].work
         state.clock.demand -= state.jobs[job].left
@@ -86,6 +95,8 @@ def happen(state: Any) -> None:
         for k in range(count):
             strike(state, state.paused[k], again)
         if event.kind == JOB_DELETED:
+            if stays(state, event.subject):
+                give_place_up(state, event.subject)
             leave_queue(state, event.subject)
         elif event.kind in (NODE_DOWN, NODE_UP):
             switch_node(state, event.subject, event.kind == NODE_UP)

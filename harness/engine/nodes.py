@@ -6,7 +6,7 @@ from numba.extending import overload
 
 from harness.engine.bundles import seen
 from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import licensed, release_demand, room_demanded, suits_demanded
+from harness.engine.demands import licensed, release_demand, resumes_on, room_demanded, suits_demanded
 from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
 from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw, settle
@@ -39,6 +39,28 @@ def room(state: Any, job: int, node: int) -> int:
 
 
 @verb
+def stays(state: Any, job: int) -> bool:
+    """Return whether the job waits suspended in place: only the nodes that keep its place can have it."""
+    return state.notes.staying > 0 and state.jobs[job].slices >= 0 and state.jobs[job].status != RUNNING
+
+
+@verb(apart=True)
+def place_free(state: Any, job: int) -> bool:
+    """Return whether what a job suspended in place gave back is free again: cores of its nodes, licences."""
+    if len(state.licences) > 0 and not licensed(state, job):
+        return False
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        if state.nodes[node].free < state.slices[piece].cores:
+            return False
+        if state.clock.constrained == DEMANDING and not resumes_on(state, job, node):
+            return False
+        piece = state.slices[piece].next
+    return True
+
+
+@verb
 def fits(state: Any, job: int) -> bool:
     """Return whether the job could start now: enough processors that it may have, and no selection declines them.
 
@@ -46,7 +68,7 @@ def fits(state: Any, job: int) -> bool:
     """
     if not enough(state, job):
         return False
-    if state.clock.asks == 0:
+    if state.clock.asks == 0 or stays(state, job):
         return True
     for node in range(len(state.nodes)):
         state.then[node].free = state.nodes[node].free
@@ -56,9 +78,10 @@ def fits(state: Any, job: int) -> bool:
 
 @window
 def nodes_of(state: Any, job: int) -> Any:
-    """Return the nodes on which the job holds processors, as `state.slices` lists them; none unless it runs.
+    """Return the nodes on which the job holds processors, as `state.slices` lists them, or keeps its place.
 
-    The next question writes its answer into the same array: `copy()` it to keep it.
+    None unless it runs or was suspended in place. The next question writes its answer into the same array: `copy()` it
+    to keep it.
     """
     count = 0
     piece = state.jobs[job].slices
@@ -108,6 +131,8 @@ def enough(state: Any, job: int) -> bool:
     procs = state.jobs[job].procs
     if procs > state.clock.free:
         return False
+    if stays(state, job):
+        return place_free(state, job)
     if state.clock.constrained == 0:
         return True
     return enough_nodes(state, job)

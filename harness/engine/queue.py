@@ -247,16 +247,22 @@ def leave(state: Any, job: int, status: int) -> None:
 
 
 @inner
-def leave_queue(state: Any, job: int) -> None:
-    """Let a waiting job give up. Changes jobs, queue, clock, sums."""
-    clock = state.clock
+def step_out(state: Any, job: int) -> None:
+    """Take a waiting job out of the queue. Changes queue, clock, and what is counted."""
     position = state.notes.head
     while state.queue[position] != job:
         position += 1
     remove(state, position)
-    clock.queued -= 1
+    state.clock.queued -= 1
     if state.notes.shared:
         state.tally(state, job, 0, -1, 0)
+
+
+@inner
+def leave_queue(state: Any, job: int) -> None:
+    """Let a waiting job give up. Changes jobs, queue, clock, sums."""
+    clock = state.clock
+    step_out(state, job)
     state.sums.backlog -= state.truth[job].work
     clock.demand -= state.jobs[job].left
     leave(state, job, CANCELLED)

@@ -23,8 +23,9 @@ from harness.engine.faults import (
 )
 from harness.engine.instants import later
 from harness.engine.marks import inner, once, verb
-from harness.engine.nodes import ask_selection, enough, fits, give_all_back, next_free, occupy, room, vacate
+from harness.engine.nodes import ask_selection, enough, fits, give_all_back, next_free, occupy, room, stays, vacate
 from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_plan
+from harness.engine.places import copy_place, keep_place, retake
 from harness.engine.queue import leave
 from harness.engine.sleep import rouse_all, when_awake
 from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
@@ -98,7 +99,9 @@ def begin(state: Any, job: int) -> bool:
     if not enough(state, job):
         note(clock, NO_ROOM, job, -1, can_have(state, job))
         raise PolicyFault
-    if not place(state, job):
+    if stays(state, job):
+        retake(state, job)
+    elif not place(state, job):
         return False
     record = state.jobs[job]
     clock.free -= record.procs
@@ -282,7 +285,7 @@ def forfeit(state: Any, job: int) -> None:
 
 
 @inner
-def take_off(state: Any, job: int, fault: int) -> None:
+def take_off(state: Any, job: int, fault: int, in_place: bool) -> None:
     """Take a running job off its processors, for a policy; `fault` if it does not run. Changes what `abandon` does."""
     clock = state.clock
     if clock.preemptive == 0:
@@ -291,20 +294,23 @@ def take_off(state: Any, job: int, fault: int) -> None:
     if not 0 <= job < len(state.jobs) or state.jobs[job].status != RUNNING:
         note(clock, fault, job, -1, 0.0)
         raise PolicyFault
+    kept = copy_place(state, job) if in_place else -1
     abandon(state, job)
     state.jobs[job].status = SUSPENDED
+    if in_place:
+        keep_place(state, job, kept)
     # They wait again, in queue order, once this decision is over.
     state.paused[clock.suspended] = job
     clock.suspended += 1
 
 
 @inner
-def interrupt(state: Any, job: int, overhead: float) -> None:
+def interrupt(state: Any, job: int, overhead: float, in_place: bool) -> None:
     """Suspend a running job; see `suspend`."""
     if not 0.0 <= overhead < np.inf:
         note(state.clock, BAD_OVERHEAD, job, -1, overhead)
         raise PolicyFault
-    take_off(state, job, NOT_RUNNING)
+    take_off(state, job, NOT_RUNNING, in_place)
     record = state.jobs[job]
     record.preemptions += 1
     record.overhead += overhead

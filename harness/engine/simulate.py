@@ -15,6 +15,7 @@ from harness.engine.bundles import State
 from harness.engine.demand_setup import compiled_demands
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
+from harness.engine.places import make_room
 from harness.engine.queue import waiting
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
@@ -62,6 +63,7 @@ def simulate(
     """Run the loop from the first arrival to the last departure."""
     extras = extras or Extras()
     view, inside, place = arrays(workload, platform, extras)
+    view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
     if view.clock.constrained and not chosen["select"].policy.fits:
         start = chosen["start"]
         chosen = {**chosen, "start": replace(start, policy=start.policy.where_bound)}

@@ -30,13 +30,15 @@ def start(state: Any, job: int) -> bool:
 
 
 @verb(only=(STARTING, "start"), crosses=True)
-def suspend(state: Any, job: int, overhead: float = 0.0) -> None:
+def suspend(state: Any, job: int, overhead: float = 0.0, in_place: bool = False) -> None:
     """Take a running job off its processors. It keeps what it has done, and waits again after this decision.
 
     `overhead` is what saving and reading it again cost: so much more work to do [s at reference speed]. It counts as
-    service, and in `job.left` and `job.overhead`.
+    service, and in `job.left` and `job.overhead`. `in_place`: its memory remains held on its nodes, and it resumes on
+    just these, once as many of their processors are free (`fits` says when; no selection is asked); `job.slices`
+    lists them meanwhile. It keeps resources of nodes too, no licences, and draws nothing. When one of them fails, it is interrupted as if it ran.
     """
-    interrupt(state, job, overhead)
+    interrupt(state, job, overhead, in_place)
 
 
 @verb(only=(STARTING, "start"), crosses=True)
@@ -45,7 +47,7 @@ def requeue(state: Any, job: int) -> None:
 
     Its start is that of its last beginning; `job.lost` is the time in service that this cost, `job.restarts` how often.
     """
-    take_off(state, job, NOT_TO_REQUEUE)
+    take_off(state, job, NOT_TO_REQUEUE, False)
     forfeit(state, job)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from harness.engine.queue import running
 from harness.engine.state import COMPLETED, RUNNING
 from harness.platform.machine import NodeType, Platform
 from harness.testing.subject import Chosen, Wrong, spy
@@ -39,6 +40,9 @@ class Watch:
     def _selected(self, answer: Any, state: Any, job: int, *own: Any) -> None:
         if not answer or state.clock.asking:  # it declined, or a plan tries what would be if it started
             return
+        self._begin(state, job)
+
+    def _begin(self, state: Any, job: int) -> None:
         pieces = []
         piece = state.jobs[job].slices
         while piece >= 0:
@@ -68,6 +72,9 @@ class Watch:
 
     def _started(self, answer: Any, state: Any, *own: Any) -> None:
         self._close(state)
+        for job in map(int, running(state)):
+            if job not in self._open:  # suspended in place before, so that the selection is not asked
+                self._begin(state, job)
 
     def _close(self, state: Any) -> None:
         """Whoever is not in service any more gave its cores back when it ended, or is being suspended now."""
