@@ -35,8 +35,9 @@ def suspend(state: Any, job: int, overhead: float = 0.0, in_place: bool = False)
 
     `overhead` is what saving and reading it again cost: so much more work to do [s at reference speed]. It counts as
     service, and in `job.left` and `job.overhead`. `in_place`: its memory remains held on its nodes, and it resumes on
-    just these, once as many of their processors are free (`fits` says when; no selection is asked); `job.slices`
-    lists them meanwhile. It keeps resources of nodes too, no licences, and draws nothing. When one of them fails, it is interrupted as if it ran.
+    just these, once as many of their processors are free (`fits` says when; no selection is asked); `job.slices` lists
+    them meanwhile. It keeps resources of nodes too, no licences, and draws nothing. When one of them fails, it is
+    interrupted as if it ran.
     """
     interrupt(state, job, overhead, in_place)
 
