@@ -9,11 +9,21 @@ import typer
 from harness.cli import options
 from harness.cli import theory_arguments as arguments
 from harness.cli.theory_arguments import Row, needed, not_both, only_one, reading_rows, show
+from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.theory import InfiniteServer, Parameters
+    from harness.theory import InfiniteServer, JobStream, Parameters
+    from harness.theory.inputs import FloatArray
+    from harness.theory.limit_laws import LimitLaw
+
+
+#: What is drawn beside the model → the first word of its rows, and what it is.
+_KEYS = {
+    "the log": ("log", "by the log's own starts and ends"),
+    "the log, had nobody waited": ("log_unqueued", "had every job of the log begun when it came"),
+}
 
 
 class Release(StrEnum):
@@ -39,25 +49,39 @@ def infinite_server(
         Release | None,
         typer.Option(help="Processors of a job end together (those of a WORKLOAD, if nothing is said) or independent."),
     ] = None,
+    limit_law: Annotated[
+        str,
+        typer.Option(
+            help="Law of the limits: exponential, deterministic, uniform, erlang(shape=2), lognormal(sigma=1), or what "
+            "the jobs of the WORKLOAD requested: logged."
+        ),
+    ] = "exponential",
     completion: Annotated[float, typer.Option(help="Completion probability to find the critical limit for.")] = 0.95,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals of estimates.")] = 0.95,
     column: arguments.Column = None,
     out: Annotated[Path | None, typer.Option(help="Write the distribution of busy processors to this CSV.")] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Draw completion by mean limit for 1, 3 and 5 processors as an HTML page."),
+        typer.Option(
+            help="Draw completion by mean limit for 1, 3 and 5 processors as an HTML page, and of a WORKLOAD busy "
+            "processors by the log and by the model."
+        ),
     ] = None,
     *,
     given: options.Read,
 ) -> None:
     """How many processors are busy if there are always enough, and how many jobs outrun their time limit?"""
     from harness.theory import completion_curves, estimate_parameters
+    from harness.theory.limit_laws import limit_law as law_named
+    from harness.theory.limit_laws import logged_limits
 
     given.known_format()
     only_one(workload, widths, given)
     rows: list[Row] = []
+    busy: dict[str, FloatArray] = {}
     if workload is None:
-        model = _model(arrival_rate, mean_service, mean_limit, widths, release or Release.independent)
+        law = law_named(limit_law)
+        model = _model(arrival_rate, mean_service, mean_limit, widths, release or Release.independent, law)
     else:
         rates = {"--arrival-rate": arrival_rate, "--mean-service": mean_service, "--mean-limit": mean_limit}
         not_both(workload, rates)
@@ -66,31 +90,78 @@ def infinite_server(
             jobs.interarrival, jobs.service, jobs.width, jobs.killed, jobs.completed, confidence
         )
         rows += [*reading_rows(jobs), *_parameter_rows(found)]
-        model = found.model((release or Release.together).value)
-    rows += _model_rows(model, completion)
+        known = jobs.limit[jobs.limit > 0]
+        if limit_law == "logged" and not known.size:
+            raise HarnessError(f"{jobs.name} does not say what its jobs requested; expected another --limit-law")
+        law, mean = (
+            (logged_limits(known), float(known.mean())) if limit_law == "logged" else (law_named(limit_law), None)
+        )
+        model = found.model((release or Release.together).value, law, mean)
+        busy = _of_the_log(jobs)
+    rows += [*_model_rows(model, completion), *_log_rows(busy)]
     if out is not None:
-        arguments.write({"probability": model.distribution()}, "busy", out)
+        arguments.write(_side_by_side(model.distribution(), busy), "busy", out)
     if picture is not None:
-        draw_completion(completion_curves(mean_service=1 / model.service_rate), picture)
+        curves = completion_curves(mean_service=1 / model.service_rate)
+        draw_completion(curves, picture, {"the model": model.distribution()} | busy if busy else {})
     show(rows, given.format)
 
 
-def draw_completion(curves: "pd.DataFrame", path: Path) -> None:
-    """Draw the paper's Figure 4: how the probability of completion grows with the mean limit."""
+def draw_completion(curves: "pd.DataFrame", path: Path, busy: "dict[str, FloatArray] | None" = None) -> None:
+    """Draw the paper's Figure 4: how the probability of completion grows with the mean limit.
+
+    Above it, how often so many processors are `busy` or fewer, by the model and by the log.
+    """
     from harness.present.drawing import plotly, write_page
 
-    graph_objects = plotly("graph_objects", path)
-    lines = [graph_objects.Scatter(x=curves.index, y=curves[name], name=name, mode="lines") for name in curves]
-    figure = graph_objects.Figure(lines)
-    figure.update_layout(
-        title="Probability that a request is completed",
-        xaxis_title=str(curves.index.name),
-        yaxis_title="probability",
-        yaxis_range=(0, 1),
-        showlegend=True,
-        template="simple_white",
-    )
+    titles = [*(["Share of the time in which so many processors are busy, or fewer"] if busy else [])]
+    titles.append("Probability that a request is completed")
+    figure = plotly("subplots", path).make_subplots(rows=len(titles), subplot_titles=titles, vertical_spacing=0.15)
+    for name, shares in (busy or {}).items():
+        figure.add_scatter(y=shares.cumsum(), name=name, mode="lines", line={"shape": "hv"}, row=1, col=1)
+    for column in curves:
+        figure.add_scatter(x=curves.index, y=curves[column], name=str(column), mode="lines", row=len(titles), col=1)
+    if busy:
+        figure.update_xaxes(title="busy processors", row=1, col=1)
+    figure.update_xaxes(title=str(curves.index.name), row=len(titles), col=1)
+    figure.update_yaxes(title="probability", range=(0, 1))
+    figure.update_layout(showlegend=True, template="simple_white", height=420 * len(titles))
     write_page(figure, path)
+
+
+def _of_the_log(jobs: "JobStream") -> "dict[str, FloatArray]":
+    """Return the shares of the time in which so many processors were busy: by the log, and had nobody waited."""
+    logged, unqueued = _KEYS
+    found = {unqueued: jobs.occupation(queued=False).shares}
+    return {logged: jobs.occupation(queued=True).shares} | found if (jobs.wait >= 0).any() else found
+
+
+def _side_by_side(model: "FloatArray", busy: "dict[str, FloatArray]") -> "dict[str, FloatArray]":
+    """Return the columns of a file, all of one length."""
+    import numpy as np
+
+    columns = {"probability": model} | {_KEYS[name][0]: shares for name, shares in busy.items()}
+    most = max(map(len, columns.values()))
+    return {name: np.pad(shares, (0, most - len(shares))) for name, shares in columns.items()}
+
+
+def _log_rows(busy: "dict[str, FloatArray]") -> list[Row]:
+    import numpy as np
+
+    rows: list[Row] = []
+    for name, shares in busy.items():
+        key, about = _KEYS[name]
+        n = np.arange(len(shares))
+        mean, upto = float(shares @ n), shares.cumsum()
+        rows += [
+            (f"{key}_mean_busy", mean, f"processors, {about}"),
+            (f"{key}_deviation_busy", float(shares @ (n - mean) ** 2) ** 0.5, "standard deviation, processors"),
+        ]
+        for q in (0.5, 0.95, 0.99):
+            rows.append(
+                (f"{key}_servers_p{100 * q:g}", int(np.searchsorted(upto, q)), f"enough {100 * q:g} % of the time")
+            )
+    return rows
 
 
 def _model(
@@ -99,6 +170,7 @@ def _model(
     mean_limit: float | None,
     widths: str | None,
     release: Release,
+    law: "LimitLaw",
 ) -> "InfiniteServer":
     from harness.theory import InfiniteServer
     from harness.theory.inputs import positive
@@ -109,6 +181,7 @@ def _model(
         0.0 if mean_limit is None else 1 / positive(mean_limit, "--mean-limit"),
         arguments.distribution(widths),
         release.value,
+        law=law,
     )
 
 

@@ -10,7 +10,7 @@ from harness.cli import theory_arguments as arguments
 from harness.cli.infinite_server_command import infinite_server
 from harness.cli.study_command import PASSED_ON, study
 from harness.cli.theory_arguments import Row, needed, not_both, only_one, reading_rows, show
-from harness.errors import HarnessError
+from harness.errors import HarnessError, did_you_mean
 
 if TYPE_CHECKING:
     from harness.theory import Stability
@@ -45,6 +45,12 @@ def stability(
             "times as well, by simulation."
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="C by a sum of its paper, too: enumeration (to 7 processors), partitions (to 50) or sampling"
+        ),
+    ] = None,
     *,
     given: options.Read,
 ) -> None:
@@ -53,7 +59,13 @@ def stability(
     The closed form assumes exponential service times that do not depend on the width. Of a WORKLOAD the answer is its
     own saturated throughput: how long its jobs take in their order if all are there at time 0.
     """
-    from harness.theory import saturated_load, stability_constant, stability_of_log, stability_of_stream
+    from harness.theory import (
+        saturated_load,
+        stability_constant,
+        stability_of_log,
+        stability_of_stream,
+        width_distribution,
+    )
 
     given.known_format()
     only_one(workload, widths, given)
@@ -65,18 +77,21 @@ def stability(
         answer = stability_of_log(jobs.interarrival, jobs.service, jobs.width, procs)
         fits = jobs.fitting(procs)
         own = saturated_load(fits.arrival, fits.service, fits.width, procs)
-        show([*_own_rows(own), *_closed_rows(answer), *reading_rows(jobs)], given.format)
+        shares, _ = width_distribution(fits.width, procs)
+        rows = [*_own_rows(own), *_closed_rows(answer), *_rows_by(by, shares, procs)]
+        show([*rows, *reading_rows(jobs)], given.format)
         return
     p = arguments.distribution(widths)
     procs = len(p) if procs is None else procs
     if arrival_rate is None and mean_service is None:
-        by_law = [] if service_law is None else _law_rows(p, procs, service_law)
+        by_law = [*_rows_by(by, p, procs), *([] if service_law is None else _law_rows(p, procs, service_law))]
         show([("servers", procs, "processors"), *_constant_rows(stability_constant(p, procs)), *by_law], given.format)
         return
     if service_law is not None:
         raise HarnessError("--service-law: says 1/C, without rates; expected no --arrival-rate and --mean-service")
     rate, mean = needed(arrival_rate, "--arrival-rate"), needed(mean_service, "--mean-service")
-    show(_stability_rows(stability_of_stream(p, procs, rate, mean)), given.format)
+    answer = stability_of_stream(p, procs, rate, mean)
+    show([*_stability_rows(answer), *_rows_by(by, p, procs)], given.format)
 
 
 @app.command()
@@ -152,6 +167,28 @@ def _closed_rows(answer: "Stability") -> list[Row]:
     }
     return [(*(told[name][0], value, told[name][1]),) if name in told else (name, value, meaning)
             for name, value, meaning in _stability_rows(answer)]  # fmt: skip
+
+
+def _rows_by(forms: list[str] | None, widths: "FloatArray", procs: int) -> list[Row]:
+    """Return C by the sums of its paper: slow, and witnesses to the closed form."""
+    import numpy as np
+
+    from harness.theory import constant_by_enumeration, constant_by_partitions, constant_by_sampling
+
+    rows: list[Row] = []
+    padded = np.pad(widths, (0, max(0, procs - len(widths)))).tolist()
+    for form in dict.fromkeys(forms or ()):
+        if form == "enumeration":
+            rows.append(("constant_by_enumeration", constant_by_enumeration(padded), "C by (4), over all sequences"))
+        elif form == "partitions":
+            rows.append(("constant_by_partitions", constant_by_partitions(padded), "C by (9), over partitions"))
+        elif form == "sampling":
+            found = constant_by_sampling(widths, procs)
+            rows.append(("constant_by_sampling", found.value, "C by (10), the mean of 100,000 random queues"))
+            rows.append(("constant_by_sampling_error", found.standard_error, "standard error of that"))
+        else:
+            raise HarnessError(f"--by {form}: {did_you_mean(form, ('enumeration', 'partitions', 'sampling'))}")
+    return rows
 
 
 def _law_rows(widths: "FloatArray", procs: int, law: str) -> list[Row]:

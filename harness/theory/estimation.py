@@ -21,6 +21,7 @@ from scipy import stats
 from harness.errors import HarnessError
 from harness.theory.infinite_server import InfiniteServer, Release
 from harness.theory.inputs import fraction, positive, same_length, series, whole_widths
+from harness.theory.limit_laws import EXPONENTIAL, LimitLaw
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,23 @@ class Parameters:
     censored: int  # ended neither way
     confidence: float
 
-    def model(self, release: Release = "independent") -> InfiniteServer:
-        """Return the infinite-server model with the estimated values."""
+    def model(
+        self, release: Release = "independent", law: LimitLaw = EXPONENTIAL, mean_limit: float | None = None
+    ) -> InfiniteServer:
+        """Return the infinite-server model with the estimated values.
+
+        Limits of another law than the exponential have the mean with which as many jobs are stopped, of those that
+        completed or were stopped, unless `mean_limit` [s] is known.
+        """
         shares = np.zeros(int(self.widths["width"].max()))
         shares[self.widths["width"] - 1] = self.widths["share"]
-        rates = (self.arrival_rate.value, self.service_rate.value, self.kill_rate.value)
-        left = self.service_rate.value * self.censored / self.completed
-        return InfiniteServer(*rates, shares, release, left)
+        service, ended = self.service_rate.value, self.completed / (self.completed + self.killed)
+        left = service * self.censored / self.completed
+        if law is EXPONENTIAL or not (mean_limit or self.killed):
+            kill = self.kill_rate.value
+        else:
+            kill = 1 / (mean_limit or law.mean_for(service, ended))
+        return InfiniteServer(self.arrival_rate.value, service, kill, shares, release, left, law)
 
 
 def estimate_parameters(

@@ -1,8 +1,8 @@
 """How many processors are busy when there are always enough, and the dispatcher limits the time of each task.
 
 Requests arrive as a Poisson stream of rate λ. Each occupies a random number θ of processors, P{θ = k} = α_k,
-at once; a processor works for an exponential time of rate μ unless the dispatcher's exponential limit of
-rate ν ends it first.
+at once; a processor works for an exponential time of rate μ unless the dispatcher's limit, exponential of
+rate ν, ends it first. Limits of other laws (`harness.theory.limit_laws`) change the b_j below.
 
 With `release="independent"` every processor of a request works and is limited by itself, as in the paper
 this room follows (M/M/∞ with random width and a dispatcher's time limit). Its generating function (22) is
@@ -33,6 +33,7 @@ from scipy import optimize, stats
 from harness.errors import HarnessError, did_you_mean
 from harness.theory.inner_product import inner_product
 from harness.theory.inputs import FloatArray, fraction, nonnegative, positive, shares
+from harness.theory.limit_laws import EXPONENTIAL, LimitLaw
 
 Release = Literal["independent", "together"]
 
@@ -53,6 +54,7 @@ class InfiniteServer:
     widths: FloatArray  # α_1, α_2, …
     release: Release = "independent"
     leave_rate: float = 0.0  # at which requests end neither way: failed, cancelled
+    law: LimitLaw = EXPONENTIAL  # of the limits, whose mean is 1/ν
 
     def __post_init__(self) -> None:
         positive(self.arrival_rate, "arrival rate")
@@ -69,7 +71,15 @@ class InfiniteServer:
 
         Requests that end neither way free their processors too: their rate adds to μ + ν.
         """
-        return self.arrival_rate / (self.service_rate + self.kill_rate + self.leave_rate)
+        rate = self.service_rate + self.leave_rate
+        if self._closed:
+            return self.arrival_rate / (rate + self.kill_rate)
+        return self.arrival_rate * self.law.held(rate, 1 / self.kill_rate)
+
+    @property
+    def _closed(self) -> bool:
+        """Whether limits are exponential, or there are none."""
+        return self.law is EXPONENTIAL or self.kill_rate == 0
 
     @property
     def mean(self) -> float:
@@ -81,22 +91,27 @@ class InfiniteServer:
         """Return the variance of the number of busy processors."""
         if self.release == "together":
             return self.offered * self._moment(2)
-        return self.offered * (self._moment(2) + self._moment(1)) / 2
+        if self._closed:
+            return self.offered * (self._moment(2) + self._moment(1)) / 2
+        batches = self._batches()
+        return float(batches @ np.arange(1.0, batches.size + 1) ** 2)
 
     @property
     def completion_probability(self) -> float:
         """Return the probability that the limit stops no processor of a request: Q(μ/(μ+ν)), Q(z) = Σ α_k z^k."""
-        return self._completed(self.service_rate / (self.service_rate + self.kill_rate))
+        if self._closed:
+            return self._completed(self.service_rate / (self.service_rate + self.kill_rate))
+        return self._completed(self.service_rate * self.law.held(self.service_rate, 1 / self.kill_rate))
 
     def critical_limit(self, probability: float) -> float:
         """Return the mean limit z [s] with which a request is completed with this probability.
 
         For one processor it is z = x·P/(1−P), x = 1/μ the mean service time; for wider requests, P is
-        replaced by the probability that each processor needs, the root of Q(p) = P.
+        replaced by the probability that each processor needs, the root of Q(p) = P. Other laws are inverted.
         """
         fraction(probability, "completion probability")
         one = optimize.brentq(lambda p: self._completed(p) - probability, 0.0, 1.0, xtol=1e-15)
-        return float(one / (1 - one) / self.service_rate)
+        return self.law.mean_for(self.service_rate, float(one))
 
     def distribution(self) -> FloatArray:
         """Return p_0, p_1, …, the probabilities of n busy processors, up to where less than 1e-15 is left."""
@@ -123,6 +138,9 @@ class InfiniteServer:
         """Return b_1, b_2, …"""
         if self.release == "together":
             return self.offered * self.widths
+        if not self._closed:
+            rate = self.service_rate + self.leave_rate
+            return self.arrival_rate * self.law.busy_parts(rate, 1 / self.kill_rate, self.widths)
         at_least = np.cumsum(self.widths[::-1])[::-1]
         return self.offered * at_least / np.arange(1, self.widths.size + 1)
 

@@ -12,6 +12,7 @@ from harness.theory.inputs import FloatArray, IntArray, proc_count, whole_widths
 from harness.workload.hpcwld import is_hpcwld, read_hpcwld
 from harness.workload.log import GAP, Log, Step
 from harness.workload.log_reading import locate, read_workload
+from harness.workload.occupation import Occupation
 from harness.workload.prepare import prepare
 
 
@@ -25,6 +26,8 @@ class JobStream:
     width: IntArray
     killed: NDArray[np.bool_]  # stopped at the limit
     completed: NDArray[np.bool_]  # ended by themselves
+    wait: FloatArray  # as logged [s]; −1 is unknown
+    limit: FloatArray  # zero or less: none
     procs: int | None = None  # processors of the machine, if the log says so
     reading: tuple[Step, ...] = ()  # what reading had to do
     preparation: tuple[Step, ...] = ()  # what preparation did
@@ -36,6 +39,16 @@ class JobStream:
     def interarrival(self) -> FloatArray:
         """Return the gaps between arrivals: one less than there are jobs."""
         return np.diff(self.arrival)
+
+    def occupation(self, *, queued: bool) -> Occupation:
+        """Return who held how many processors when, by the log, or had nobody waited.
+
+        By the log only jobs count of which the wait is known.
+        """
+        known = self.wait >= 0 if queued else np.ones(len(self), dtype=np.bool_)
+        arrival, service = self.arrival[known], self.service[known]
+        start = arrival + self.wait[known] * queued
+        return Occupation(arrival, start, start + service, self.width[known].astype(np.float64))
 
     def fitting(self, procs: int) -> "JobStream":
         """Return the jobs that fit on so many processors."""
@@ -83,5 +96,15 @@ def job_stream(log: Log, limit: float | None = None, **options: Any) -> JobStrea
     arrival, service = (jobs[column].to_numpy(dtype=np.float64) for column in ("submit", "work"))
     widths, done = whole_widths(jobs["procs"]), prepared.preparation[len(log.reading) :]
     return JobStream(
-        prepared.name, arrival - arrival[0], service, widths, killed, completed, prepared.procs, log.reading, done
+        prepared.name,
+        arrival - arrival[0],
+        service,
+        widths,
+        killed,
+        completed,
+        jobs["logged_wait"].to_numpy(dtype=np.float64),
+        np.asarray(limits, dtype=np.float64),
+        prepared.procs,
+        log.reading,
+        done,
     )

@@ -49,6 +49,15 @@ class Occupation:
         """The most processors that were ever busy together."""
         return int(self.steps[1].max(initial=0))
 
+    @property
+    def shares(self) -> Floats:
+        """Return which share of the time, from first start to last end, n processors were busy: n = 0, 1, …"""
+        instants, busy = self.steps
+        if len(instants) < 2:
+            return np.ones(1)
+        shares: Floats = np.bincount(busy[:-1].astype(np.int64), np.diff(instants)) / (instants[-1] - instants[0])
+        return shares
+
     def above(self, procs: int) -> float:
         """Return the share of the time, from first start to last end, in which more than `procs` were busy."""
         instants, busy = self.steps

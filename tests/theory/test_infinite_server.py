@@ -159,7 +159,7 @@ def test_picture_that_cannot_be_written_says_where(tmp_path):
 
 
 def test_picture_without_plotly_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    monkeypatch.setitem(sys.modules, "plotly.subplots", None)
     with pytest.raises(HarnessError, match=r"pip install 'sched-harness\[report\]'"):
         draw_completion(completion_curves(), tmp_path / "figure4.html")
 

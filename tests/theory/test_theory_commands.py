@@ -49,6 +49,20 @@ def test_constant_of_given_widths():
     assert found == answer("stability", "--widths", "2:0.5,1:0.5")
 
 
+def test_the_papers_own_sums_beside_the_constant(tiny):
+    forms = ("--by", "enumeration", "--by", "partitions", "--by", "sampling", "--by", "partitions")
+    found = answer("stability", "--widths", "0.5,0.3,0.2", *forms)
+    assert found["constant_by_enumeration"] == pytest.approx(found["constant"])
+    assert found["constant_by_partitions"] == pytest.approx(found["constant"])
+    error = found["constant_by_sampling_error"]
+    assert 0 < error < 0.01
+    assert abs(found["constant_by_sampling"] - found["constant"]) < 5 * error
+    log = answer("stability", tiny, "--column", "cores", "--procs", 4, *forms)
+    assert log["constant_by_partitions"] == pytest.approx(log["constant"])
+    with pytest.raises(HarnessError, match="--by enumerate: did you mean 'enumeration'"):
+        run("stability", "--widths", "1", "--by", "enumerate")
+
+
 def test_stability_of_a_stream_in_words_and_numbers():
     options = ("--widths", "1", "--arrival-rate", 0.71, "--mean-service", 1)
     assert "stable: 71 % of capacity" in run("stability", *options)
@@ -136,6 +150,53 @@ def test_infinite_server_of_a_csv(tiny):
     assert found["service_rate"] == pytest.approx(4 / 12)
     assert [row["width"] for row in found["widths"]] == [1, 2]
     assert "different ones" in run("infinite-server", tiny, "--column", "cores")
+
+
+def test_busy_processors_of_the_log_beside_the_model(swf, tmp_path):
+    """Second by second; the log does not know how long its jobs waited."""
+    out = tmp_path / "busy.csv"
+    found = answer("infinite-server", swf, "--out", out)
+    assert "log_mean_busy" not in found
+    table = pd.read_csv(out)
+    assert list(table) == ["busy", "probability", "log_unqueued"]
+    assert table["log_unqueued"].sum() == pytest.approx(1)
+    busy = [0] * 8
+    for begin, run_, procs in [(0, 3, 1), (1, 2, 2), (2, 5, 1), (3, 1, 2), (4, 1, 1)]:
+        for second in range(begin, begin + run_):
+            busy[second] += procs
+    assert found["log_unqueued_mean_busy"] == pytest.approx(sum(busy[:7]) / 7)
+    assert table["log_unqueued"][2] == pytest.approx(busy[:7].count(2) / 7)
+
+
+def test_busy_processors_where_the_log_says_who_waited(tmp_path):
+    log = tmp_path / "own.csv"
+    log.write_text("submit,wait,run,procs\n0,0,4,1\n1,3,2,2\n", encoding="utf-8")
+    found = answer("infinite-server", log)
+    assert found["log_mean_busy"] == pytest.approx((4 * 1 + 2 * 2) / 6)
+    assert found["log_unqueued_mean_busy"] == pytest.approx((4 * 1 + 2 * 2) / 4)
+    assert found["log_servers_p50"] == 1
+    pytest.importorskip("plotly")
+    picture = tmp_path / "busy.html"
+    run("infinite-server", log, "--picture", picture)
+    assert "had nobody waited" in picture.read_text(encoding="utf-8")
+
+
+def test_limits_of_another_law(swf, tiny):
+    usual, fixed = answer("infinite-server", swf), answer("infinite-server", swf, "--limit-law", "deterministic")
+    assert fixed["completion_probability"] == pytest.approx(usual["completion_probability"])  # as many are stopped
+    assert fixed["mean_busy"] != pytest.approx(usual["mean_busy"])
+    logged = answer("infinite-server", swf, "--limit-law", "logged")  # 9, 9, 5, 9 and 9 s
+    rate = usual["service_rate"]
+    exp = 2.718281828459045
+    assert logged["completion_probability"] == pytest.approx(1 - (4 * exp ** (-9 * rate) + exp ** (-5 * rate)) / 5)
+    given = ("--widths", "1", "--arrival-rate", 3, "--mean-service", 2, "--mean-limit", 2)
+    assert answer("infinite-server", *given, "--limit-law", "deterministic")["mean_busy"] == pytest.approx(
+        6 * (1 - 1 / exp)
+    )
+    with pytest.raises(HarnessError, match="does not say what its jobs requested"):
+        run("infinite-server", tiny, "--column", "cores", "--limit-law", "logged")
+    with pytest.raises(HarnessError, match="no law of time limits 'logged'"):
+        run("infinite-server", *given, "--limit-law", "logged")
 
 
 @pytest.mark.data
