@@ -153,6 +153,7 @@ from .workload.log_reading import read_workload as read_workload
 from .workload.published import is_published as is_published, read_published as read_published
 from .workload.resampling import resample as resample
 from .workload.sacct import is_sacct as is_sacct, read_sacct as read_sacct
+from .workload.signals import Signal as Signal, read_signal as read_signal
 from .workload.swf import read_swf as read_swf, write_swf as write_swf
 from .workload.synthetic import lublin as lublin, poisson as poisson
 

@@ -122,6 +122,21 @@ def slowdown(job, clock, rate):
     return max(1.0, (clock.now - job.submit + rest / rate) / max(job.estimate, 10.0))
 
 
+def follow(state, low=100.0, high=300.0, slow=0.75):
+    """Full speed while the signal is at most `low`, rate `slow` from `high` on, in between in proportion.
+
+    It changes with the signal, at that very instant. Without a signal it is full speed.
+    """
+    clock = state.clock
+    if clock.signal_until < harness.INFINITY:
+        harness.call_not_before(state, clock.signal_until)
+    if clock.signal >= high:
+        return slow
+    if clock.signal > low:
+        return 1.0 - (1.0 - slow) * (clock.signal - low) / (high - low)
+    return 1.0
+
+
 TWO_RATES = ("slow", "fast")
 
 
@@ -135,5 +150,6 @@ def set_rate():
         harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("ondemand", ondemand, least={"up": 0, "period": 1}, most={"up": 1}),
         harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),
+        harness.Rate("follow", follow, least={"slow": 1e-3}, rising=(("low", "high"),)),
         harness.Rate("bsld", bsld, least={"threshold": 1, "slow": 1e-3}),
     ]

@@ -32,7 +32,7 @@ def compare(
     one: Annotated[str, _NAME],
     other: Annotated[str, _NAME],
     *,
-    given: options.Replay,
+    given: options.Heard,
     resample: Annotated[int, typer.Option(help="compare on so many variations of the log, too", min=0, max=1000)] = 0,
     measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="compare by these (the usual ones)")] = "",
     workers: options.Workers = None,
@@ -64,6 +64,7 @@ def compare(
                 measures=[name.strip() for name in measures.split(",") if name.strip()],
                 extra=extra_measures(given.folders),
                 seed=given.seed,
+                signal=given.signal or None,
                 plugins=given.folders,
                 workers=workers,
                 progress=advance,
@@ -78,7 +79,7 @@ def compare(
     say(_shown(found, one, other, given.format))
 
 
-def _scheduler(name: str, given: options.Replay) -> "Scheduler | Recorded":
+def _scheduler(name: str, given: options.Heard) -> "Scheduler | Recorded":
     """Return the scheduler that is named, or the schedule that a file of this name holds."""
     from harness.experiment.recorded import Recorded
     from harness.policy.scheduler import Scheduler

@@ -183,6 +183,20 @@ class Replay(Jobs):
             )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Heard(Replay):
+    """What commands take besides that tell policies what energy emits or costs."""
+
+    signal: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|SHAPE",
+            help="carbon intensity or price over time: a table, or daily(low=50, high=300)",
+            rich_help_panel=_MACHINE,
+        ),
+    ] = ""
+
+
 T = TypeVar("T")
 
 

@@ -23,7 +23,7 @@ def run(
     start: options.Start = "easy",
     energy: options.Energy = "",
     *,
-    given: options.Replay,
+    given: options.Heard,
     schedule: Annotated[
         Path | None, typer.Option(help="write it to FILE.csv, .parquet, .arrow, .json, .swf, .swf.gz")
     ] = None,
@@ -70,6 +70,7 @@ def run(
                 progress=advance,
                 events=happenings,
                 timing=given.timing,
+                signal=given.signal or None,
                 timeline=timeline is not None or report is not None,
             )
     if schedule is not None:
@@ -104,7 +105,7 @@ def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> Non
             raise HarnessError(f"{option} {path}: is {what}; expected another file")
 
 
-def _shown(result: "Schedule", given: options.Replay, asked: str) -> str:
+def _shown(result: "Schedule", given: options.Heard, asked: str) -> str:
     """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
@@ -150,9 +151,14 @@ def provenance(workload: "Workload") -> dict[str, Any]:
 def heading(result: "Schedule") -> list[str]:
     """Return what was replayed, where and by whom, for people."""
     policies = ", ".join(f"{part} {policy}" for part, policy in result.scheduler.items())
+    heard = []
+    if result.meter is not None:
+        signal = result.meter.signal
+        heard = [f"signal: {signal.name} [{signal.unit}]" + (f"; {signal.remark}" if signal.remark else "")]
     return [
         f"{result.workload.name}: {len(result.workload):,} jobs on {result.platform.name}",
         f"scheduler: {policies}, seed {result.seed}{result.timing.remark}",
+        *heard,
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
         *preparation(result.workload),

@@ -38,6 +38,7 @@ def tournament(
     resample: Annotated[
         int | None, typer.Option(help="add so many variations of each workload", min=0, max=10_000)
     ] = None,
+    jobs: Annotated[int | None, typer.Option(help="only the first so many jobs of each workload", min=1)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say how much there is to do")] = False,
     keep_schedules: Annotated[bool, typer.Option("--keep-schedules", help="keep every schedule as Parquet")] = False,
     by: options.By = "mean_bounded_slowdown",
@@ -64,7 +65,7 @@ def tournament(
         _refuse_unknown(by, unit, extra)
         read = read_field(field, plugins=folders)
         if dry_run:
-            say(forecast(read, resamples=resample, plugins=folders, workers=workers))
+            say(forecast(read, resamples=resample, jobs=jobs, plugins=folders, workers=workers))
             return 0
         folder = out or default_folder(read)
         say(f"{read.name}: results go to {folder}", file=sys.stderr)
@@ -75,6 +76,7 @@ def tournament(
                 workers=workers,
                 dask=dask,
                 resamples=resample,
+                jobs=jobs,
                 keep_schedules=keep_schedules,
                 plugins=folders,
                 command=shlex.join(["harness", *sys.argv[1:]]),
@@ -86,7 +88,12 @@ def tournament(
     if (frame["status"] == "done").any():
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
-            again = [field, *(["--out", str(out)] if out else []), *(f"--plugins={path}" for path in folders)]
+            again = [
+                field,
+                *(["--out", str(out)] if out else []),
+                *([f"--jobs={jobs}"] if jobs else []),
+                *(f"--plugins={path}" for path in folders),
+            ]
             say("", "next:", *_next(results, ["harness", "tournament", *again]), sep="\n")
     return _failures(frame)
 

@@ -66,6 +66,7 @@ _INSIDE = {
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
     "sums": from_dtype(layouts.SUMS),
     "events": _records(layouts.EVENT),  # by time
+    "signal": _records(layouts.SIGNAL),  # by time; empty without one
     "boots": INDICES,  # jobs that wait for a sleeping node
     "moving": INDICES,  # nodes that fall asleep or wake
     "samples": _records(layouts.SAMPLE),  # empty, unless a timeline is wanted

@@ -1,4 +1,4 @@
-"""What clocks on the wall show where the log was written: the hour of the day, the day of the week."""
+"""What clocks on the wall show where the log was written, hour and weekday; and what a signal from outside says."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from harness.engine.marks import verb
+from harness.engine.marks import inner, verb
 from harness.engine.state import ZONES
 from harness.workload.wall_clock import WallClock
 
@@ -39,6 +39,22 @@ def weekday(clock: Any) -> int:
     """
     days = clock.now // DAY if np.isnan(clock.epoch) else (clock.now + clock.epoch + clock.zone) // DAY + 3.0
     return int(days % 7.0)  # 1970 began with a Thursday
+
+
+@inner
+def hear(state: Any) -> None:
+    """Let the clock show what the signal says now, and until when. Changes clock."""
+    clock = state.clock
+    notes = state.notes
+    while clock.signal_until <= clock.now:
+        clock.signal = state.signal[notes.signals].value
+        notes.signals += 1
+        if notes.signals == len(state.signal) and notes.signal_period > 0.0:
+            notes.signals = 0
+            notes.signal_origin += notes.signal_period
+        clock.signal_until = np.inf
+        if notes.signals < len(state.signal):
+            clock.signal_until = notes.signal_origin + state.signal[notes.signals].time
 
 
 def set_wall_clock(clock: Any, notes: Any, wall: WallClock) -> None:

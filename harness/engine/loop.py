@@ -27,6 +27,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
+from harness.engine.hours import hear
 from harness.engine.incidents import happen
 from harness.engine.instants import later
 from harness.engine.marks import inner, once, publish
@@ -130,6 +131,8 @@ def advance(state: Any, now: float) -> None:
     if not later(clock.sleep_timer, now):
         clock.sleep_timer = np.inf
         clock.stirred = 1
+    if clock.signal_until <= now:
+        hear(state)
     while notes.zones < ZONES and notes.zone_time[notes.zones] <= now:
         clock.zone = notes.zone[notes.zones]
         notes.zones += 1

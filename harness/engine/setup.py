@@ -18,6 +18,7 @@ from harness.platform.machine import Platform
 from harness.policy.timing import Timing
 from harness.workload.events import Events
 from harness.workload.log import Workload
+from harness.workload.signals import Signal
 from harness.workload.wall_clock import WallClock
 
 Array = np.ndarray[Any, Any]
@@ -36,6 +37,7 @@ class Extras:
     on_samples: Recorder | None = None  # wants the system at every instant, records of `state.SAMPLE`
     on_placements: Recorder | None = None  # wants every stay of a job on a node, records of `state.PLACEMENT`
     timing: Timing = dataclasses.field(default_factory=Timing)  # when starts are decided
+    signal: Signal | None = None  # what policies are told from outside, on the log's clock
 
 
 def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any, Any, Array]:
@@ -55,6 +57,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     notes["kinds"] = asked.kinds
     notes["joined"] = -1
     set_wall_clock(clock, notes, WallClock.of(workload.header))
+    signal = set_signal(clock, notes, extras.signal)
     machine["settled"] = machine["vacant"] = clock["now"]
     slices = np.zeros(platform.cores + 1, layouts.SLICE)  # all unused: one list
     slices["next"] = np.arange(1, platform.cores + 2)
@@ -78,7 +81,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         offers=records(asked.offers),
         licences=records(asked.licences),
     )
-    return view, hide(workload, place, view, slots, extras), place
+    return view, hide(workload, place, view, slots, extras)._replace(signal=records(signal)), place
 
 
 def queue_up(workload: Workload, place: Array, *, partitioned: bool) -> Array:
@@ -109,6 +112,21 @@ def start_clock(now: float, cores: int, constrained: int) -> Array:
     clock["rate_from"] = clock["sleep_from"] = -np.inf
     clock["transition"] = clock["start_timer"] = clock["rate_timer"] = clock["sleep_timer"] = np.inf
     return clock
+
+
+def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
+    """Let the clock begin with what the signal says then, and return its steps. Changes clock, notes."""
+    steps = np.zeros(0 if signal is None else len(signal.times), layouts.SIGNAL)
+    clock["signal"], clock["signal_until"] = np.nan, np.inf
+    if signal is not None:
+        steps["time"], steps["value"] = signal.times, signal.values
+        now = float(clock["now"][0])
+        notes["signal_period"] = signal.period
+        if signal.period:
+            notes["signal_origin"] = np.floor((now - signal.times[0]) / signal.period) * signal.period
+        # Before its first step a signal that does not repeat says what it says then.
+        clock["signal"], clock["signal_until"] = signal.values[0], notes["signal_origin"] + signal.times[0]
+    return steps
 
 
 def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras) -> Any:
@@ -144,6 +162,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],
         sums=records(sums)[0],
         events=records(events),
+        signal=records(np.zeros(0, layouts.SIGNAL)),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),

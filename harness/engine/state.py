@@ -213,6 +213,8 @@ CLOCK = np.dtype(
         ("began", "f8"),  # first instant of the run [s]
         ("epoch", "f8"),  # seconds since 1970 at time 0, by the log; not a number if it does not say
         ("zone", "f8"),  # how far clocks on the wall are ahead of UTC now, where the log is from [s]
+        ("signal", "f8"),  # told from outside: carbon [g/kWh], or a price [€/MWh]; not a number without one
+        ("signal_until", "f8"),  # when that changes next [s], infinity if never
         ("instants", "i8"),  # so far, this one too
         # what went wrong, for the message
         ("hook", "i8"),  # whose policy is being asked
@@ -267,6 +269,9 @@ NOTES = np.dtype(
         ("decay_gone", "f8"),  # … how long that was ago when last looked at [s] …
         ("decay_factor", "f8"),  # … what remains of a use at the origin …
         ("decay_growth", "f8"),  # … and what one processor since then adds, in uses at the origin
+        ("signals", "i8"),  # next entry of `signal`, …
+        ("signal_origin", "f8"),  # … whose times count from here [s] …
+        ("signal_period", "f8"),  # … and which begins again after so long, 0 never [s]
         ("zones", "i8"),  # next entry of …
         ("zone_time", "f8", (ZONES,)),  # … when clocks on the wall are set [s], and …
         ("zone", "f8", (ZONES,)),  # … to what, see `clock.zone`
@@ -307,6 +312,9 @@ SUMS = np.dtype(
     ],
     align=True,
 )
+
+#: What a signal says from a time on.
+SIGNAL = np.dtype([("time", "f8"), ("value", "f8")], align=True)
 
 #: Something that happens to a node or a job, not by scheduling.
 EVENT = np.dtype([("time", "f8"), ("kind", "i8"), ("subject", "i8")], align=True)

@@ -18,6 +18,7 @@ from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
 from harness.results.measures import extra_measures
 from harness.workload.log import Workload
+from harness.workload.signals import Signal
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -38,6 +39,7 @@ class Task:
     versions: dict[str, Any]  # what it must be made with
     keep: "Callable[[Schedule], bytes] | None" = None  # what to keep of the schedule, if anything
     timing: Timing = field(default_factory=Timing)  # when starts are decided
+    signal: Signal | None = None  # what policies are told from outside
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: F
             plugins=task.plugins,
             progress=look,
             timing=task.timing,
+            signal=task.signal,
         )
         came = {
             "seconds": schedule.outcome.seconds,

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
 from typing import Any
 
@@ -14,6 +14,7 @@ from harness.policy.scheduler import Chosen, Scheduler, choose_all, second_order
 from harness.policy.spec import Choice, choose, parse, written
 from harness.policy.table import Table
 from harness.policy.timing import Timing
+from harness.workload.signals import Signal
 
 #: More runs of a field than that cannot be meant, and a list of them would not fit into memory.
 MOST_RUNS = 1_000_000
@@ -29,6 +30,7 @@ class Source:
     source: str
     options: Mapping[str, Any]  # of `harness.prepare`
     name: str = ""  # to tell two preparations of one log apart
+    procs: int | None = None  # processors of its machine, where it does not say
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Field:
     schedulers: Mapping[Scheduler, Chosen]  # as it is written, and its policies
     seeds: tuple[int, ...] = (0,)
     timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided, in all runs
+    signal: Signal | None = None  # what policies are told from outside, in all runs
+    jobs: int | None = None  # the first so many of each workload only, if they were asked for besides
     resamples: int = 0  # variations of each workload besides itself
     excluded: frozenset[tuple[int, str, Scheduler]] = frozenset()  # number of the workload, platform, scheduler
 
@@ -82,6 +86,16 @@ class Field:
         ):
             if (workload, platform, scheduler) not in self.excluded:
                 yield workload, variation, platform, seed, scheduler
+
+
+def shortened(field: Field, jobs: int | None) -> Field:
+    """Return a field of the first so many jobs of each workload, or of all that it says."""
+    if jobs is None:
+        return field
+    if jobs < 1:
+        raise HarnessError(f"jobs = {jobs}: expected at least 1")
+    workloads = tuple(replace(one, options={**one.options, "jobs": jobs}) for one in field.workloads)
+    return replace(field, workloads=workloads, jobs=jobs)
 
 
 def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
-from harness.experiment.field import PARTS, Exclusion, Field, Source, chosen, expand, schedulers_of
+from harness.experiment.field import PARTS, Exclusion, Field, Source, chosen, expand, schedulers_of, shortened
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import OF_THE_LOG
 from harness.policy.kinds import Policy
@@ -17,8 +17,9 @@ from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
 from harness.policy.timing import READINGS, Timing
 from harness.workload.preparation import Preparation
+from harness.workload.signals import Signal, read_signal
 
-_KEYS = ("about", "workloads", "platforms", "seeds", "instants", "pass", "resamples", "scheduler", "exclude")
+_KEYS = ("about", "workloads", "platforms", "seeds", "instants", "pass", "signal", "resamples", "scheduler", "exclude")
 _NAMED = ("workload", "platform")  # what an exclusion may name besides policies
 
 
@@ -47,7 +48,7 @@ def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> F
 def field_again(about: Mapping[str, Any], *, plugins: Iterable[str | Path] = ()) -> Field:
     """Read a field from what a store says `about` it."""
     read = parse_field(SourceText(Path(f"{about['name']}.toml"), about["text"]), plugins=plugins)
-    return replace(read, resamples=about["resamples"])
+    return shortened(replace(read, resamples=about["resamples"]), about.get("jobs"))
 
 
 def field_of(table: dict[str, Any], written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
@@ -113,6 +114,7 @@ class _Reader:
             schedulers=everyone,
             seeds=tuple(dict.fromkeys(seeds)),
             timing=timing,
+            signal=self.signal(table),
             resamples=resamples,
             excluded=frozenset(excluded),
         )
@@ -122,6 +124,14 @@ class _Reader:
         key = "instants" if table.get("instants", "together") not in READINGS else "pass"
         with self.written.locating(key):
             return Timing(table.get("instants", "together"), str(table.get("pass", "")))
+
+    def signal(self, table: Mapping[str, Any]) -> Signal | None:
+        """Read what policies are told from outside."""
+        given = table.get("signal")
+        if not isinstance(given, str | None):
+            raise self.written.refusal(f"signal = {given!r}: expected the name of a file, or daily(…)", "signal")
+        with self.written.locating("signal"):
+            return read_signal(given) if given else None
 
     def check_keys(self, table: Mapping[str, Any], known: Iterable[str], name: str = "", number: int = 0) -> None:
         for key in table:
@@ -156,11 +166,13 @@ class _Reader:
         if isinstance(entry, str):
             return Source(entry, {})
         options = [field.name for field in fields(Preparation)]
-        self.check_keys(entry, ("source", "name", *options))
-        source, name = entry.get("source"), entry.get("name", "")
+        self.check_keys(entry, ("source", "name", "procs", *options))
+        source, name, procs = entry.get("source"), entry.get("name", ""), entry.get("procs")
+        if procs is not None and (isinstance(procs, bool) or not isinstance(procs, int) or not 0 < procs < 2**31):
+            raise self.written.refusal(f"procs = {procs!r}: expected a number of processors", "workloads")
         if not isinstance(source, str) or not isinstance(name, str):
             raise self.written.refusal(f'the workload {entry}: expected source = "a path or a name"', "workloads")
-        return Source(source, {key: value for key, value in entry.items() if key in options}, name)
+        return Source(source, {key: value for key, value in entry.items() if key in options}, name, procs)
 
     def group(self, table: dict[str, Any], number: int) -> dict[str, list[Choice]]:
         """Read the policies of one [[scheduler]], sweeps expanded."""

@@ -22,6 +22,7 @@ from harness.workload.catalogue import catalogue
 from harness.workload.log import Workload
 from harness.workload.log_reading import read_workload
 from harness.workload.prepare import prepare
+from harness.workload.signals import Signal
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -40,6 +41,7 @@ class Run:
     plugins: tuple[str, ...]
     versions: dict[str, Any]  # what it must be made with
     timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided
+    signal: Signal | None = None  # what policies are told from outside
 
     @cached_property
     def policies(self) -> dict[str, str]:
@@ -69,12 +71,12 @@ class Run:
     def task(self, keep: "Callable[[Schedule], bytes] | None" = None) -> Task:
         """Return what a worker is told, with what it should keep of the schedule."""
         asked = self.scheduler, self.seed, self.plugins, self.versions
-        return Task(self.variation, self.platform, *asked, keep, self.timing)
+        return Task(self.variation, self.platform, *asked, keep, self.timing, self.signal)
 
     def simulate(self, workload: Workload | None = None, **kept: Any) -> "Schedule":
         """Simulate it here and now, or another workload in its place; `kept` is the timeline, say, or placements."""
         replayed = self.replayed if workload is None else workload
-        kept["timing"] = self.timing
+        kept |= {"timing": self.timing, "signal": self.signal}
         return simulate(replayed, self.platform, self.scheduler, seed=self.seed, plugins=self.plugins, **kept)
 
 
@@ -143,15 +145,16 @@ class RunsOf:
                 found = choose_policies(self.field.schedulers[scheduler], machine, self.plugins)
             self._bound[id(machine), scheduler] = machine.digest, found, made_with(found, self.plugins)
         digest, chosen, versions = self._bound[id(machine), scheduler]
-        timing = self.field.timing
-        key = identity(workload.digest, variation, digest, seed, versions, timing)
-        return Run(key, workload, variation, machine, seed, chosen, self.plugins, versions, timing)
+        timing, signal = self.field.timing, self.field.signal
+        key = identity(workload.digest, variation, digest, seed, versions, timing, signal)
+        return Run(key, workload, variation, machine, seed, chosen, self.plugins, versions, timing, signal)
 
     def _workload(self, number: int) -> Workload:
         """Prepare a workload, and give it the name that tables show."""
         source = self.field.workloads[number]
         with self.field.written.locating(source.source):
-            workload = prepare(read_workload(source.source, plugins=self.plugins), **source.options)
+            log = read_workload(source.source, plugins=self.plugins)
+            workload = prepare(log if log.procs else replace(log, procs=source.procs), **source.options)
             known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
             options = ", ".join(f"{name}={value}" for name, value in source.options.items())
             if self.field.resamples:

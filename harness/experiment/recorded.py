@@ -27,6 +27,7 @@ from harness.workload.log import Log, Step, Workload
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
     from harness.results.schedule import Schedule
+    from harness.workload.signals import Signal
 
 Numbers = npt.NDArray[Any]
 
@@ -107,6 +108,7 @@ class Recorded:
         platform: "Platform | int | None",
         *,
         seed: int = 0,
+        signal: "Signal | None" = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> "Schedule":
         """Replay its starts and runtimes of the jobs of `workload`."""
@@ -117,7 +119,7 @@ class Recorded:
                 "equally fast: expected a platform of equal nodes"
             )
         try:
-            schedule = simulate(jobs, platform, _scheduler(platform, jobs), seed=seed, progress=progress)
+            schedule = simulate(jobs, platform, _scheduler(platform, jobs), seed=seed, signal=signal, progress=progress)
         except HarnessError as error:
             raise HarnessError(f"{self.name}: no schedule of this machine: {error}") from error
         late = schedule.of_those_that_ran("start") - jobs.jobs["x_start"].to_numpy()[schedule.who_ran]

@@ -15,6 +15,7 @@ from harness.policy.kinds import Policy, functions_of
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
 from harness.results.measures import extra_measures
+from harness.workload.signals import Signal
 
 _HARNESS = Path(__file__).resolve().parent.parent
 
@@ -35,7 +36,13 @@ def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict
 
 
 def identity(
-    workload: str, variation: int, platform: str, seed: int, versions: Mapping[str, Any], timing: Timing | None = None
+    workload: str,
+    variation: int,
+    platform: str,
+    seed: int,
+    versions: Mapping[str, Any],
+    timing: Timing | None = None,
+    signal: Signal | None = None,
 ) -> str:
     """Return the identity of a run, from the digests of its workload and platform."""
     # A variation follows from the workload, its number and how variations are made: it need not be made to be named.
@@ -43,6 +50,8 @@ def identity(
     parts = [workload, drawn, platform, seed, versions]
     if timing and not timing.usual:
         parts.append([timing.instants, timing.words])
+    if signal is not None:
+        parts.append(["signal", signal.digest])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.experiment.field import PARTS, Field
+from harness.experiment.field import PARTS, Field, shortened
 from harness.experiment.field_reading import read_field
 from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, threads_wanted
@@ -28,6 +28,7 @@ def tournament(
     workers: int | None = None,
     dask: str | None = None,
     resamples: int | None = None,
+    jobs: int | None = None,
     keep_schedules: bool = False,
     plugins: Iterable[str | Path] = (),
     command: str = "",
@@ -40,7 +41,8 @@ def tournament(
     `workers` threads, by default as many as there are cores, or by the workers of the Dask scheduler at the address
     `dask`; the results are the same. A run that fails is recorded with its error, and the rest goes on.
 
-    `resamples` takes the place of the field's; `watch` is called whenever a run has finished.
+    `resamples` takes the place of the field's, and `jobs` says how many of each workload are replayed, the first;
+    `watch` is called whenever a run has finished.
     """
     paths = tuple(map(str, plugins))
     if not isinstance(field, Field):
@@ -49,6 +51,7 @@ def tournament(
         if resamples < 0:
             raise HarnessError(f"resamples = {resamples}: expected at least 0")
         field = replace(field, resamples=resamples)
+    field = shortened(field, jobs)
     if keep_schedules and find_spec("pyarrow") is None:
         raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
     workers = threads_wanted(workers)
@@ -108,7 +111,13 @@ def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
     """Describe how the results came to be, for those who read them."""
     field = plan.field
     return {
-        "field": {"name": field.name, "about": field.about, "text": field.written.text, "resamples": field.resamples},
+        "field": {
+            "name": field.name,
+            "about": field.about,
+            "text": field.written.text,
+            "resamples": field.resamples,
+            "jobs": field.jobs,
+        },
         "command": command,
         "workers": workers,
         **surroundings(),

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from harness.engine.simulate import Progress
     from harness.platform.machine import Platform
     from harness.results.schedule import Schedule
+    from harness.results.signal_meter import Meter
     from harness.results.timeline import Placements
     from harness.workload.events import Events
     from harness.workload.log import Log, Workload
+    from harness.workload.signals import Signal
 
     Machine = Platform | int | str | Path
 
@@ -32,6 +34,7 @@ def simulate(
     progress: "Progress | None" = None,
     events: "Events | None" = None,
     timing: Timing | None = None,
+    signal: "Signal | str | Path | None" = None,
     timeline: bool = False,
     placements: "bool | Placements" = False,
 ) -> "Schedule":
@@ -42,9 +45,10 @@ def simulate(
     the same schedule, slowly. `progress(done, all)` is called a few times a second. `events` are failures of nodes
     and interventions that are replayed. `timing` says when starts are decided: with `Timing(instants="each")` every
     single event is followed by a decision, rather than all that falls on one instant by one; with
-    `Timing(passing="60")` starts wait for a pass every 60 s. `timeline` and `placements` keep the system at every
-    instant, and which node served whom when, for `Schedule.timeline` and `Schedule.placements`;
-    `Placements(begin, end)` keeps a window of it.
+    `Timing(passing="60")` starts wait for a pass every 60 s. `signal` is what energy emits or costs over time, as
+    `harness.read_signal` reads it: policies see it, and it is integrated with the power. `timeline` and `placements`
+    keep the system at every instant, and which node served whom when, for `Schedule.timeline` and
+    `Schedule.placements`; `Placements(begin, end)` keeps a window of it.
     """
     from harness.engine.setup import Extras
     from harness.engine.simulate import simulate as run
@@ -69,11 +73,30 @@ def simulate(
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
     timing = timing or Timing()
-    extras = Extras(events, samples.add if samples else None, places.add if places else None, timing)
+    meter = _meter(signal, prepared)
+    written = [one.add for one in (samples, meter) if one is not None]
+
+    def write(records: Any) -> None:
+        for add in written:
+            add(records)
+
+    heard = meter.signal if meter else None
+    extras = Extras(events, write if written else None, places.add if places else None, timing, heard)
     outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
     kept: dict[str, Any] = {"platform": machine, "scheduler": chosen, "seed": seed, "plugins": paths}
-    again = partial(simulate, **kept, plain=plain, events=events, timing=timing)
-    return Schedule(prepared, machine, chosen, seed, outcome, events, samples, places, timing, again)
+    again = partial(simulate, **kept, plain=plain, events=events, timing=timing, signal=heard)
+    return Schedule(prepared, machine, chosen, seed, outcome, events, samples, places, timing, again, meter)
+
+
+def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter | None":
+    """Return what integrates a signal, brought to the clock of the workload's log."""
+    from harness.results.signal_meter import Meter
+    from harness.workload.signals import Signal, read_signal
+
+    if signal is None:
+        return None
+    heard = signal if isinstance(signal, Signal) else read_signal(signal)
+    return Meter(heard.at(workload.header, float(workload.jobs["submit"].min())))
 
 
 def choose_policies(scheduler: Scheduler | Chosen, machine: "Platform", plugins: Iterable[str] = ()) -> Chosen:

@@ -40,6 +40,7 @@ class _FieldAbout(BaseModel):
     about: str
     text: str
     resamples: int
+    jobs: int | None = None
 
 
 class _LogAbout(BaseModel, extra="allow"):

@@ -155,6 +155,8 @@ class Clock:
     began: float  # first instant of the run [s]
     epoch: float  # seconds since 1970 at time 0, by the log; not a number if it does not say
     zone: float  # how far clocks on the wall are ahead of UTC now, where the log is from [s]
+    signal: float  # told from outside: carbon [g/kWh], or a price [€/MWh]; not a number without one
+    signal_until: float  # when that changes next [s], infinity if never
     instants: int  # so far, this one too
     hook: int  # whose policy is being asked
     fault: int  # what it did wrong …

@@ -17,6 +17,7 @@ from harness.experiment.recorded import Recorded
 from harness.experiment.simulation import simulate
 from harness.ranking.inference import ALPHA, Inference, Matrix, infer, log_ratios
 from harness.results.measures import Measure, known_measures
+from harness.workload.signals import read_signal
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 #: What two schedulers are compared by if nobody says otherwise; what is not known is left out.
 MEASURES = (
     *("mean_wait", "median_wait", "p95_wait", "max_wait", "mean_response", "mean_bounded_slowdown"),
-    *("area_weighted_response", "utilisation", "energy"),
+    *("area_weighted_response", "utilisation", "energy", "carbon", "cost"),
 )
 
 #: Runtimes at which classes of jobs part [s].
@@ -90,6 +91,7 @@ def duel(
     measures: Sequence[str] = (),
     extra: Iterable[Measure] = (),
     seed: int = 0,
+    signal: "str | None" = None,
     plugins: Iterable[str | Path] = (),
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -103,14 +105,18 @@ def duel(
         if name not in known:
             raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
 
+    heard = None if signal is None else read_signal(signal)
     workload = _shared(workload, schedulers, resamples)
 
     def replayed(run: tuple[int, int], stop: Stop) -> "tuple[dict[str, float], Schedule | None]":
         number, whose = run
         jobs = variation(workload, number) if number else workload
         how: Any = schedulers[whose]
-        scheduled = how.simulate if isinstance(how, Recorded) else partial(simulate, scheduler=how, plugins=plugins)
-        schedule = scheduled(jobs, platform, seed=seed, progress=given_up(stop))
+        kept: Any = {"seed": seed, "signal": heard, "progress": given_up(stop)}
+        if isinstance(how, Recorded):
+            schedule = how.simulate(jobs, platform, **kept)
+        else:
+            schedule = simulate(jobs, platform, how, plugins=plugins, **kept)
         return schedule.measures(extra), None if number else schedule
 
     runs = [(number, whose) for number in range(resamples + 1) for whose in (0, 1)]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from harness.engine.simulate import Outcome
     from harness.policy.scheduler import Chosen
+    from harness.results.signal_meter import Meter
     from harness.results.timeline import Placements, Timeline
     from harness.workload.events import Events
 
@@ -45,6 +46,7 @@ class Schedule:
     places: "Placements | None" = None
     timing: Timing = field(default_factory=Timing)  # when starts were decided
     again: "Callable[..., Schedule] | None" = None  # replays a workload in the same way, to keep what was not kept
+    meter: "Meter | None" = None  # of the signal that was followed, if there was one
 
     @property
     def scheduler(self) -> dict[str, str]:

@@ -64,5 +64,22 @@ def energy_delay_product(schedule: "Schedule") -> float:
     return _joules(schedule, "energy") * mean_response(schedule)
 
 
+@measure("g", "less", "∫ P·I dt, I = carbon intensity")
+def carbon(schedule: "Schedule") -> float:
+    """Carbon dioxide emitted for the energy drawn by all nodes, by the carbon intensity that was given as a signal."""
+    return _heard(schedule, "carbon")
+
+
+@measure("€", "less", "∫ P·I dt, I = price of energy")
+def cost(schedule: "Schedule") -> float:
+    """What the energy drawn by all nodes cost, by the price that was given as a signal."""
+    return _heard(schedule, "price")
+
+
+def _heard(schedule: "Schedule", kind: str) -> float:
+    there = schedule.metered and schedule.meter is not None and schedule.meter.signal.kind == kind
+    return schedule.meter.total if there and schedule.meter else math.nan
+
+
 def _joules(schedule: "Schedule", field: str) -> float:
     return float(schedule.outcome.nodes[field].sum()) if schedule.metered else math.nan

@@ -1,0 +1,39 @@
+"""The integral of power times a signal over a run: what it emitted, or cost."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.workload.signals import Signal
+
+_JOULES_PER_KWH = 3.6e6
+
+#: What a measure is in, for a signal's unit: g for g/kWh, € for €/MWh.
+_PER_UNIT = {"carbon": 1.0, "price": 1e-3}
+
+
+class Meter:
+    """Adds up ∫ P·I dt. Both are steps, so the sum is exact: the power changes at instants of the run alone."""
+
+    def __init__(self, signal: Signal) -> None:
+        """Begin with nothing."""
+        self.signal = signal
+        self._sum = 0.0  # [W · unit of the signal · s]
+        self._power = 0.0  # since …
+        self._before = 0.0  # … where the signal's integral was this
+
+    def add(self, samples: npt.NDArray[Any]) -> None:
+        """Take what the engine wrote down since the last time: the power from each instant on."""
+        if not len(samples):
+            return
+        heard = self.signal.after(samples["time"])
+        if self._power:
+            self._sum += self._power * (heard[0] - self._before)
+        self._sum += float(np.sum(samples["power"][:-1] * np.diff(heard)))
+        self._power, self._before = float(samples["power"][-1]), float(heard[-1])
+
+    @property
+    def total(self) -> float:
+        """Return what was emitted [g], or what it cost [€]."""
+        return self._sum / _JOULES_PER_KWH * _PER_UNIT[self.signal.kind]
