@@ -313,8 +313,7 @@ SUMS = np.dtype(
     align=True,
 )
 
-#: What a signal says from a time on.
-SIGNAL = np.dtype([("time", "f8"), ("value", "f8")], align=True)
+SIGNAL = np.dtype([("time", "f8"), ("value", "f8")], align=True)  # what a signal says from a time on
 
 #: Something that happens to a node or a job, not by scheduling.
 EVENT = np.dtype([("time", "f8"), ("kind", "i8"), ("subject", "i8")], align=True)
