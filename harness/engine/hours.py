@@ -49,12 +49,12 @@ def hear(state: Any) -> None:
     while clock.signal_until <= clock.now:
         clock.signal = state.signal[notes.signals].value
         notes.signals += 1
-        if notes.signals == len(state.signal) and notes.signal_period > 0.0:
+        if notes.signals == len(state.signal) and notes.signal_from[1] > 0.0:
             notes.signals = 0
-            notes.signal_origin += notes.signal_period
+            notes.signal_from[0] += notes.signal_from[1]
         clock.signal_until = np.inf
         if notes.signals < len(state.signal):
-            clock.signal_until = notes.signal_origin + state.signal[notes.signals].time
+            clock.signal_until = notes.signal_from[0] + state.signal[notes.signals].time
 
 
 def set_wall_clock(clock: Any, notes: Any, wall: WallClock) -> None:

@@ -121,11 +121,10 @@ def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
     if signal is not None:
         steps["time"], steps["value"] = signal.times, signal.values
         now = float(clock["now"][0])
-        notes["signal_period"] = signal.period
-        if signal.period:
-            notes["signal_origin"] = np.floor((now - signal.times[0]) / signal.period) * signal.period
+        origin = np.floor((now - signal.times[0]) / signal.period) * signal.period if signal.period else 0.0
+        notes["signal_from"] = origin, signal.period
         # Before its first step a signal that does not repeat says what it says then.
-        clock["signal"], clock["signal_until"] = signal.values[0], notes["signal_origin"] + signal.times[0]
+        clock["signal"], clock["signal_until"] = signal.values[0], origin + signal.times[0]
     return steps
 
 
