@@ -1,6 +1,11 @@
 "use strict";
 // Gantt charts on a canvas: tens of thousands of rectangles, of which only those in the window are drawn.
 
+// Colours by wait [s]; what is drawn around the chart [px]; as many rectangles as can be told apart at first.
+const SHADES = [0.25, 0.4, 0.55, 0.7, 0.85, 1], LEVELS = [1, 60, 600, 3600, 36000];
+const WAITS = ["no wait", "< 1 min", "< 10 min", "< 1 h", "< 10 h", "longer"];
+const LEFT = 52, RIGHT = 10, TOP = 22, BOTTOM = 34, READABLE = 250;
+
 const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array };
 
 function unpacked({ dtype, bdata }) {
@@ -15,7 +20,7 @@ class Gantt {
     Object.assign(this, facts, { figure, rectangles: arrays(rectangles), jobs: arrays(jobs) });
     this.nodes = this.nodes && unpacked(this.nodes);
     this.length = facts.end - facts.begin;
-    this.window = [0, this.length];
+    this.window = this.readable();
     this.chart = figure.querySelector(".chart");
     this.overview = figure.querySelector(".overview");
     this.from = figure.querySelector("[name=from]");
@@ -23,6 +28,28 @@ class Gantt {
     this.busy = this.sum();
     this.listen();
     this.draw();
+  }
+
+  // A window in which rectangles can be told apart, about the start of the job that waited longest.
+  readable() {
+    const { begin, job } = this.rectangles;
+    if (begin.length <= READABLE) return [0, this.length];
+    let longest = 0;
+    for (let k = 1; k < begin.length; k++) if (this.jobs.wait[job[k]] > this.jobs.wait[job[longest]]) longest = k;
+    let [from, to] = [0, this.length];
+    const within = () => this.rectangles.end.reduce((count, end, k) => count + (begin[k] < to && end > from), 0);
+    while (within() > READABLE && to - from > this.length / 5000) {
+      const half = (to - from) * 0.35;
+      const middle = Math.min(Math.max(begin[longest], half), this.length - half);
+      [from, to] = [middle - half, middle + half];
+    }
+    return [from, to];
+  }
+
+  // The time [s in the window's units] below a point of the chart.
+  timeAt(offset) {
+    const share = (offset - LEFT) / (this.chart.clientWidth - LEFT - RIGHT);
+    return this.window[0] + Math.min(1, Math.max(0, share)) * (this.window[1] - this.window[0]);
   }
 
   // Busy processors of every pixel of the overview.
@@ -51,7 +78,7 @@ class Gantt {
 
   listen() {
     const { chart, overview } = this;
-    const time = (event) => this.window[0] + (event.offsetX / chart.clientWidth) * (this.window[1] - this.window[0]);
+    const time = (event) => this.timeAt(event.offsetX);
     const centre = (event) => {
       const half = (this.window[1] - this.window[0]) / 2;
       const at = (event.offsetX / overview.clientWidth) * this.length;
@@ -122,16 +149,18 @@ class Gantt {
     const { ctx, width, height } = canvasOf(this.chart);
     const { job, core, cores, begin, end } = this.rectangles;
     const [from, to] = this.window;
-    const x = (seconds) => ((seconds - from) / (to - from)) * width;
-    const y = (number) => height - (number / this.cores) * height;
-    const shades = [0.25, 0.4, 0.55, 0.7, 0.85, 1]; // by wait: none, a minute, ten, an hour, ten, more
-    const levels = [1, 60, 600, 3600, 36000];
+    const x = (seconds) => LEFT + ((seconds - from) / (to - from)) * (width - LEFT - RIGHT);
+    const y = (number) => height - BOTTOM - (number / this.cores) * (height - TOP - BOTTOM);
     ctx.clearRect(0, 0, width, height);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);
+    ctx.clip();
     ctx.fillStyle = colour("--sum");
     ctx.strokeStyle = colour("--paper");
     const roomy = places.length < 4000;
     for (const k of places) {
-      ctx.globalAlpha = shades[levels.filter((level) => this.jobs.wait[job[k]] >= level).length];
+      ctx.globalAlpha = SHADES[LEVELS.filter((level) => this.jobs.wait[job[k]] >= level).length];
       const [left, right] = [x(begin[k]), x(end[k])];
       const [top, bottom] = [y(core[k] + cores[k]), y(core[k])];
       ctx.fillRect(left, top, Math.max(0.6, right - left), Math.max(0.6, bottom - top));
@@ -141,7 +170,7 @@ class Gantt {
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "middle";
     for (const k of places) { // names where there is room for them
-      const [left, right] = [Math.max(0, x(begin[k])), Math.min(width, x(end[k]))];
+      const [left, right] = [Math.max(LEFT, x(begin[k])), Math.min(width - RIGHT, x(end[k]))];
       const text = String(this.jobs.number[job[k]]);
       if (y(core[k]) - y(core[k] + cores[k]) < 12 || right - left < 8 * text.length + 4) continue;
       ctx.fillStyle = this.jobs.wait[job[k]] >= 600 ? "#fff" : colour("--ink");
@@ -154,9 +183,51 @@ class Gantt {
     if (marked) {
       ctx.fillStyle = colour("--accent");
       ctx.globalAlpha = 0.25;
-      ctx.fillRect(x(marked[0]), 0, x(marked[1]) - x(marked[0]), height);
+      ctx.fillRect(x(marked[0]), TOP, x(marked[1]) - x(marked[0]), height - TOP - BOTTOM);
       ctx.globalAlpha = 1;
     }
+    ctx.restore();
+    this.drawAxes(ctx, width, height, x, y);
+  }
+
+  // Time below, processors on the left, and above what the colours say.
+  drawAxes(ctx, width, height, x, y) {
+    const [from, to] = this.window.map((seconds) => this.begin + seconds);
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    ctx.fillStyle = colour("--ink");
+    ctx.strokeStyle = colour("--line");
+    ctx.lineWidth = 1;
+    ctx.textAlign = "center";
+    const [step, unit, name] = ticksOf(to - from, (width - LEFT - RIGHT) / 90);
+    for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) {
+      line(ctx, x(tick - this.begin), height - BOTTOM, x(tick - this.begin), height - BOTTOM + 4);
+      ctx.fillText(Number((tick / unit).toFixed(3)).toLocaleString("en"), x(tick - this.begin), height - BOTTOM + 12);
+    }
+    ctx.fillText(`time since the first submission [${name}]`, (LEFT + width - RIGHT) / 2, height - 7);
+    ctx.textAlign = "right";
+    const rows = roundStep(this.cores, (height - TOP - BOTTOM) / 45);
+    for (let number = 0; number <= this.cores; number += rows) {
+      line(ctx, LEFT - 4, y(number), LEFT, y(number));
+      ctx.fillText(number.toLocaleString("en"), LEFT - 6, y(number));
+    }
+    ctx.strokeRect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);
+    ctx.textAlign = "center";
+    ctx.save();
+    ctx.translate(9, (TOP + height - BOTTOM) / 2);
+    ctx.rotate(-Math.PI / 2);
+    ctx.fillText("processors", 0, 0);
+    ctx.restore();
+    ctx.textAlign = "left";
+    const room = (width - LEFT - RIGHT) / WAITS.length;
+    WAITS.forEach((text, k) => {
+      ctx.fillStyle = colour("--sum");
+      ctx.globalAlpha = SHADES[k];
+      ctx.fillRect(LEFT + k * room, 4, 11, 11);
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = colour("--ink");
+      ctx.fillText(text, LEFT + k * room + 15, 10, room - 17);
+    });
   }
 
   drawOverview() {
@@ -176,9 +247,8 @@ class Gantt {
 
   say(event) {
     const { job, core, cores, begin, end } = this.rectangles;
-    const [from, to] = this.window;
-    const time = from + (event.offsetX / this.chart.clientWidth) * (to - from);
-    const number = (1 - event.offsetY / this.chart.clientHeight) * this.cores;
+    const time = this.timeAt(event.offsetX);
+    const number = ((this.chart.clientHeight - BOTTOM - event.offsetY) / (this.chart.clientHeight - TOP - BOTTOM)) * this.cores;
     const k = begin.findIndex((_, k) => begin[k] <= time && time < end[k] && core[k] <= number && number < core[k] + cores[k]);
     tip.hidden = k < 0;
     if (k < 0) return;
@@ -201,6 +271,27 @@ class Gantt {
     });
     this.figure.querySelector("tbody").replaceChildren(...rows);
   }
+}
+
+// A round step of which there are about `count` in `span`.
+function roundStep(span, count) {
+  const rough = span / Math.max(1, count), power = Math.pow(10, Math.floor(Math.log10(rough)));
+  return Math.max(1, [1, 2, 5, 10].find((round) => round * power >= rough) * power);
+}
+
+// Steps of time for people: in seconds, the unit, and its name.
+function ticksOf(span, count) {
+  const units = [[86400, "days", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]], [3600, "h", [1, 2, 3, 6, 12]], [60, "min", [1, 2, 5, 10, 15, 30]]];
+  const all = units.flatMap(([unit, name, steps]) => steps.map((step) => [step * unit, unit, name])).sort((a, b) => a[0] - b[0]);
+  if (span < 180) return [roundStep(span, count), 1, "s"];
+  return all.find(([step]) => span / step <= count) || [roundStep(span / 86400, count) * 86400, 86400, "days"];
+}
+
+function line(ctx, x1, y1, x2, y2) {
+  ctx.beginPath();
+  ctx.moveTo(x1, y1);
+  ctx.lineTo(x2, y2);
+  ctx.stroke();
 }
 
 function canvasOf(canvas) {

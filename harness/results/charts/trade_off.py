@@ -42,7 +42,7 @@ def trade_off(
         f"{name}, {where}",
         f"{text[0].upper()}{text[1:]}, mean of each scheduler{spread}. Numbers are {places}"
         f"{', of those on the dotted line' if crowded else ''}. "
-        f"Nobody is better in both than: {', '.join(map(str, leaders.index))}.",
+        f"Nobody is better in both than: {', '.join(map(str, leaders.index))}.{_saving(means, schedulers, other)}",
         [_front(leaders, measure, other), *points],
         {
             "xaxis": _axis(other, means, log=False),
@@ -55,10 +55,21 @@ def trade_off(
     )
 
 
+def _saving(means: pd.DataFrame, schedulers: list[str], other: Measure) -> str:
+    """Say how much less of the other measure there can be than with the first."""
+    values = means[other.name]
+    first, least = next((name for name in schedulers if name in values.index), None), str(values.idxmin())
+    if first is None or other.better != "less" or first == least or not values[first] > 0:
+        return ""
+    saved = 1 - float(values[least]) / float(values[first])
+    return f" {label(least)} takes {saved:.2%} less {label(spoken(other.name))} than {label(first)}."
+
+
 def _axis(measure: Measure, means: pd.DataFrame, *, log: bool) -> dict[str, Any]:
     low, high = float(means[measure.name].min()), float(means[measure.name].max())
     title = f"{spoken(measure.name)} [{measure.unit}]" if measure.unit else spoken(measure.name)
-    return axis(title, **({"type": "log"} if log and 0 < 3 * low < high else {}))
+    # From zero, a saving is as wide as it is: of an axis that spans one per cent every difference looks like all.
+    return axis(title, **({"type": "log"} if log and 0 < 3 * low < high else {} if log else {"rangemode": "tozero"}))
 
 
 def _front(leaders: pd.DataFrame, measure: Measure, other: Measure) -> dict[str, Any]:
