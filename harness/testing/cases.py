@@ -14,6 +14,7 @@ from harness.platform.machine import NodeType, PerformanceState, Platform, Sleep
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Scheduler
 from harness.policy.table import Table
+from harness.testing.demanding import ASKED, FEATURES, asking, bound_platform, demand, offering
 from harness.workload.log import Workload
 
 NEVER = math.inf
@@ -52,6 +53,19 @@ class Job:
     user: int = -1
     group: int = -1
     queue: int = -1
+    # What it asks for besides, see `harness.workload.asked`.
+    nodes: int = -1
+    exclusive: int = -1
+    node_memory: float = -1.0
+    features: int = -1
+    any_feature: int = -1
+    needs_gpu: int = -1
+    needs_licence: int = -1
+
+    @property
+    def portion(self) -> int:
+        """Processors on each of its nodes, fewer on the last; 0 any number."""
+        return -(-self.procs // self.nodes) if self.nodes > 0 else 0
 
 
 @dataclass(frozen=True)
@@ -77,12 +91,22 @@ class Case:
         columns |= {"job": np.arange(1, count + 1), "killed": np.zeros(count, bool)}
         columns |= {name: np.array([getattr(job, name) for job in self.jobs]) for name in ("user", "group", "queue")}
         columns |= {name: np.arange(7 * place, 7 * place + count) * 5 % 3.0 for place, name in enumerate(further)}
-        return Workload("case", pd.DataFrame(columns), self.platform.cores, "case")
+        if self.asking:
+            columns |= {name: np.array([getattr(job, name) for job in self.jobs]) for name in ASKED}
+        header = tuple(f"; Feature: {bit} {name}" for bit, name in enumerate(FEATURES, 1)) if self.asking else ()
+        return Workload("case", pd.DataFrame(columns), self.platform.cores, "case", header=header)
+
+    @property
+    def asking(self) -> bool:
+        """Whether a job asks for something that only further columns say."""
+        return any(getattr(job, name) > 0 for job in self.jobs for name in ASKED)
 
     @property
     def in_swf(self) -> bool:
         """Whether a log can say it: there, nothing takes no time."""
-        return all(job.estimate > 0 and (job.work > 0) == (job.patience == NEVER) for job in self.jobs)
+        return not self.asking and all(
+            job.estimate > 0 and (job.work > 0) == (job.patience == NEVER) for job in self.jobs
+        )
 
     @property
     def impatient(self) -> bool:
@@ -113,7 +137,7 @@ class Case:
 def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
     """Whole seconds and many ties; a few jobs wider than the platform, a few that lose patience, often early ends."""
     constrained = any(t.memory < NEVER for t in platform.types)
-    partitions = len({t.partition for t in platform.types})
+    partitions = 2 if _asks(platform) else len({t.partition for t in platform.types})
     made, now = [], 0
     for _ in range(draw(st.integers(1, most))):
         now += draw(st.sampled_from((0, 0, 0, 1, 1, 2, 5, 9)))
@@ -127,10 +151,17 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
             partition=draw(st.integers(-1, partitions - 1)) if partitions > 1 else -1,
             **dict.fromkeys(("user", "group", "queue"), draw(st.integers(-1, 2))),
         )
+        if _asks(platform):
+            job = replace(job, **draw(asking))
         if draw(st.integers(0, 9)) == 9:
             job = replace(job, work=0, patience=draw(st.integers(0, 12)))
         made.append(job)
     return tuple(made)
+
+
+def _asks(platform: Platform) -> bool:
+    """Return whether jobs may ask for more than processors and memory on the platform."""
+    return any(t.features for t in platform.types)
 
 
 @st.composite
@@ -153,14 +184,16 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
         figures = draw(power(policy.needs)) if powered else {}
         return Platform("equal", (NodeType(draw(st.integers(1, 3)), draw(st.integers(1, 3)), **figures),))
     types = []
+    asked = draw(st.booleans())
     for number in range(draw(st.integers(1, 3))):
         cores = draw(st.integers(1, 3))
         ops = cores * (1.0 if equal else draw(st.sampled_from((1.0, 2.0, 3.0))))
         memory = draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
         partition = draw(st.integers(0, 1)) if number else 0
         figures = draw(power(policy.needs)) if powered else {}
-        types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures))
-    return Platform("mixed", tuple(types))
+        more = draw(offering) if asked else {}
+        types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures, **more))
+    return Platform("mixed", tuple(types), licences={"licence": draw(st.integers(0, 3))} if asked else {})
 
 
 def needs_power(policy: Policy) -> bool:
@@ -253,6 +286,11 @@ def corners(
         binds = [NodeType(1, 2, 2.0, memory, partition=p, **powered) for p, memory in enumerate((2.0, 4.0))]
         hungry = [Job(k, 1 + k % 2, 5, 5, memory=2.0, partition=(-1, 1, 0)[k % 3]) for k in range(8)]
         made["memory and partitions that bind"] = Case(tuple(hungry), Platform("bound", tuple(binds)), values=values)
+        made["GPUs and licences that bind"] = Case(
+            tuple(Job(k // 2, 1 + k % 2, 5, 5 + k % 3, **demand(k)) for k in range(8)),
+            bound_platform(powered),
+            values=values,
+        )
     steps = Platform("steps", tuple(NodeType(1, 2, ops, **powered) for ops in (2.0, 3.0, 4.0, 5.0)))
     for seed in range(crowds):
         made[f"a crowd, {seed}"] = Case(crowd(seed, 4), machine, values=values)

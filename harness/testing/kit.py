@@ -12,6 +12,7 @@ from harness.policy.kinds import Policy
 from harness.testing import checks as _checks  # noqa: F401 - declares them
 from harness.testing.cases import Case, cases, corners
 from harness.testing.declared_checks import CHECKS, GUARANTEES, Check
+from harness.testing.demanding import ASKED
 from harness.testing.subject import Stopped, Subject, Wrong, find
 
 #: How many made-up cases a check is put to.
@@ -40,8 +41,9 @@ class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
 
 def _in_memory(case: Case) -> str:
     """Jobs that no log can hold: the table that a workload is made of."""
-    columns = ["job", "submit", "procs", "work", "estimate", "cancel"]
-    return case.workload().jobs[columns].to_string(index=False) + "\n(jobs of 0 s: only a workload made in Python)\n"
+    columns = ["job", "submit", "procs", "work", "estimate", "cancel", *(ASKED if case.asking else ())]
+    table = case.workload().jobs[columns].to_string(index=False)
+    return f"{table}\n({'what jobs ask for' if case.asking else 'jobs of 0 s'}: only a workload made in Python)\n"
 
 
 def check_policy(

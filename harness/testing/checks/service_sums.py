@@ -11,6 +11,7 @@ from harness.results.schedule import Schedule
 from harness.testing.cases import NEVER, Case, Job
 from harness.testing.comparing import close
 from harness.testing.declared_checks import check
+from harness.testing.demanding import FEATURES
 from harness.testing.subject import Chosen, Subject, Wrong
 from harness.testing.watch import Stretch, Watch, node_types
 
@@ -24,7 +25,6 @@ def capacity(subject: Subject, case: Case) -> None:
     watch = Watch()
     subject.run(case, watched=watch.around)
     nodes = node_types(case.platform)
-    constrained = len({node.partition for node in nodes}) > 1
     used = defaultdict(list)
     for stretch in watch.stretches:
         job = case.jobs[stretch.job - 1]
@@ -35,8 +35,17 @@ def capacity(subject: Subject, case: Case) -> None:
             raise Wrong(f"job {stretch.job} started at {stretch.begin:g} s, before it was submitted")
         for node, cores in stretch.pieces:
             used[node].append((stretch, cores))
-            if constrained and job.partition not in (-1, nodes[node].partition):
-                raise Wrong(f"job {stretch.job} of partition {job.partition} ran on node {node} of another")
+            if not may_use(job, nodes[node], nodes):
+                raise Wrong(
+                    f"job {stretch.job} ran on node {node}, which has not the partition or the features it asks for"
+                )
+        if (
+            max(node.cores for node in nodes) > 1
+            and job.portion
+            and len(stretch.pieces) != -(-job.procs // job.portion)
+        ):
+            raise Wrong(f"job {stretch.job} asked for {job.nodes} nodes and ran on {len(stretch.pieces)}")
+    _licensed(watch.stretches, case)
     for number, uses in used.items():
         _fits(number, uses, nodes[number], case.jobs)
 
@@ -47,11 +56,40 @@ def _fits(number: int, uses: list[tuple[Stretch, int]], node: NodeType, jobs: tu
         there = [(s, cores) for s, cores in uses if s.begin <= now and not s.end <= now]
         cores = sum(cores for _, cores in there)
         memory = sum(cores * max(0.0, jobs[s.job - 1].memory) for s, cores in there)
+        memory += sum(max(0.0, jobs[s.job - 1].node_memory) for s, _ in there)
+        gpus = sum(max(0, jobs[s.job - 1].needs_gpu) for s, _ in there)
         who = ", ".join(str(s.job) for s, _ in there)
         if cores > node.cores:
             raise Wrong(f"at {now:g} s node {number} of {node.cores} cores serves {cores} at once, for jobs {who}")
         if memory > node.memory:
             raise Wrong(f"at {now:g} s jobs {who} hold {memory:g} KB on node {number}, which has {node.memory:g}")
+        if node.features and gpus > dict(node.resources).get("gpu", 0):
+            raise Wrong(f"at {now:g} s jobs {who} hold {gpus} GPUs on node {number}, which has not so many")
+        alone = any(jobs[s.job - 1].exclusive > 0 for s, _ in there)
+        if alone and len(there) > 1 and node.cores > 1:
+            raise Wrong(f"at {now:g} s jobs {who} share node {number}, which one of them has to itself")
+
+
+def _licensed(stretches: list[Stretch], case: Case) -> None:
+    """Refuse more licences held at once than there are."""
+    most = dict(case.platform.licences).get("licence")
+    if most is None:
+        return
+    for now in {stretch.begin for stretch in stretches}:
+        there = [s for s in stretches if s.begin <= now and not s.end <= now]
+        if sum(max(0, case.jobs[s.job - 1].needs_licence) for s in there) > most:
+            raise Wrong(f"at {now:g} s jobs {', '.join(str(s.job) for s in there)} hold more than {most} licences")
+
+
+def may_use(job: Job, node: NodeType, nodes: list[NodeType]) -> bool:
+    """Return whether the node is in the job's partition and has its features, where nodes differ in any."""
+    partitions = [other.partitions or (other.partition,) for other in nodes]
+    if len(set(partitions)) > 1 and job.partition not in (-1, *(node.partitions or (node.partition,))):
+        return False
+    if not any(other.features for other in nodes):
+        return True
+    bits = sum(1 << FEATURES.index(name) for name in node.features)
+    return not (job.features > 0 and job.features & ~bits) and (job.any_feature < 1 or bool(job.any_feature & bits))
 
 
 @check(
@@ -124,7 +162,9 @@ def _ended_as_expected(case: Case, schedule: Schedule, nodes: list[NodeType]) ->
     for number, (job, status, start, end) in enumerate(ends, 1):
         if may_reject and status == "unaccepted" and math.isnan(start) and end >= job.submit:
             continue
+        licences = dict(case.platform.licences)
         possible = job.procs <= sum(_most(node, job, nodes) for node in nodes)
+        possible = possible and job.needs_licence <= licences.get("licence", math.inf)
         if status != ("unaccepted" if not possible else "completed" if job.patience == NEVER else "cancelled"):
             raise Wrong(f"job {number} is {status} in the end, which it should not be")
         if possible and math.isnan(end):
@@ -152,6 +192,10 @@ def _charged(schedule: Schedule) -> None:
 
 def _most(node: NodeType, job: Job, nodes: list[NodeType]) -> float:
     """Return how many processors of an empty node a job may have."""
-    if len({other.partition for other in nodes}) > 1 and job.partition not in (-1, node.partition):
+    if not may_use(job, node, nodes) or (node.features and job.needs_gpu > dict(node.resources).get("gpu", 0)):
         return 0
-    return min(node.cores, node.memory // job.memory) if job.memory > 0 else node.cores
+    memory = node.memory - max(0.0, job.node_memory)
+    room = min(node.cores, memory // job.memory) if job.memory > 0 else node.cores if memory >= 0 else 0
+    if job.portion and max(other.cores for other in nodes) > 1:
+        return job.portion if room >= job.portion else 0
+    return max(0, room)

@@ -1,0 +1,49 @@
+"""What made-up jobs ask for besides processors, memory and a partition, and what made-up nodes have of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+
+from harness.platform.machine import NodeType, Platform
+
+#: What jobs ask for besides processors, memory and a partition, and what the bits of features stand for.
+ASKED = ("nodes", "exclusive", "node_memory", "features", "any_feature", "needs_gpu", "needs_licence")
+FEATURES = ("big", "new")
+
+
+def _seldom(*values: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from((-1, -1, -1, *values))
+
+
+asking = st.fixed_dictionaries(
+    {
+        "nodes": _seldom(1, 2),
+        "exclusive": _seldom(1),
+        "node_memory": _seldom(1.0, 3.0),
+        "features": _seldom(1, 2, 3),
+        "any_feature": _seldom(1, 3),
+        "needs_gpu": _seldom(1, 2),
+        "needs_licence": _seldom(1, 2),
+    }
+)
+
+
+offering = st.fixed_dictionaries(
+    {
+        "features": st.sampled_from((FEATURES[:1], FEATURES, FEATURES[1:])),
+        "resources": st.builds(lambda gpus: {"gpu": gpus}, st.integers(0, 3)),
+        "partitions": st.sampled_from(((0,), (1,), (0, 1))),
+    }
+)
+
+
+def demand(k: int) -> dict[str, Any]:
+    """Return what one of some jobs asks for: a GPU, a licence, a feature, a node to itself, or nothing."""
+    return ({"needs_gpu": 1}, {"needs_licence": 1}, {"features": 2}, {"exclusive": 1}, {})[k % 5]
+
+
+def bound_platform(powered: Mapping[str, Any]) -> Platform:
+    """Return two nodes, one with a GPU, one that is new, and one licence."""
+    nodes = (NodeType(1, 2, 2.0, features=FEATURES[:1], resources={"gpu": 1}, **powered),)
+    return Platform("asked", (*nodes, NodeType(1, 2, 2.0, features=FEATURES[1:], **powered)), licences={"licence": 1})
