@@ -72,13 +72,16 @@ def backfill_behind_one(state, head, backfill_order, past):
     """Start later jobs that leave the reservation of `head` alone; those that run past it only if they may."""
     now = state.clock.virtual
     at, spare = harness.reservation(state, head)
-    for job in harness.ranked(state, backfill_order):
-        if state.clock.free == 0:
+    job = -1
+    while True:
+        # Where more than widths count, what a job denies the first depends on more than its width.
+        most = state.clock.cores if state.clock.constrained else spare
+        job = harness.next_overtaker(state, backfill_order, job, at, most if past else 0)
+        if job < 0:
             return
-        record = state.jobs[job]
-        if record.procs > state.clock.free or job == head or record.status != harness.WAITING:
+        if job == head:
             continue
-        if not harness.later(now + record.left, at):
+        if not harness.later(now + state.jobs[job].left, at):
             if harness.fits(state, job):
                 harness.start(state, job)
         elif past:

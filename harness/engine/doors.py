@@ -16,6 +16,7 @@ from harness.engine import (  # noqa: F401 - what policies may call
     compression,
     hours,
     nodes,
+    overtaking,
     power,
     profile,
     promised_starts,

@@ -15,6 +15,20 @@ BOOKING = np.dtype(
     align=True,
 )
 
+#: Where a waiting job stands in the trees of those who may overtake.
+STAND = np.dtype(
+    [
+        ("score", "f8"),  # by the order of the trees
+        ("least", "f8"),  # length of this job and those below it [s]
+        ("narrowest", "i8"),  # width of the same
+        ("before", "i8"),  # who is below it and before it, −1 nobody …
+        ("behind", "i8"),  # … and behind it
+        ("tree", "i4"),  # which it stands in
+        ("since", "i4"),  # which growth of the trees, 0 none
+    ],
+    align=True,
+)
+
 #: Before when nobody of a width and length fits into the profile.
 ANSWER = np.dtype(
     [

@@ -11,7 +11,11 @@ import numpy as np
 from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING, NAN_SCORE, ORDERING, PolicyFault, note
 from harness.engine.marks import inner, window
+from harness.engine.shifting import shift
 from harness.engine.state import CANCELLED, WAITING
+
+#: How many jobs that overtook are looked for in the queue one by one; more are found by going through it.
+SELDOM = 16
 
 
 @window
@@ -159,35 +163,39 @@ def find_prefix(state: Any, procs: int) -> tuple[int, int]:
 
 
 @inner
+def place_in_queue(state: Any, job: int) -> int:
+    """Return where a scored job stands in the queue, or would stand."""
+    score = state.jobs[job].score
+    low = state.notes.head
+    high = state.notes.tail
+    while low < high:
+        middle = (low + high) >> 1
+        other = state.queue[middle]
+        before = state.jobs[other].score
+        if before < score or (before == score and other < job):
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@inner
 def enqueue(state: Any, job: int) -> None:
     """Insert a scored job at its place in the queue. Changes queue, clock."""
     clock = state.clock
     notes = state.notes
     queue = state.queue
     if notes.tail == len(queue):  # the window has reached the end: move it back to the front
-        for k in range(notes.head, notes.tail):
-            queue[k - notes.head] = queue[k]
+        shift(queue, 0, notes.head, notes.tail - notes.head)
         notes.tail -= notes.head
         notes.head = 0
-    score = state.jobs[job].score
-    low = notes.head
-    high = notes.tail
-    while low < high:
-        middle = (low + high) >> 1
-        other = queue[middle]
-        before = state.jobs[other].score
-        if before < score or (before == score and other < job):
-            low = middle + 1
-        else:
-            high = middle
+    low = place_in_queue(state, job)
     if notes.head > 0 and low - notes.head < notes.tail - low:  # move the side where fewer jobs stand
-        for k in range(notes.head, low):
-            queue[k - 1] = queue[k]
+        shift(queue, notes.head - 1, notes.head, low - notes.head)
         notes.head -= 1
         low -= 1
     else:
-        for k in range(notes.tail, low, -1):
-            queue[k] = queue[k - 1]
+        shift(queue, low + 1, low, notes.tail - low)
         notes.tail += 1
     queue[low] = job
     clock.queued += 1
@@ -196,14 +204,12 @@ def enqueue(state: Any, job: int) -> None:
 
 
 @inner
-def note_joined(state: Any, job: int) -> None:
-    """Note that the job came to the queue; if there are too many for that, somebody has to look himself."""
-    notes = state.notes
-    if notes.joined == len(state.joined):
-        notes.joined = -1
-        return
-    state.joined[notes.joined] = job
-    notes.joined += 1
+def noted(entries: Any, count: int, job: int) -> int:
+    """Note that the job came to the queue; return how many are noted now, −1 if there is no room for it."""
+    if count == len(entries):
+        return -1
+    entries[count] = job
+    return count + 1
 
 
 @inner
@@ -217,7 +223,9 @@ def join_queue(state: Any, count: int) -> None:
     for k in range(count):
         state.jobs[state.ranking[k]].status = WAITING
         if state.notes.joined >= 0:
-            note_joined(state, state.ranking[k])
+            state.notes.joined = noted(state.joined, state.notes.joined, state.ranking[k])
+        if state.notes.entered >= 0:
+            state.notes.entered = noted(state.entries, state.notes.entered, state.ranking[k])
         enqueue(state, state.ranking[k])
 
 
@@ -227,12 +235,10 @@ def remove(state: Any, position: int) -> None:
     notes = state.notes
     queue = state.queue
     if position - notes.head < notes.tail - position:
-        for k in range(position, notes.head, -1):
-            queue[k] = queue[k - 1]
+        shift(queue, notes.head + 1, notes.head, position - notes.head)
         notes.head += 1
     else:
-        for k in range(position, notes.tail - 1):
-            queue[k] = queue[k + 1]
+        shift(queue, position, position + 1, notes.tail - position - 1)
         notes.tail -= 1
 
 
@@ -249,10 +255,7 @@ def leave(state: Any, job: int, status: int) -> None:
 @inner
 def step_out(state: Any, job: int) -> None:
     """Take a waiting job out of the queue. Changes queue, clock, and what is counted."""
-    position = state.notes.head
-    while state.queue[position] != job:
-        position += 1
-    remove(state, position)
+    remove(state, place_in_queue(state, job))
     state.clock.queued -= 1
     if state.notes.shared:
         state.tally(state, job, 0, -1, 0)
@@ -269,17 +272,43 @@ def leave_queue(state: Any, job: int) -> None:
 
 
 @inner
+def find_started(state: Any, started: int, left: int) -> bool:
+    """Write into `ranking` where those `left` of the jobs started last stand in the queue, the last of them first.
+
+    False if they are not to be found: those who were rejected have not been started.
+    """
+    notes = state.notes
+    found = 0
+    for k in range(notes.boots - 1, max(notes.boots - started, 0) - 1, -1):
+        place = place_in_queue(state, state.boots[k])
+        if place == notes.tail or state.queue[place] != state.boots[k]:
+            continue
+        other = found
+        while other > 0 and state.ranking[other - 1] < place:
+            state.ranking[other] = state.ranking[other - 1]
+            other -= 1
+        state.ranking[other] = place
+        found += 1
+    return found == left
+
+
+@inner
 def drop_started(state: Any) -> None:
     """Take the jobs that this decision started out of the queue. Changes queue, clock."""
     clock = state.clock
     notes = state.notes
     queue = state.queue
-    left = clock.started
+    left = started = clock.started
     clock.queued -= left
     clock.started = 0
     while left > 0 and state.jobs[queue[notes.head]].status != WAITING:  # mostly the first ones
         notes.head += 1
         left -= 1
+    if 0 < left <= SELDOM and find_started(state, started, left):
+        head = notes.head
+        for k in range(left):  # from the last one on; those before it may move
+            remove(state, state.ranking[k] + notes.head - head)
+        return
     kept = notes.head
     place = notes.head
     while left > 0:

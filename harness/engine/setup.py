@@ -12,6 +12,7 @@ from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
 from harness.engine.hours import set_wall_clock
+from harness.engine.overtaking import CLASSES
 from harness.engine.shares import none_kept
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
@@ -55,7 +56,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     notes = np.zeros(1, layouts.NOTES)
     notes["least_rate"] = np.inf
     notes["kinds"] = asked.kinds
-    notes["joined"] = -1
+    notes["joined"] = notes["entered"] = -1
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     signal = set_signal(clock, notes, extras.signal)
     machine["settled"] = machine["vacant"] = clock["now"]
@@ -156,6 +157,10 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         promised=np.empty(count),
         nearest=np.empty(count // promised_starts.BLOCK + 1),
         joined=np.empty(count, np.int64),
+        stands=records(np.zeros(count, plan_state.STAND)),
+        roots=np.empty(CLASSES, np.int64),
+        trail=np.empty(512, np.int64),
+        entries=np.empty(count, np.int64),
         heap=records(np.empty(slots, layouts.DUE)),
         truth=records(truth),
         cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.compile import kernels, misuse
-from harness.engine import doors, faults, loop, nodes, readings
+from harness.engine import doors, faults, loop, nodes, overtaking, readings
 from harness.engine.bundles import State
 from harness.engine.demand_setup import compiled_demands
 from harness.engine.faces import Misuse
@@ -80,6 +80,9 @@ def simulate(
         + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
         + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
     )
+    view.notes.lasting = overtaking.ORDER_LASTS * lasts(chosen["order"]) + overtaking.SECOND_LASTS * lasts(
+        chosen["second"]
+    )
     run = readings.compiled_run_with_readings() if other else loop.compiled_run()
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
@@ -107,6 +110,12 @@ def simulate(
     names = {chosen[part].policy.hook: chosen[part].policy.name for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
     return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names)
+
+
+def lasts(order: Choice) -> bool:
+    """Return whether the order gives a waiting job one score for as long as it waits, however often it is asked."""
+    told = any(set(one.policy.extras) - {"columns"} for one in order.chain)
+    return not (told or order.says("varies") or order.says("learn"))
 
 
 def bind(

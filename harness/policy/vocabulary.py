@@ -34,6 +34,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "later": _STATE,
     "reservation": _STATE,
     "burden": _STATE,
+    "next_overtaker": _START,
     "plan_from_running": _START,
     "forget_past": _START,
     "earliest_fit": _START,

@@ -1,0 +1,276 @@
+"""Who may overtake a blocked job: the next waiting job, in some order, that fits and does not take what is not spare.
+
+Where the queue is short, or its order changes with time, it is looked through. Where it is long and lasts, waiting jobs
+stand in search trees, one for each class of widths, up to a power of two: by score, then index, balanced by a number
+drawn from the index (a treap). Each job there knows the least length and width of those below it, so that whole parts
+of the queue in which nobody can overtake are passed over.
+"""
+
+from typing import Any
+
+from harness.engine.bundles import seen
+from harness.engine.faults import BACKFILLING
+from harness.engine.instants import later
+from harness.engine.marks import inner, verb
+from harness.engine.queue import check_scores, rank_anew
+from harness.engine.state import WAITING
+from harness.engine.verbs import QUEUE_ORDER
+
+#: How many classes of widths there are, up to powers of two.
+CLASSES = 63
+
+#: From how many waiting jobs on they stand in trees, and below how many they do not any more.
+MANY, FEW = 192, 64
+
+#: Which orders give a waiting job the same score for as long as it waits: flags of `notes.lasting`.
+ORDER_LASTS, SECOND_LASTS = 1, 2
+
+
+@inner
+def may_overtake(state: Any, procs: int, left: float, at: float, spare: int) -> bool:
+    """Return whether a job fits by number, and ends by `at` or needs at most `spare` processors."""
+    clock = state.clock
+    return procs <= clock.free and (procs <= spare or not later(clock.virtual + left, at))
+
+
+@inner
+def class_of(procs: int) -> int:
+    """Return which tree a job of this width stands in."""
+    found = 0
+    while 1 << found < procs:
+        found += 1
+    return found
+
+
+@inner
+def depth_drawn(job: int) -> int:
+    """Return the number that balances the trees: the least stands highest."""
+    number = (job + 1) * 2654435761 & 0xFFFFFFFF
+    return ((number >> 15) ^ number) * 1540483477 & 0xFFFFFFFF
+
+
+@inner
+def stands_before(state: Any, job: int, other: int) -> bool:
+    """Return whether the job comes before another one in the order of the trees."""
+    score = state.stands[job].score
+    return score < state.stands[other].score or (score == state.stands[other].score and job < other)
+
+
+@inner
+def sum_up(state: Any, job: int) -> None:
+    """Work out the least length and width of the job and those below it."""
+    stand = state.stands[job]
+    least = state.jobs[job].left
+    narrowest = state.jobs[job].procs
+    for below in (stand.before, stand.behind):
+        if below >= 0:
+            least = min(least, state.stands[below].least)
+            narrowest = min(narrowest, state.stands[below].narrowest)
+    stand.least = least
+    stand.narrowest = narrowest
+
+
+@inner
+def hang(state: Any, above: int, job: int, tree: int, below: int) -> None:
+    """Let `below` take its place under `above`, on the side where `job` belongs; at the top if there is none above."""
+    if above < 0:
+        state.roots[tree] = below
+    elif stands_before(state, job, above):
+        state.stands[above].before = below
+    else:
+        state.stands[above].behind = below
+
+
+@inner
+def insert(state: Any, job: int) -> None:
+    """Let a job that has its score stand in its tree."""
+    stands = state.stands
+    trail = state.trail
+    tree = class_of(state.jobs[job].procs)
+    stands[job].tree = tree
+    depth = 0
+    below = state.roots[tree]
+    while below >= 0 and depth_drawn(below) < depth_drawn(job):
+        trail[depth] = below
+        depth += 1
+        below = stands[below].before if stands_before(state, job, below) else stands[below].behind
+    hang(state, trail[depth - 1] if depth > 0 else -1, job, tree, job)
+    above = depth
+    # What stood here is parted into those before the job and those behind it.
+    stands[job].before = stands[job].behind = -1
+    last = first = job  # … of those before it, and of those behind it, whose other side is open
+    while below >= 0:
+        trail[depth] = below
+        depth += 1
+        if stands_before(state, below, job):
+            if last == job:
+                stands[job].before = below
+            else:
+                stands[last].behind = below
+            last = below
+            below = stands[below].behind
+        else:
+            if first == job:
+                stands[job].behind = below
+            else:
+                stands[first].before = below
+            first = below
+            below = stands[below].before
+    if last != job:
+        stands[last].behind = -1
+    if first != job:
+        stands[first].before = -1
+    for k in range(depth - 1, above - 1, -1):
+        sum_up(state, trail[k])
+    sum_up(state, job)
+    for k in range(above - 1, -1, -1):
+        sum_up(state, trail[k])
+    stands[job].since = state.notes.trees
+
+
+@inner
+def remove_stand(state: Any, job: int) -> None:
+    """Take a job out of its tree."""
+    stands = state.stands
+    trail = state.trail
+    tree = stands[job].tree
+    depth = 0
+    other = state.roots[tree]
+    while other != job:
+        trail[depth] = other
+        depth += 1
+        other = stands[other].before if stands_before(state, job, other) else stands[other].behind
+    above = trail[depth - 1] if depth > 0 else -1
+    before = stands[job].before
+    behind = stands[job].behind
+    side = job  # on whose side what comes next hangs: the job's own under what was above it
+    while before >= 0 or behind >= 0:
+        nearer = before if behind < 0 or (before >= 0 and depth_drawn(before) < depth_drawn(behind)) else behind
+        hang(state, above, side, tree, nearer)
+        trail[depth] = nearer
+        depth += 1
+        above = nearer
+        side = job
+        if nearer == before:
+            before = stands[nearer].behind
+        else:
+            behind = stands[nearer].before
+    hang(state, above, side, tree, -1)
+    for k in range(depth - 1, -1, -1):
+        sum_up(state, trail[k])
+    stands[job].since = 0
+
+
+@inner
+def stand_up(state: Any, count: int, order: int) -> None:
+    """Let the first `count` jobs of `ranking` stand in the trees, by the score that the order gives them."""
+    if order == QUEUE_ORDER:
+        for k in range(count):
+            state.scores[k] = state.jobs[state.ranking[k]].score
+    else:
+        asked = state.clock.hook
+        state.clock.hook = BACKFILLING
+        state.second(seen(state), state.ranking[:count], state.scores[:count], state.second_own)
+        check_scores(state, count)
+        state.clock.hook = asked
+    for k in range(count):
+        job = state.ranking[k]
+        if state.stands[job].since == state.notes.trees:  # it left, and waits again
+            remove_stand(state, job)
+        state.stands[job].score = state.scores[k]
+        insert(state, job)
+
+
+@inner
+def bring_up_to_date(state: Any, order: int) -> None:
+    """Let trees be grown where many wait, and felled where few do; let those stand in them who came meanwhile."""
+    notes = state.notes
+    clock = state.clock
+    if notes.entered >= 0 and (clock.queued < FEW or notes.standing != order):
+        notes.entered = -1
+    count = 0
+    if notes.entered < 0:
+        if clock.queued < MANY or notes.lasting & (ORDER_LASTS if order == QUEUE_ORDER else SECOND_LASTS) == 0:
+            return
+        notes.trees += 1
+        notes.standing = order
+        for tree in range(CLASSES):
+            state.roots[tree] = -1
+        for k in range(notes.head, notes.tail):
+            state.ranking[count] = state.queue[k]
+            count += 1
+    for k in range(max(0, notes.entered)):
+        if state.jobs[state.entries[k]].status == WAITING:
+            state.ranking[count] = state.entries[k]
+            count += 1
+    notes.entered = 0
+    stand_up(state, count, order)
+
+
+@inner
+def find_standing(state: Any, tree: int, after: int, at: float, spare: int) -> int:
+    """Return the first job of a tree behind `after` that may overtake, or −1. Who does not wait any more is removed."""
+    stands = state.stands
+    trail = state.trail
+    jobs = state.jobs
+    depth = 0
+    job = state.roots[tree]
+    while True:
+        while job >= 0 and may_overtake(state, stands[job].narrowest, stands[job].least, at, spare):
+            if after >= 0 and not stands_before(state, after, job):
+                job = stands[job].behind
+                continue
+            trail[depth] = job
+            depth += 1
+            job = stands[job].before
+        if depth == 0:
+            return -1
+        depth -= 1
+        job = trail[depth]
+        if may_overtake(state, jobs[job].procs, jobs[job].left, at, spare):
+            if jobs[job].status == WAITING:
+                return int(job)
+            remove_stand(state, job)
+            depth = 0
+            job = state.roots[tree]
+            continue
+        job = stands[job].behind
+
+
+@inner
+def look_through(state: Any, order: int, after: int, at: float, spare: int) -> int:
+    """Return what `next_overtaker` does, from the whole list of those who wait."""
+    notes = state.notes
+    if after < 0:
+        notes.looked = 0
+        notes.listed = notes.tail - notes.head if order == QUEUE_ORDER else rank_anew(state)
+    while notes.looked < notes.listed:
+        job = state.queue[notes.head + notes.looked] if order == QUEUE_ORDER else state.ranking[notes.looked]
+        notes.looked += 1
+        record = state.jobs[job]
+        if may_overtake(state, record.procs, record.left, at, spare) and record.status == WAITING:
+            return int(job)
+    return -1
+
+
+@verb(crosses=True)
+def next_overtaker(state: Any, order: int, after: int, at: float, spare: int) -> int:
+    """Return the next waiting job in an order that fits by number, and ends by `at` or needs at most `spare`; or −1.
+
+    `order` is one that the policy took as a parameter, or −1, the queue's own; `after` is the job that was the answer
+    before, or −1 to begin; `at` is a virtual time, and the job's end is that of its estimate on reference processors.
+    """
+    notes = state.notes
+    if after < 0:
+        bring_up_to_date(state, order)
+    if notes.entered < 0 or notes.tail - notes.head < state.clock.queued:
+        return look_through(state, order, after, at, spare)
+    found = -1
+    tree = 0
+    while tree < CLASSES and (tree == 0 or 1 << (tree - 1) < state.clock.free):
+        if state.roots[tree] >= 0:
+            job = find_standing(state, tree, after, at, spare)
+            if job >= 0 and (found < 0 or stands_before(state, job, found)):
+                found = job
+        tree += 1
+    return found
