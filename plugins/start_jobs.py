@@ -38,7 +38,7 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     declines, a later job that ends after that time starts if the first could begin as early beside it. Nodes that have
     to wake first are not planned for: the time that takes comes on top.
 
-    `reservations`: how many blocked jobs are protected; only the first where the selection declines.
+    `reservations`: how many blocked jobs are protected; more than one are refused beside a selection that declines.
     `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
     `spare`: whether later jobs may run past the first reservation at all (Rumyantsev et al. 2018 let none).
     Ends are those that are believed: where a predictor has to correct itself, the first job's time may move later.
@@ -50,7 +50,7 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     head = start_in_order(state)
     if head < 0 or state.clock.free == 0:
         return
-    if reservations == 1 or state.clock.constrained:
+    if reservations == 1:
         backfill_behind_one(state, head, backfill_order, spare)
     else:
         backfill_behind_many(state, reservations, backfill_order, spare)

@@ -44,8 +44,11 @@ DAMAGED = (
 def stored_bytes(path: Path, expected: str) -> bytes:
     """Return what the file holds, as it is; clear words, with what was `expected`, if it cannot be read."""
     try:
-        if stat.S_ISFIFO(os.stat(path).st_mode):
+        mode = os.stat(path).st_mode
+        if stat.S_ISFIFO(mode):
             return _piped(path)
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):  # /dev/zero and /dev/full have no end
+            raise HarnessError(f"{path}: cannot be read as {expected}: it is a device; expected a file")
         return path.read_bytes()
     except (OSError, ValueError) as error:
         known: dict[type, str] = {FileNotFoundError: "there is no such file", IsADirectoryError: "it is a folder"}

@@ -71,6 +71,7 @@ class _Reader:
         platforms = tuple(
             self.platform(entry) for entry in self.listed(table.get("platforms", "log"), "platforms", str, int, dict)
         )
+        self.check_repeats(list(platforms), "platforms")
         seeds = tuple(self.listed(table.get("seeds", 0), "seeds", int))
         resamples = table.get("resamples", 0)
         for key, number in (("resamples", resamples), *(("seeds", seed) for seed in seeds)):
@@ -110,9 +111,9 @@ class _Reader:
             about=" ".join(about.split()),
             written=self.written,
             workloads=workloads,
-            platforms=tuple(dict.fromkeys(platforms)),
+            platforms=platforms,
             schedulers=everyone,
-            seeds=tuple(dict.fromkeys(seeds)),
+            seeds=seeds,
             timing=timing,
             signal=self.signal(table),
             resamples=resamples,
@@ -145,7 +146,17 @@ class _Reader:
         if not values or not all(type(one) in kinds for one in values):
             expected = " or ".join(words[kind] for kind in kinds)
             raise self.written.refusal(f"{key} = {value!r}: expected {expected}, at least one", key, table, number)
+        self.check_repeats(values, key, table, number)
         return values
+
+    def check_repeats(self, values: list[Any], key: str, table: str = "", number: int = 0) -> None:
+        """Refuse what is listed twice, of which nothing could come a second time."""
+        known: set[str] = set()
+        for value in values:
+            if repr(value) in known:
+                problem = f"{key}: {repr(value):.80} is there twice: expected it once"
+                raise self.written.refusal(problem, key, table, number)
+            known.add(repr(value))
 
     def tables(self, table: dict[str, Any], key: str) -> list[dict[str, Any]]:
         return self.listed(table[key], key, dict) if key in table else []
@@ -184,6 +195,7 @@ class _Reader:
                 with self.written.locating(spec, "scheduler", number):
                     every = expand(spec, self.policies[Scheduler.HOOKS[part]])
                     group[part] += [chosen(one, part, self.policies) for one in every]
+            self.check_repeats([str(choice) for choice in group[part]], part, "scheduler", number)
         return group
 
     def exclusion(self, table: dict[str, Any], number: int) -> Exclusion:

@@ -110,23 +110,36 @@ def check_columns(frame: pd.DataFrame, name: str) -> None:
 
 
 def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """Return `frame` with finite numbers in all its cells; rows with others are refused, or skipped if `lenient`."""
+    """Return `frame` with finite numbers in all its cells; rows with others are refused, or skipped if `lenient`.
+
+    Of what logs say besides the time of submission, −1 is unknown, and no other number is negative.
+    """
     columns = {column: _number_column(frame[column]) for column in frame.columns}
+    wrong = {column: _wrong(str(column), values) for column, values in columns.items()}
     faulty = np.zeros(len(frame), dtype=np.bool_)
-    for values in columns.values():
-        faulty |= ~np.isfinite(values)
+    for found in wrong.values():
+        faulty |= found
     table = pd.DataFrame(columns, index=frame.index)
     if not faulty.any():
         return table, ()
     row = int(np.argmax(faulty))
-    column = next(column for column, values in columns.items() if not np.isfinite(values[row]))
+    column = next(column for column, found in wrong.items() if found[row])
     value = frame[column].iloc[row]
     cell = f"'{shortened(value)}'" if isinstance(value, str) else value
     where = f"{frame.index.name or 'row'} {frame.index[row]}"
-    complaint = f"column {str(column)!r}, {where}: {cell} is not a finite number; unknown is -1"
+    what = "is below 0" if np.isfinite(columns[column][row]) else "is not a finite number"
+    complaint = f"column {str(column)!r}, {where}: {cell} {what}; unknown is -1"
     if not lenient or faulty.all():
         raise HarnessError(f"{name}: {complaint}")
     return table[~faulty], (Step("skipped rows without numbers", int(faulty.sum()), f"first: {complaint}"),)
+
+
+def _wrong(column: str, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Say which numbers of a column no log has; those of further columns are whatever policies make of them."""
+    wrong: npt.NDArray[np.bool_] = ~np.isfinite(values)
+    if column in SWF_COLUMNS and column != "submit":
+        wrong |= (values < 0) & (values != -1)
+    return wrong
 
 
 def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:

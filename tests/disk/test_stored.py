@@ -72,6 +72,12 @@ def test_a_pipe_into_which_nobody_writes(tmp_path: Path, monkeypatch: pytest.Mon
         read_text(tmp_path / "pipe", "a table")
 
 
+def test_a_device_without_an_end(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/dev/full")
+    with pytest.raises(HarnessError, match="cannot be read as a table: it is a device; expected a file"):
+        read_text(tmp_path / "link", "a table")
+
+
 @pytest.mark.parametrize("packing", ["", ".gz", ".bz2", ".xz", ".zip", ".XZ"])
 def test_a_name_is_the_same_however_it_is_packed(packing: str) -> None:
     assert stored.unpacked_name(f"below.gz/jobs.CSV{packing}") == "jobs.CSV"

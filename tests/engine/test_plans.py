@@ -222,7 +222,7 @@ def test_easy_plans_by_what_the_selection_would_place(by_python):
 
 
 @both_ways
-@pytest.mark.parametrize("start", ["none", "greedy", "easy", "easy(reservations=3)", "easy(spare=false)"])
+@pytest.mark.parametrize("start", ["none", "greedy", "easy", "easy(spare=false)"])
 def test_whole_nodes_are_processors_as_wide(start, by_python):
     """A job that takes all of as many nodes as it needs is scheduled as one of so many processors."""
     for seed in range(4 if by_python else 30):
@@ -230,8 +230,6 @@ def test_whole_nodes_are_processors_as_wide(start, by_python):
         wide = [(submit, 3 * procs - seed % 3, *rest) for submit, procs, *rest in made]
         platform = Platform("threes", (NodeType(nodes, 3),))
         found = run(wide, platform, start=start, select="whole-nodes", by_python=by_python)
-        if start == "easy(reservations=3)":  # only the first is protected
-            start = "easy"
         expected = run(made, plain(nodes), start=start)
         np.testing.assert_array_equal(found.jobs.start, expected.jobs.start, err_msg=f"seed {seed}")
 
@@ -245,7 +243,7 @@ def test_processors_in_a_row(by_python):
 
 
 @both_ways
-@pytest.mark.parametrize("start", ["conservative", "conservative(replan=true)"])
+@pytest.mark.parametrize("start", ["conservative", "conservative(replan=true)", "easy(reservations=2)"])
 def test_plans_that_count_are_refused_beside_a_selection_that_declines(start, by_python):
     with pytest.raises(PolicyError, match=r"start_jobs.*by the number of processors alone.*'on-one-node'"):
         run(SPLIT, FOURS, start=start, select=SINGLE, by_python=by_python)

@@ -133,9 +133,19 @@ SCHEDULER = '[[scheduler]]\norder = "fcfs"\n'
         (f'workloads = "lublin"\n{SCHEDULER}[[exclude]]\norder = "fcsf"\n', 5, ["'fcsf'", "did you mean 'fcfs'"]),
         (f'workloads = "lublin"\n{SCHEDULER}start = "easy{"(" * 2000}"\n', 4, ["…"]),
         (
-            f'workloads = "lublin"\n{SCHEDULER}rate = "fixed(rate={[1] * 2000})"\nselect = {["random"] * 2000}',
+            f'workloads = "lublin"\n{SCHEDULER}rate = "fixed(rate={list(range(1, 2001))})"\n'
+            f'sleep = "timeout(idle={list(range(2000))})"',
             2,
             ["4,000,000 schedulers: expected at most 1,000,000"],
+        ),
+        (f'workloads = ["lublin", "lublin"]\n{SCHEDULER}', 1, ["workloads: 'lublin' is there twice"]),
+        (f'workloads = "lublin"\nseeds = [1, 2, 1]\n{SCHEDULER}', 2, ["seeds: 1 is there twice"]),
+        (f'workloads = "lublin"\nplatforms = [64, "64"]\n{SCHEDULER}', 2, ["platforms: '64' is there twice"]),
+        (f'workloads = "lublin"\n{SCHEDULER}rate = ["full", "full"]\n', 4, ["rate: 'full' is there twice"]),
+        (
+            f'workloads = "lublin"\n{SCHEDULER}rate = ["fixed(rate=[0.5, 1])", "fixed"]\n',
+            4,
+            ["rate: 'fixed' is there twice"],
         ),
         (f'workloads = "lublin"\nseeds = {10**30}\n{SCHEDULER}', 2, [f"seeds = {10**30}", "of 64 bits"]),
         (

@@ -69,6 +69,8 @@ def test_blank_lines_and_windows_are_no_trouble(tmp_path: Path) -> None:
         (GOOD + "2,long,3\n", "mine.csv: column 'run', line 4: 'long' is not a finite number; unknown is -1"),
         (GOOD + "\n2,,3\n", "mine.csv: column 'run', line 5: '' is not a finite number"),
         (GOOD + "2,inf,3\n", "mine.csv: column 'run', line 4: 'inf' is not a finite number"),
+        (GOOD + "2,-5,3\n", "mine.csv: column 'run', line 4: '-5' is below 0; unknown is -1"),
+        (GOOD + "2,3,-0.5\n", "mine.csv: column 'procs', line 4: '-0.5' is below 0; unknown is -1"),
         (GOOD + "2,3\n", "mine.csv: line 4: expected 3 cells, found 2: 2,3"),
         (GOOD + "2,3,4,5\n", "mine.csv: line 4: expected 3 cells, found 4: 2,3,4,5"),
         (GOOD + "2021-03-01,3,4\n", "mine.csv: column 'submit', line 4: '2021-03-01' is not a finite number"),
