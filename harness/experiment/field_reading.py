@@ -154,7 +154,7 @@ class _Reader:
         known: set[str] = set()
         for value in values:
             if repr(value) in known:
-                problem = f"{key}: {repr(value):.80} is there twice: expected it once"
+                problem = f"{key}: {value!r:.80} is there twice: expected it once"
                 raise self.written.refusal(problem, key, table, number)
             known.add(repr(value))
 
