@@ -13,6 +13,7 @@ from harness.report.section import section
 from harness.results.charts import run_figures
 from harness.results.charts.close_up import LENGTHS, WIDTHS, CloseUp
 from harness.results.charts.figures import Figure, axis, label
+from harness.results.charts.multiples import small_multiples
 
 
 @section("behaviour", "Where and when do they differ?", alone="Where and when?")
@@ -24,6 +25,17 @@ def behaviour(subject: Subject) -> dict[str, Any] | None:
 def _by_workload(subject: Subject) -> Iterator[list[CloseUp]]:
     for _, runs in groupby(subject.close_ups, key=lambda run: run.workload):
         yield list(runs)
+
+
+# ---------------------------------------------------------------- every workload
+
+
+@behaviour.chart
+def multiples(subject: Subject) -> Iterator[Figure]:
+    """Draw what decides on each workload, where there are too many for a chart of their own."""
+    if subject.ranking is not None:
+        found = small_multiples(subject.done, subject.schedulers, subject.measures[subject.by])
+        yield from [found] if found else []
 
 
 # ---------------------------------------------------------------- capacity
