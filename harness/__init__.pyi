@@ -51,6 +51,7 @@ from .engine.state import (
     COMPLETED as COMPLETED,
     DOWN as DOWN,
     FALLING as FALLING,
+    HELD as HELD,
     INFINITY as INFINITY,
     KILLED as KILLED,
     RUNNING as RUNNING,
@@ -108,6 +109,7 @@ from .policy.keyed import (
 )
 from .policy.kinds import (
     Energy as Energy,
+    Hold as Hold,
     Order as Order,
     Policy as Policy,
     Predict as Predict,

@@ -63,7 +63,6 @@ def adequacy(
     files, repeated = _sides(against, repetitions)
     with compiling_said(), warnings_said():
         from harness.experiment.simulation import simulate
-        from harness.policy.scheduler import Scheduler
         from harness.results.adequacy import adequacy as compared
         from harness.results.adequacy import logged
         from harness.results.breakdown import breakdown
@@ -85,7 +84,7 @@ def adequacy(
         if not repeated:
             logged(prepared)  # says what makes it undefined before anything is simulated
         machine = given.machine(prepared)
-        scheduler = Scheduler(order, start, given.select, given.rate, given.sleep, "none", given.predict)
+        scheduler = given.scheduler(order, start)
 
         def replay(jobs: "Workload") -> Any:
             kept: Any = {"seed": given.seed, "plugins": given.folders, "events": happenings, "timing": given.timing}

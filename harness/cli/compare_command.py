@@ -82,11 +82,10 @@ def compare(
 def _scheduler(name: str, given: options.Heard) -> "Scheduler | Recorded":
     """Return the scheduler that is named, or the schedule that a file of this name holds."""
     from harness.experiment.recorded import Recorded
-    from harness.policy.scheduler import Scheduler
 
     if Path(name).is_file():
         return Recorded(given.log(name))
-    return Scheduler(*_parts(name), given.select, given.rate, given.sleep, "")
+    return given.scheduler(*_parts(name), "")
 
 
 def _parts(name: str) -> tuple[str, str]:

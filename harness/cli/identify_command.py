@@ -47,7 +47,6 @@ def identify(
         from harness.experiment.identification import identify as ranked
         from harness.experiment.identity_verdict import claimed, identity_verdict
         from harness.experiment.simulation import simulate
-        from harness.policy.scheduler import Scheduler
         from harness.present.json_text import to_json
         from harness.present.progress import progress
         from harness.workload.events import read_events
@@ -56,7 +55,7 @@ def identify(
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         prepared = given.jobs(workload)
         machine = given.machine(prepared)
-        rest = Scheduler("fcfs", "easy", given.select, given.rate, given.sleep, "none", given.predict)
+        rest = given.scheduler("fcfs", "easy")
         shared: dict[str, Any] = {"seed": given.seed, "plugins": given.folders, "timing": given.timing}
         with progress("simulating", "replays") as advance:
             found = ranked(
@@ -94,7 +93,7 @@ def _facts(
 ) -> dict[str, Any]:
     """Return the ranking and what it was made with, for JSON."""
     return {
-        **{name: getattr(given, name) for name in ("select", "rate", "sleep", "predict", "seed")},
+        **{name: getattr(given, name) for name in (*options.COMMON, "seed")},
         "timing": given.timing.as_dict(),
         "combinations": len(found),
         "header": claim or None,

@@ -54,6 +54,7 @@ Rate = Annotated[str, _policy(kinds.Rate)]
 Sleep = Annotated[str, _policy(kinds.Sleep)]
 Energy = Annotated[str, _policy(kinds.Energy, otherwise=" (the richest the platform allows)")]
 Predict = Annotated[str, _policy(kinds.Predict)]
+Hold = Annotated[str, _policy(kinds.Hold, otherwise=" (several with a + between)")]
 Instants = Annotated[
     str, typer.Option(metavar="together|each", help="decide once for all of an instant, or after each of its events")
 ]
@@ -140,6 +141,10 @@ class Jobs(Read):
         return jobs if self.variation is None else resample(jobs, self.variation)
 
 
+#: The parts of a scheduler that all commands take which replay one workload.
+COMMON = ("select", "rate", "sleep", "predict", "hold")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Replay(Jobs):
     """What commands take that replay one workload: where, and what all schedulers have in common."""
@@ -150,6 +155,7 @@ class Replay(Jobs):
     rate: Rate = "full"
     sleep: Sleep = "never"
     predict: Predict = "requested"
+    hold: Hold = "none"
     instants: Instants = "together"
     passing: Pass = ""
     seed: Seed = 0
@@ -158,6 +164,13 @@ class Replay(Jobs):
         if self.platform is not None and self.procs is not None:
             raise HarnessError("--platform and --procs both given: expected one of them")
         _ = self.timing  # refused before the work
+
+    def scheduler(self, order: str, start: str, energy: str = "none") -> "harness.Scheduler":
+        """Return the scheduler of these options and the order, start and energy policy of a command's own."""
+        from harness.policy.scheduler import Scheduler
+
+        common = {name: getattr(self, name) for name in COMMON}
+        return Scheduler(order=order, start=start, energy=energy, **common)
 
     @property
     def timing(self) -> Timing:

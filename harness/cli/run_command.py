@@ -48,7 +48,6 @@ def run(
         raise HarnessError("--fairness and --events both given: expected one of them")
     with compiling_said(), warnings_said():
         from harness.experiment.simulation import simulate
-        from harness.policy.scheduler import Scheduler
         from harness.present.progress import progress
         from harness.workload.events import read_events
 
@@ -59,7 +58,7 @@ def run(
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         jobs = given.jobs(workload)
         machine = given.machine(jobs)
-        scheduler = Scheduler(order, start, given.select, given.rate, given.sleep, energy, given.predict)
+        scheduler = given.scheduler(order, start, energy)
         with progress("simulating", "jobs") as advance:
             result = simulate(
                 jobs,

@@ -15,7 +15,7 @@ from numba import from_dtype, types
 
 from harness.compile.addresses import address_of
 from harness.engine import demand_state as demands
-from harness.engine import plan_state
+from harness.engine import hold_state, plan_state, recorded_state
 from harness.engine import state as layouts
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
 
@@ -73,10 +73,13 @@ _INSIDE = {
     "signal": _records(layouts.SIGNAL),  # by time; empty without one
     "boots": INDICES,  # jobs that wait for a sleeping node
     "moving": INDICES,  # nodes that fall asleep or wake
-    "samples": _records(layouts.SAMPLE),  # empty, unless a timeline is wanted
-    "placements": _records(layouts.PLACEMENT),  # the same for the places of jobs
+    "samples": _records(recorded_state.SAMPLE),  # empty, unless a timeline is wanted
+    "placements": _records(recorded_state.PLACEMENT),  # the same for the places of jobs
     "bookings": _records(plan_state.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …
     "booked": INDICES,  # … and the first of each node's bookings, −1 none
+    "held": _records(hold_state.HELD_JOB),  # jobs that are held; empty unless there are holds
+    "holds": _records(hold_state.HOLD),  # the holds themselves …
+    "holds_own": FLOATS,  # … and their numbers, one after the other
 }
 
 VIEW = Bundle("View")
@@ -93,6 +96,7 @@ WATTS = types.int64(VIEW, types.int64, FLOATS)  # (state, piece, own)
 START = types.void(STATE, FLOATS)
 SLEEP = START
 TALLY = types.void(STATE, *[types.int64] * 4)  # (state, job, submitted, queued, running), see `shares.tally`
+HOLD = types.float64(VIEW, types.int64, FLOATS)  # (state, job, own): found by its address, for there may be several
 
 KERNELS = {
     "order": ORDER,
@@ -117,7 +121,7 @@ View = _tuple("View", _VIEW)
 Inside = _tuple("Inside", _INSIDE)
 
 
-class State(_tuple("State", (*STATE.parts, *KERNELS))):  # type: ignore[misc]
+class State(_tuple("State", (*STATE.parts, *KERNELS, "hold"))):  # type: ignore[misc]
     """All of a run, in plain Python."""
 
     @cached_property

@@ -164,6 +164,20 @@ def kernel(state, index, why, own):
 """,
         otherwise={"learn": "pass", "correct": "job.requested"},
     ),
+    "hold_jobs": _door(
+        """
+def kernel(state, job, own):
+    return number(function(shown(state), job{extra}))
+""",
+        bundles.HOLD,
+        """
+def kernel(state, job, own):
+    number = int(own[0])
+    with objmode(answer="float64"):
+        answer = ask(number, job)
+    return answer
+""",
+    ),
 }
 
 

@@ -43,10 +43,12 @@ from harness.policy.kinds import KINDS
     UNEVEN,
     PLACE_KEPT,
     NO_PLACE,
-) = range(1, 33)
+    BAD_HOLD,
+    SLEEPLESS,
+) = range(1, 35)
 
 # Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
-ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, BACKFILLING = range(8)
+ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, HOLDING, BACKFILLING = range(9)
 ASKED = (*(kind.part for kind in KINDS.values()), "second")
 
 _SENTENCES = {
@@ -93,6 +95,9 @@ _SENTENCES = {
     PLACE_KEPT: "planned for job {job}, which was suspended in place: only the nodes that keep its place can have it "
     "(start it when harness.fits says so)",
     NO_PLACE: "suspended job {job} in place, where jobs suspended before keep as many places as there can be",
+    BAD_HOLD: "holds job {job} until {value} s, where a time was expected, or infinity",
+    SLEEPLESS: "was asked about job {job} a million times in a row and let nobody go, while nothing else happened; it "
+    "is held until {value} s now: expected later times, or infinity",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }

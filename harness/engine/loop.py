@@ -32,11 +32,12 @@ from harness.engine.incidents import happen
 from harness.engine.instants import later
 from harness.engine.marks import inner, once, publish
 from harness.engine.power import change_pace, draw, settle, work_left
-from harness.engine.queue import drop_started, join_queue, leave, leave_queue, rank_queue
+from harness.engine.queue import drop_started, join_queue, leave_queue, rank_queue
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service, finish
 from harness.engine.sleep import finish_transitions
-from harness.engine.state import CANCELLED, PENDING, WAITING, ZONES
+from harness.engine.state import WAITING, ZONES
+from harness.engine.submissions import arrive
 from harness.engine.verbs import when
 
 # Whose answers may change from one instant to the next: flags.
@@ -70,8 +71,9 @@ def next_instant(state: Any) -> float:
             given = min(given, state.truth[job].cancel)
             break
         notes.cancels += 1  # it has been started, so that its patience is no event
-    time = min(given, notes.due)
-    if clock.queued + clock.running > 0 or time < np.inf:  # nothing else matters once the last job has left
+    time = min(given, notes.due, notes.release)
+    # Nothing else matters once the last job has left.
+    if clock.queued + clock.running + clock.held > 0 or time < np.inf:
         time = min(time, clock.transition, clock.start_timer)
         notes.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
@@ -105,7 +107,7 @@ def advance(state: Any, now: float) -> None:
         busy = up - clock.free - clock.booting
         work = sums.backlog + sums.due_speed - clock.virtual * clock.speed
         following = sums.backlog + sums.due_speed - virtual * clock.speed
-        sums.jobs += elapsed * (clock.queued + clock.running)
+        sums.jobs += elapsed * (clock.queued + clock.running + clock.held)
         sums.queued += elapsed * clock.queued
         sums.busy += elapsed * busy
         sums.work += elapsed * 0.5 * (work + following)
@@ -182,31 +184,6 @@ def learn(state: Any, changes: int) -> None:
     if changes & SECOND_LEARNS:
         clock.hook = BACKFILLING
         state.second(seen(state), state.ranking[:1], state.scores[:1], state.second_own)
-
-
-@once
-def arrive(state: Any, most: int) -> None:
-    """Jobs submitted at this instant join the queue, so many of them at most. Changes jobs, queue, clock."""
-    clock = state.clock
-    count = 0
-    last = min(len(state.jobs), clock.next + most)
-    while clock.next < last and state.jobs[clock.next].submit <= clock.now:
-        job = clock.next
-        clock.next += 1
-        if state.jobs[job].status != PENDING:  # not accepted
-            continue
-        if state.notes.shared:
-            state.tally(state, job, 1, 0, 0)
-        if state.truth[job].cancel <= clock.now:
-            leave(state, job, CANCELLED)
-            continue
-        state.sums.backlog += state.truth[job].work
-        clock.demand += state.jobs[job].left
-        state.ranking[count] = job
-        count += 1
-    if count > 0:
-        join_queue(state, count)
-    clock.arrived = count
 
 
 @inner

@@ -179,3 +179,24 @@ def _lower_asking(bundle: Bundle, name: str, asked: Any) -> Any:
         return answer
 
     return lower
+
+
+def calling(asked: Any) -> Any:
+    """Return what compiled code calls a kernel with that lies at an address: `call(address, …)`."""
+
+    @intrinsic
+    def call(context: Any, address: Any, *arguments: Any) -> Any:
+        def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
+            convention = context.call_conv
+            kind = convention.get_function_type(asked.return_type, asked.args).as_pointer()
+            values = cgutils.unpack_tuple(builder, given[1], len(asked.args))
+            status, answer = convention.call_function(
+                builder, builder.inttoptr(given[0], kind), asked.return_type, asked.args, values
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return answer
+
+        return asked.return_type(types.int64, types.StarArgTuple(asked.args)), lower
+
+    return call

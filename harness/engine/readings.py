@@ -22,7 +22,6 @@ from harness.engine.loop import (
     ORDER_LEARNS,
     SECOND_LEARNS,
     advance,
-    arrive,
     ask_start,
     cancel,
     close,
@@ -42,6 +41,7 @@ from harness.engine.power import draw
 from harness.engine.samples import full, record_sample
 from harness.engine.service import begin, finish, give_way, stretched
 from harness.engine.state import COMPLETED, CORRECTING, FORETELLING, LEARNING, PENDING
+from harness.engine.submissions import arrive
 from harness.engine.verbs import when
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
@@ -197,7 +197,7 @@ def next_event(state: Any) -> float:
 
 @once
 def happens(state: Any, changes: int) -> bool:
-    """Apply what falls on this instant, or the next event of it. Returns whether a decision follows."""
+    """Apply what falls on this instant but submissions, or the next event; return whether a decision follows."""
     clock = state.clock
     notes = state.notes
     before = clock.corrected
@@ -228,9 +228,6 @@ def happens(state: Any, changes: int) -> bool:
     followed = clock.stirred or clock.departed > 0 or clock.upset
     if followed and changes & (ORDER_LEARNS | SECOND_LEARNS):
         learn(state, changes)
-    arrived = clock.arrived
-    arrive(state, notes.most)
-    clock.arrived += arrived
     return followed
 
 
@@ -313,6 +310,9 @@ def run_with_readings(state: Any, changes: int, budget: int) -> bool:
             clock.corrected = 0
             notes.passed = 0
         followed = happens(state, changes)
+        arrived = clock.arrived
+        arrive(state, notes.most)
+        clock.arrived += arrived
         clock.instants += 1
         if followed:
             set_pace_and_order(state, changes)

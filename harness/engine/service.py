@@ -21,6 +21,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
+from harness.engine.holds import close_if_held
 from harness.engine.instants import later
 from harness.engine.marks import inner, once, verb
 from harness.engine.nodes import ask_selection, enough, fits, give_all_back, next_free, occupy, room, stays, vacate
@@ -99,6 +100,8 @@ def begin(state: Any, job: int) -> bool:
     if not enough(state, job):
         note(clock, NO_ROOM, job, -1, can_have(state, job))
         raise PolicyFault
+    if notes.closed:
+        return False
     if stays(state, job):
         retake(state, job)
     elif not place(state, job):
@@ -126,6 +129,8 @@ def begin(state: Any, job: int) -> bool:
     notes.boots += 1
     if notes.shared:
         state.tally(state, job, 0, -1, 1)
+    if notes.holds > 0:
+        close_if_held(state)
     return True
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine import bundles, compression, nodes, plan_state, promised_starts
+from harness.engine import bundles, compression, hold_state, nodes, plan_state, promised_starts, recorded_state
 from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
@@ -35,8 +35,8 @@ class Extras:
     """What a run may have besides jobs and policies."""
 
     events: Events | None = None  # failures and interventions to be replayed
-    on_samples: Recorder | None = None  # wants the system at every instant, records of `state.SAMPLE`
-    on_placements: Recorder | None = None  # wants every stay of a job on a node, records of `state.PLACEMENT`
+    on_samples: Recorder | None = None  # wants the system at every instant, records of `recorded_state.SAMPLE`
+    on_placements: Recorder | None = None  # wants every stay of a job on a node, of `recorded_state.PLACEMENT`
     timing: Timing = dataclasses.field(default_factory=Timing)  # when starts are decided
     signal: Signal | None = None  # what policies are told from outside, on the log's clock
 
@@ -54,7 +54,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     clock = start_clock(float(jobs["submit"][0]), platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
     notes = np.zeros(1, layouts.NOTES)
-    notes["least_rate"] = np.inf
+    notes["least_rate"] = notes["release"] = np.inf
     notes["kinds"] = asked.kinds
     notes["joined"] = notes["entered"] = -1
     set_wall_clock(clock, notes, WallClock.of(workload.header))
@@ -169,12 +169,15 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         signal=records(np.zeros(0, layouts.SIGNAL)),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
-        samples=records(np.empty(BUFFER if extras.on_samples else 0, layouts.SAMPLE)),
+        samples=records(np.empty(BUFFER if extras.on_samples else 0, recorded_state.SAMPLE)),
         placements=records(
-            np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, layouts.PLACEMENT)
+            np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, recorded_state.PLACEMENT)
         ),
         bookings=records(np.empty(booking, plan_state.BOOKING)),
         booked=np.empty(len(view.nodes) if booking else 0, np.int64),
+        held=records(np.empty(0, hold_state.HELD_JOB)),
+        holds=records(np.empty(0, hold_state.HOLD)),
+        holds_own=np.empty(0),
     )
 
 

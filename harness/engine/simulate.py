@@ -8,9 +8,10 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from harness.compile import kernels, misuse
-from harness.engine import doors, faults, loop, nodes, overtaking, readings
+from harness.engine import doors, faults, holding, loop, nodes, overtaking, readings
 from harness.engine.bundles import State
 from harness.engine.demand_setup import compiled_demands
 from harness.engine.faces import Misuse
@@ -19,12 +20,13 @@ from harness.engine.places import make_room
 from harness.engine.queue import waiting
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
+from harness.engine.state import PENDING
 from harness.errors import HarnessError, did_you_mean
 from harness.platform.machine import Platform
 from harness.policy.keyed import sizes
 from harness.policy.spec import Choice
 from harness.present.aside import prints_aside
-from harness.workload.log import FURTHER, Workload
+from harness.workload.log import FURTHER, PRECEDING, Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
@@ -68,9 +70,11 @@ def simulate(
         start = chosen["start"]
         chosen = {**chosen, "start": replace(start, policy=start.policy.where_bound)}
     other = readings.ask_for(view, chosen["predict"], extras.timing)
-    columns = partial(further_column, workload, place)
+    held = holding.in_use(chosen["hold"])
+    columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(view, chosen)
-    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | {"tally": tally}, columns, other=other)
+    parts = inside._asdict() | {"tally": tally}
+    state, tickets = bind(chosen, seed, plain, view, parts, columns, other=other or bool(held))
     if len(view.wants) > 0:
         compiled_demands()(state)
     changes = (
@@ -83,7 +87,8 @@ def simulate(
     view.notes.lasting = overtaking.ORDER_LASTS * lasts(chosen["order"]) + overtaking.SECOND_LASTS * lasts(
         chosen["second"]
     )
-    run = readings.compiled_run_with_readings() if other else loop.compiled_run()
+    loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
+    run = loops[0 if held else 1 if other else 2]()
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
@@ -107,7 +112,7 @@ def simulate(
         for ticket in tickets.values():
             kernels.disconnect(ticket)
     seconds = time.perf_counter() - began
-    names = {chosen[part].policy.hook: chosen[part].policy.name for part in tickets}
+    names = {chosen[part.split()[0]].policy.hook: str(chosen[part.split()[0]].policy.name) for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
     return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names)
 
@@ -130,33 +135,43 @@ def bind(
 ) -> tuple[State, dict[str, int]]:
     """Put the state of the run together with its policies, and give tickets to find those in plain Python by.
 
-    A predictor is among them only for the `other` loop, which asks one.
+    A predictor is among them only for the `other` loops, which ask one. Of holds there are as many as are in use.
     """
-    given: dict[str, Any] = {"sizes": sizes(view.jobs, len(view.nodes)), "columns": columns}
-    asked = [part for part in chosen if other or part != "predict"]
-    bound = {part: doors.kernel_of(chosen[part], seed, plain=plain, **given) for part in asked}
+    given: dict[str, Any] = {"plain": plain, "sizes": sizes(view.jobs, len(view.nodes)), "columns": columns}
+    held = {f"hold {k}": one for k, one in enumerate(holding.in_use(chosen["hold"]))}
+    asked = {part: chosen[part] for part in chosen if part != "hold" and (other or part != "predict")}
+    bound = {part: doors.kernel_of(choice, seed, **given) for part, choice in (asked | held).items()}
     tickets = {part: kernels.ticket() for part, kernel in bound.items() if kernel.python}
+    # A ticket takes the place of the policy's own vector in the loop.
+    own = {part: np.array([float(tickets[part])]) if part in tickets else bound[part].own for part in bound}
     policies: dict[str, Any] = {"predict": None, "predict_own": np.zeros(1), "tally_own": np.zeros(1)}
-    for part, kernel in bound.items():
+    for part in asked:
         name = "watts" if part == "energy" else part
-        policies[name] = kernel.function
-        # A ticket takes the place of the policy's own vector in the loop.
-        policies[f"{name}_own"] = np.array([float(tickets[part])]) if part in tickets else kernel.own
-    state = State(**view._asdict(), **inside, **policies)
+        policies |= {name: bound[part].function, f"{name}_own": own[part]}
+    for_holds = holding.take_in(view, list(held.values()), [bound[p].function for p in held], [own[p] for p in held])
+    state = State(**(view._asdict() | inside | policies | for_holds))
     for part, ticket in tickets.items():
         kernels.connect(ticket, bound[part], state if part in ("start", "sleep") else view)
     return state, tickets
 
 
-def further_column(workload: Workload, place: np.ndarray[Any, Any], name: str) -> Any:
-    """Return a further column of the workload, in the order of the jobs; refuse one that it does not have."""
+def further_column(workload: Workload, place: np.ndarray[Any, Any], statuses: Any, name: str) -> Any:
+    """Return a further column of the workload, in the order of the jobs; refuse one that it does not have.
+
+    Of the jobs that others wait for it is the index, −1 where there is none, or one that the machine cannot hold.
+    """
     if name not in workload.jobs:
         known = [str(column) for column in workload.jobs if str(column).startswith(FURTHER)]
         raise HarnessError(
             f"a policy asks for the column {name!r}, which the workload {workload.name!r} does not have; "
             + did_you_mean(name, known, "it has no further columns")
         )
-    return workload.jobs[name].to_numpy(dtype=np.float64)[place]
+    column = workload.jobs[name].to_numpy(dtype=np.float64)
+    if name == PRECEDING:  # policies know jobs by their index
+        index = np.where(statuses == PENDING, np.arange(len(place)), -1)[np.argsort(place)]
+        of_number = pd.Series(index, workload.jobs["job"].to_numpy()).groupby(level=0).first()
+        column = of_number.reindex(column).fillna(-1).to_numpy(dtype=np.float64)
+    return column[place]
 
 
 def drive(run: Any, state: State, changes: int, progress: Progress | None, extras: Extras) -> None:
@@ -188,13 +203,15 @@ def hand_over(state: Any, extras: Extras) -> None:
 def _part(view: Any, chosen: Mapping[str, Choice]) -> tuple[str, Choice]:
     """Return the hook and the policy that was being asked."""
     choice = chosen[faults.ASKED[int(view.clock.hook)]]
+    if choice.policy.part == "hold":
+        choice = holding.in_use(choice)[int(view.clock.node)]
     return choice.policy.hook, choice
 
 
 def where(view: Any, chosen: Mapping[str, Choice]) -> str:
     """Say which policy was being asked, and when, for errors that it raised itself."""
     hook, choice = _part(view, chosen)
-    if hook in ("order_queue", "select_resources", "predict_runtime") and view.clock.culprit >= 0:
+    if hook in ("order_queue", "select_resources", "predict_runtime", "hold_jobs") and view.clock.culprit >= 0:
         job = view.jobs[view.clock.culprit].number
         return f"in the policy {str(choice)!r} ({hook}), for job {job}, at {number(view.clock.now)} s"
     first = [int(view.jobs[job].number) for job in waiting(view)[:1]]

@@ -11,6 +11,7 @@ import numpy as np
 
 # A job's life. Suspended jobs wait again once the decision that suspended them is over.
 PENDING, WAITING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, UNACCEPTED, KILLED = range(8)
+HELD = PENDING  # submitted, and not in the queue
 
 # What a node is up to. Between AWAKE and ASLEEP lie transitions that take time.
 AWAKE, FALLING, ASLEEP, WAKING, DOWN = range(5)
@@ -182,6 +183,7 @@ CLOCK = np.dtype(
         ("booting", "i8"),  # of which held by jobs that wait for a sleeping node
         ("queued", "i8"),  # jobs waiting
         ("running", "i8"),  # jobs in service, or about to be when their nodes are awake
+        ("held", "i8"),  # jobs that are submitted and held: they do not wait
         ("upset", "i8"),  # 1 when something moved the plans of running jobs: nodes failed or woke late
         ("arrived", "i8"),  # jobs that came at this instant
         ("completed", "i8"),  # jobs that finished at this instant
@@ -245,6 +247,15 @@ NOTES = np.dtype(
         ("horizon", "f8"),  # … how far ahead it may plan [s] …
         ("main", "f8"),  # … and the time between two starts in order [s], 0 at every event, −1 never
         ("passed", "i8"),  # 1 when the start policy was asked at the last instant
+        ("holds", "i8"),  # how many holds there are …
+        ("holding", "i8"),  # … what may change their answers, flags of `holding` …
+        ("release", "f8"),  # … when the first of the held jobs is asked about again, infinity if none has a time [s] …
+        ("closed", "i8"),  # … 1 once a start has made somebody held: nobody else starts in this decision …
+        ("rejoined", "i8"),  # … 1 when jobs have joined the queue that were not asked about …
+        (
+            "vigils",
+            "i8",
+        ),  # … and how often in a row somebody was asked about, nobody was released, nothing else happened
         ("served", "i8"),  # jobs that have entered service so far
         ("slack", "i8"),  # first unused slice
         ("declined", "i8"),  # times the selection declined
@@ -319,31 +330,8 @@ SUMS = np.dtype(
 )
 
 SIGNAL = np.dtype([("time", "f8"), ("value", "f8")], align=True)  # what a signal says from a time on
-
 #: Something that happens to a node or a job, not by scheduling.
 EVENT = np.dtype([("time", "f8"), ("kind", "i8"), ("subject", "i8")], align=True)
-
-#: The system between one instant and the next, for the timeline.
-SAMPLE = np.dtype(
-    [
-        ("time", "f8"),  # [s]
-        ("queued", "i8"),  # jobs
-        ("running", "i8"),  # jobs
-        ("busy", "i8"),  # processors in service
-        ("free", "i8"),  # processors nobody holds, asleep or not
-        ("up", "i8"),  # processors of nodes that are not down
-        ("rate", "f8"),
-        ("work", "f8"),  # left in the system [s at reference speed]
-        ("power", "f8"),  # of all nodes [W]
-        ("asleep", "i8"),  # nodes
-        ("switching", "i8"),  # nodes falling asleep or waking
-        ("down", "i8"),  # nodes
-    ],
-    align=True,
-)
-
-#: A job's stay on a node.
-PLACEMENT = np.dtype([("job", "i8"), ("node", "i8"), ("cores", "i8"), ("begin", "f8"), ("end", "f8")], align=True)
 
 #: One entry of the heap of due times.
 DUE = np.dtype([("time", "f8"), ("job", "i8")], align=True)

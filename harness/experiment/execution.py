@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness.engine import doors, loop
+from harness.engine import doors, holding, loop
 from harness.errors import HarnessError
 from harness.experiment.run_identity import made_with
 from harness.experiment.simulation import choose_policies, simulate
@@ -129,7 +129,8 @@ def warm(chosen: Chosen) -> None:
     """Compile, or load, what these policies need: numba does not promise that threads may do so at once."""
     with _binding:
         loop.compiled_run()
-        for choice in chosen.values():
+        others = [choice for part, choice in chosen.items() if part != "hold"]
+        for choice in others + holding.in_use(chosen["hold"]):
             if choice.policy not in _warm and not (choice.policy.hook == "predict_runtime" and choice.policy.constant):
                 doors.kernel_of(choice, 0)
                 _warm.add(choice.policy)

@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.experiment.source_text import SourceText
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Chosen, Scheduler, choose_all, second_order
-from harness.policy.spec import Choice, choose, parse, written
+from harness.policy.spec import Choice, choose, parse, summands, written
 from harness.policy.table import Table
 from harness.policy.timing import Timing
 from harness.workload.signals import Signal
@@ -49,7 +49,16 @@ class Exclusion:
 
 
 def _is(choice: Choice, wanted: Choice) -> bool:
-    """Return whether a choice is of the wanted policy, and has the values that are wanted other than by default."""
+    """Return whether a choice is of the wanted policy, and has the values that are wanted other than by default.
+
+    Of holds, whether all that are wanted are among those chosen.
+    """
+    if choice.policy.part != "hold":
+        return _is_one(choice, wanted)
+    return all(any(_is_one(one, another) for one in choice.chain) for another in wanted.chain)
+
+
+def _is_one(choice: Choice, wanted: Choice) -> bool:
     defaults = wanted.policy.parameters
     return choice.policy.name == wanted.policy.name and all(
         choice.values[name] == value for name, value in wanted.values.items() if value != defaults[name]
@@ -104,6 +113,8 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
     Points at which a parameter lies above another that it must not lie above are left out: of a sweep over `low` and
     `high`, say, those with low > high. `known`: the policies by name.
     """
+    if len(parts := summands(spec)) > 1:
+        return [" + ".join(point) for point in itertools.product(*(expand(part, known) for part in parts))]
     name, values = parse(spec)
     lists = {parameter: _swept(value, known.get(name), parameter) for parameter, value in values.items()}
     if empty := [parameter for parameter, choices in lists.items() if not choices]:

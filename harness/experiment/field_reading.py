@@ -142,7 +142,7 @@ class _Reader:
     def listed(self, value: Any, key: str, *kinds: type, table: str = "", number: int = 0) -> list[Any]:
         """Return one or several values as a list; a single one need not be written as one."""
         values = value if isinstance(value, list) else [value]
-        words = {str: "texts", int: "whole numbers", dict: "tables"}
+        words = {str: "texts", int: "whole numbers", dict: "tables", list: "lists of texts"}
         if not values or not all(type(one) in kinds for one in values):
             expected = " or ".join(words[kind] for kind in kinds)
             raise self.written.refusal(f"{key} = {value!r}: expected {expected}, at least one", key, table, number)
@@ -191,12 +191,23 @@ class _Reader:
         group: dict[str, list[Choice]] = {}
         for part, value in table.items():
             group[part] = []
-            for spec in self.listed(value, part, str, table="scheduler", number=number):
+            for spec in self.specs(value, part, number):
                 with self.written.locating(spec, "scheduler", number):
                     every = expand(spec, self.policies[Scheduler.HOOKS[part]])
                     group[part] += [chosen(one, part, self.policies) for one in every]
             self.check_repeats([str(choice) for choice in group[part]], part, "scheduler", number)
         return group
+
+    def specs(self, value: Any, part: str, number: int) -> list[str]:
+        """Return the policies of a part as they are written; of holds, each may be a list of several in use at once."""
+        kinds = (str, list) if part == "hold" else (str,)
+        specs = self.listed(value, part, *kinds, table="scheduler", number=number)
+        return [
+            spec
+            if isinstance(spec, str)
+            else " + ".join(self.listed(spec, part, str, table="scheduler", number=number))
+            for spec in specs
+        ]
 
     def exclusion(self, table: dict[str, Any], number: int) -> Exclusion:
         self.check_keys(table, (*_NAMED, *PARTS), "exclude", number)

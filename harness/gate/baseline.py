@@ -64,7 +64,7 @@ class Past(_Keys):
     @field_validator("policies")
     @classmethod
     def _of_every_part(cls, policies: dict[str, str]) -> dict[str, str]:
-        policies = {"predict": "requested"} | policies  # baselines made before there were predictors
+        policies = {"predict": "requested", "hold": "none"} | policies  # baselines made before there were such parts
         if policies.keys() != set(PARTS):
             raise ValueError(f"expected one policy each of {', '.join(PARTS)}")
         return policies

@@ -38,7 +38,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
-    from harness.policy.kinds import Energy, Order, Policy, Predict, Rate, Select, Sleep, Start
+    from harness.policy.kinds import Energy, Hold, Order, Policy, Predict, Rate, Select, Sleep, Start
     from harness.results.measures import Measure
     from harness.workload.log import Log
 
@@ -70,6 +70,8 @@ if TYPE_CHECKING:
         def __call__(self, *, specname: Literal["account_energy"]) -> _Marks[Sequence[Energy]]: ...
         @overload
         def __call__(self, *, specname: Literal["predict_runtime"]) -> _Marks[Sequence[Predict]]: ...
+        @overload
+        def __call__(self, *, specname: Literal["hold_jobs"]) -> _Marks[Sequence[Hold]]: ...
         @overload
         def __call__(self, *, specname: Literal["score_schedule"]) -> _Marks[Sequence[Measure]]: ...
         @overload
@@ -208,6 +210,26 @@ def predict_runtime() -> "list[Predict]":  # type: ignore[empty-body]
     With `clairvoyant=True`, `job.service` is what the job will take already when `predict` is called. With
     `constant=True` the request is believed, and nobody is ever asked. A prediction that is no time, or a correction
     that is no more than what had been believed, stops the run.
+    """
+
+
+@hookspec
+def hold_jobs() -> "list[Hold]":  # type: ignore[empty-body]
+    """May it be considered now, and if not, until when?
+
+    Each `harness.Hold(name, hold)` has a function `hold(state, job, **parameters) -> float`, called for a job (an
+    index) that has been submitted, and waits or is held. The present time or an earlier one says that the job may be
+    considered; a later one, not before then: it is asked again at that time, which is an event of its own; infinity,
+    not as things are: it is asked again when a job has ended, or left in another way.
+
+    A held job is in the system but not in `harness.waiting`: no policy sees it there, nobody waits behind it, and it is
+    promised nothing. Released, it joins the queue where the order puts it. Several holds may be in use at once; a job
+    is released when none of them holds it, and the first that does is asked again. A waiting job is asked about again
+    before every decision, and after every start, which may have used up what it needs: `again=()` says that a job once
+    let go is let go for good, `again=("time",)` or `("starts",)` that only this can change it. `freed_by=("ends",
+    "starts")` says that the start of another job may release one that is held without a time.
+
+    What is not a number stops the run. A job that is held when nothing is left to happen is stranded.
     """
 
 

@@ -339,6 +339,8 @@ class Energy(Policy):
     answer = "a number of watts"
 
 
-from harness.policy.predictor import Predict as Predict  # noqa: E402 - made of what stands above
+from harness.policy.holder import Hold as Hold  # noqa: E402 - made of what stands above
+from harness.policy.predictor import Predict as Predict  # noqa: E402
 
-KINDS: dict[str, type[Policy]] = {kind.hook: kind for kind in (Order, Start, Select, Rate, Sleep, Energy, Predict)}
+_KINDS: tuple[type[Policy], ...] = (Order, Start, Select, Rate, Sleep, Energy, Predict, Hold)
+KINDS: dict[str, type[Policy]] = {kind.hook: kind for kind in _KINDS}

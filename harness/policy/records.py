@@ -124,6 +124,7 @@ class Clock:
     booting: int  # of which held by jobs that wait for a sleeping node
     queued: int  # jobs waiting
     running: int  # jobs in service, or about to be when their nodes are awake
+    held: int  # jobs that are submitted and held: they do not wait
     upset: int  # 1 when something moved the plans of running jobs: nodes failed or woke late
     arrived: int  # jobs that came at this instant
     completed: int  # jobs that finished at this instant

@@ -1,4 +1,4 @@
-"""The seven policies that make a scheduler: as a user writes them, and as they were found."""
+"""The policies that make a scheduler: as a user writes them, and as they were found."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -20,7 +20,10 @@ RICHEST = ("spec", "cores", "peas", "none")
 
 @dataclass(frozen=True)
 class Scheduler:
-    """Seven policies, one for each decision, as a user writes them: `easy`, `easy(reservations=2)`, …"""
+    """Policies, one for each decision, as a user writes them: `easy`, `easy(reservations=2)`, …
+
+    Of holds there may be several: `limits(user_jobs=8) + begin`.
+    """
 
     order: str = "fcfs"
     start: str = "easy"
@@ -29,6 +32,7 @@ class Scheduler:
     sleep: str = "never"
     energy: str = ""  # the richest that the platform's figures allow
     predict: str = "requested"
+    hold: str = "none"
 
     #: The hook that each field answers.
     HOOKS: ClassVar[dict[str, str]] = {kind.part: kind.hook for kind in KINDS.values()}

@@ -4,8 +4,8 @@ import ast
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.errors import HarnessError, did_you_mean
@@ -18,7 +18,7 @@ class Choice:
 
     policy: Any  # of the kind that its part of a scheduler has
     values: dict[str, Any]
-    inner: "Choice | None" = None  # the order that an order wraps
+    inner: "Choice | None" = None  # the order that an order wraps, or the hold beside a hold
 
     @classmethod
     def plain(cls, policy: Policy) -> "Choice":
@@ -27,7 +27,7 @@ class Choice:
 
     @property
     def chain(self) -> "tuple[Choice, ...]":
-        """Return the choice, and what it wraps, and what that wraps."""
+        """Return the choice, and what it wraps, and what that wraps; of holds, all."""
         return (self, *(self.inner.chain if self.inner else ()))
 
     def says(self, trait: str) -> bool:
@@ -35,6 +35,8 @@ class Choice:
         return any(getattr(choice.policy, trait, False) for choice in self.chain)
 
     def __str__(self) -> str:
+        if self.inner and self.policy.part == "hold":
+            return f"{replace(self, inner=None)} + {self.inner}"
         given = [f"{k}={written(v)}" for k, v in self.values.items() if v != self.policy.parameters[k]]
         return str(self.policy.name) + (f"({', '.join(given)})" if given else "")
 
@@ -102,8 +104,39 @@ def written(value: Any) -> str:
         return repr(value)
 
 
+def summands(spec: str) -> list[str]:
+    """Take `limits(user_jobs=8) + begin` apart; what is no sum is one part, as it was written."""
+    parts, rest = [], ""
+    for piece in re.split(r"(\+)", spec):
+        if piece == "+" and _balanced(rest):
+            parts.append(rest.strip())
+            rest = ""
+        else:
+            rest += piece
+    return [*parts, rest.strip()]
+
+
+def _balanced(text: str) -> bool:
+    """Return whether nothing is left open at the end of the text: no bracket, no quotation mark."""
+    text = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
+    return not set("'\"") & set(text) and all(text.count(a) <= text.count(b) for a, b in ("()", "[]"))
+
+
 def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
-    """Find the policy that `spec` names, and check its parameters."""
+    """Find the policy that `spec` names, or of holds, those that it names with a + between; check their parameters."""
+    if hook == "hold_jobs":
+        return joined([_choose(part, hook, known) for part in summands(spec)])
+    return _choose(spec, hook, known)
+
+
+def joined(choices: Sequence[Choice]) -> Choice:
+    """Return several holds as one choice; one that holds nobody is left out beside others."""
+    telling = [one for one in choices if not one.policy.constant] or choices[:1]
+    first, *others = telling
+    return replace(first, inner=joined(others)) if others else first
+
+
+def _choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
     name, given = parse(spec)
     if name not in known:
         what = KINDS[hook].__name__.lower()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import harness
 from harness.policy.kinds import KINDS
 
-_STATE = ("start_jobs", "select_resources", "set_rate", "set_sleep")  # whose functions get the state
+_STATE = ("start_jobs", "select_resources", "set_rate", "set_sleep", "hold_jobs")  # whose functions get the state
 _NODES = (*_STATE, "account_energy")
 _ANY = ("order_queue", *_NODES, "predict_runtime")
 _START = ("start_jobs",)

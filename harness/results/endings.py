@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.engine.state import CANCELLED, KILLED, UNACCEPTED, WAITING
+from harness.engine.state import CANCELLED, HELD, KILLED, UNACCEPTED, WAITING
 from harness.workload.log import LoggedStatus
 
 
@@ -25,6 +25,6 @@ def endings(statuses: npt.NDArray[Any], jobs: Any) -> npt.NDArray[np.int64]:
     """Return the ending of each job, from the engine's `statuses` and the workload's `jobs`, both in log order."""
     gave_up = np.isfinite(jobs["cancel"].to_numpy()) | (statuses == CANCELLED)
     killed = (statuses == KILLED) | jobs["killed"].to_numpy(dtype=bool)
-    kinds = [statuses == UNACCEPTED, gave_up, statuses == WAITING, killed]
+    kinds = [statuses == UNACCEPTED, gave_up, (statuses == WAITING) | (statuses == HELD), killed]
     codes = [Ending.UNACCEPTED, Ending.CANCELLED, Ending.STRANDED, Ending.KILLED]
     return np.select(kinds, codes, Ending.COMPLETED)

@@ -18,7 +18,10 @@ def is_batsim(path: str) -> bool:
 
 
 def read_batsim(path: str | Path) -> Log:
-    """Read JSON with `nb_res`, `jobs` (`id`, `subtime`, `res`, `profile`, `walltime`), `profiles`."""
+    """Read JSON with `nb_res`, `jobs` (`id`, `subtime`, `res`, `profile`, `walltime`, `dependencies`), `profiles`.
+
+    A job may depend on one other.
+    """
     path = Path(path)
     try:
         content = json.loads(unpacked(stored_bytes(path, "a workload of Batsim"), path))
@@ -32,18 +35,25 @@ def read_batsim(path: str | Path) -> Log:
             f"{path}: expected a workload of Batsim: nb_res, jobs (id, subtime, res, profile) and profiles, each "
             f"delay with its delay; {type(error).__name__}: {error}"
         ) from error
-    frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate"])
+    frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate", "preceding"])
     frame = frame.sort_values("submit", kind="stable", ignore_index=True)
     header = (f"; MaxProcs: {procs}",)  # part of the identity of such logs
     return log_from_frame(frame, path.name.split(".json")[0], procs=procs, header=header, source=str(path))
 
 
 def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[float, ...]:
-    """Return one job as a row; `workload!17` is number 17."""
+    """Return one job as a row."""
     if profile["type"] != "delay":
         raise HarnessError(
             f"{path}: job {job['id']} has a profile of type {profile['type']!r}, whose length depends on a network; "
             "expected 'delay'"
         )
-    number = int(str(job["id"]).rpartition("!")[2])
-    return number, job["subtime"], profile["delay"], job["res"], job.get("walltime", -1)
+    before = [_number(other) for other in job.get("dependencies", ())]
+    if len(before) > 1:
+        raise HarnessError(f"{path}: job {job['id']} depends on {len(before)} others; expected one at most")
+    return _number(job["id"]), job["subtime"], profile["delay"], job["res"], job.get("walltime", -1), *(before or [-1])
+
+
+def _number(name: Any) -> int:
+    """Return the number of a job: `workload!17` is number 17."""
+    return int(str(name).rpartition("!")[2])

@@ -32,6 +32,8 @@ FURTHER = "x_"
 
 #: The further column of logs that say how long after each job the next one came [s].
 GAP = f"{FURTHER}gap"
+#: Two of them have a meaning: the job that this one has to wait for, and when a job may begin [s, as `submit`].
+PRECEDING, BEGIN = "x_preceding", "x_begin"
 
 
 class LoggedStatus(IntEnum):
@@ -79,7 +81,8 @@ class Workload:
     `memory` [KB per processor, −1 unknown], `user`, `group`, `queue`, `partition` (−1 unknown),
     `cancel` [s: leaves the queue then if it still waits; infinity = never], `killed` (ends at its estimate,
     not by itself), and, only for comparison, what the log says happened: `logged_wait`, `logged_run`,
-    `logged_status`. Further columns of the log, `x_…`, are there as they were.
+    `logged_status`. Further columns of the log, `x_…`, are there as they were, and where any job of the log waits for
+    another one, `x_preceding` (that one's number) and `x_think` [s].
     """
 
     name: str

@@ -16,7 +16,7 @@ from harness.disk.stored import first_line
 from harness.errors import HarnessError
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import names_of, numbered, read_delimited
-from harness.workload.log import SWF_COLUMNS, Log, Step
+from harness.workload.log import BEGIN, SWF_COLUMNS, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
 from harness.workload.sacct_asked import Asked
@@ -161,6 +161,9 @@ def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
         "queue": dump.numbered("QOS"),
         "partition": dump.numbered("Partition"),
     }
+    eligible = dump.first_of("Eligible")
+    if (eligible > submit).any():  # told to begin later, or after another job
+        jobs[BEGIN] = np.where(eligible > submit, eligible - submit.min(), -1.0)
     return {name: np.where(np.isnan(values), -1, values) for name, values in jobs.items()}
 
 

@@ -100,7 +100,7 @@ def _exit_code(text: str) -> float:
 #: How the cells of the columns that are used are read; None is text.
 READERS: dict[str, Callable[[str], float] | None] = {
     **dict.fromkeys(("JobID", "JobIDRaw"), _job),
-    **dict.fromkeys(("Submit", "Start", "End"), _instant),
+    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), _instant),
     "Elapsed": _duration,
     "ElapsedRaw": _count,
     **dict.fromkeys(("ReqCPUS", "AllocCPUS", "NCPUS", "AllocNodes", "NNodes", "ReqNodes", "ArrayJobID"), _count),
@@ -122,7 +122,6 @@ _FREE = ("AdminComment", "Comment", "Constraints", "Container", "JobName", "Reas
 _SHAPES: dict[str, Callable[[str], float]] = {
     **dict.fromkeys(("CPUTimeRAW", "DBIndex", "NTasks", "Priority", "QOSRAW", "UID", "GID"), _count),
     **dict.fromkeys(("CPUTime", "Suspended", "TotalCPU"), _duration),
-    "Eligible": _instant,
     "ExitCode": _exit_code,
 }
 _NEVER_EMPTY = ("JobID", "JobIDRaw", "Submit", "State", "Elapsed", "NCPUS", "NNodes", "AllocCPUS")

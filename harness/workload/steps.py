@@ -96,6 +96,8 @@ class Workbench:
             for name in self.jobs.columns
             if str(name).startswith(FURTHER) or is_asked(str(name))
         }
+        if (self.column("preceding") > 0).any():  # for policies that know of dependencies
+            further |= {f"{FURTHER}{name}": self.column(name) for name in ("preceding", "think")}
         return Workload(
             name=self.log.name,
             jobs=pd.DataFrame(columns | further),

@@ -159,8 +159,11 @@ def _ended_as_expected(case: Case, schedule: Schedule, nodes: list[NodeType]) ->
     frame = schedule.frame
     ends = zip(case.jobs, frame["status"], frame["start"], frame["end"], strict=True)
     may_reject = schedule.policies["start"].says("rejects")
+    may_hold = not schedule.policies["hold"].policy.constant
     for number, (job, status, start, end) in enumerate(ends, 1):
         if may_reject and status == "unaccepted" and math.isnan(start) and end >= job.submit:
+            continue
+        if may_hold and status == "stranded" and math.isnan(end):
             continue
         licences = dict(case.platform.licences)
         possible = job.procs <= sum(_most(node, job, nodes) for node in nodes)

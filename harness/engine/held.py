@@ -1,0 +1,125 @@
+"""The list of jobs that are held: who comes to it, and who leaves it.
+
+A held job is in the system but not in the queue: its status is `HELD`. It stands in a list with the time at which it
+is asked about again. The loop in `holding.py` says when that is.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.bookings import strike_out
+from harness.engine.holds import held_until
+from harness.engine.instants import later
+from harness.engine.marks import inner, once
+from harness.engine.queue import join_queue, leave
+from harness.engine.state import CANCELLED, HELD, JOB_DELETED
+
+
+@inner
+def put_on_list(state: Any, job: int, until: float) -> None:
+    """Let a job be held until a time. Changes held, notes, clock."""
+    entry = state.held[state.clock.held]
+    entry.job = job
+    entry.until = until
+    state.clock.held += 1
+    if until < np.inf:
+        state.notes.release = min(state.notes.release, until)
+
+
+@inner
+def hold_back(state: Any, flags: int) -> int:
+    """Ask again about the jobs that wait, and take those out of the queue that are held now; return how many."""
+    clock = state.clock
+    notes = state.notes
+    kept = notes.head
+    for place in range(notes.head, notes.tail):
+        job = state.queue[place]
+        until = held_until(state, job, flags)
+        if until > -np.inf:
+            record = state.jobs[job]
+            record.status = HELD
+            record.reserved = -1.0
+            if notes.by_nodes:
+                strike_out(state, job)
+            clock.demand -= record.left
+            if notes.shared:
+                state.tally(state, job, 0, -1, 0)
+            put_on_list(state, job, until)
+        else:
+            state.queue[kept] = job
+            kept += 1
+    count = notes.tail - kept
+    notes.tail = kept
+    clock.queued -= count
+    if count > 0:
+        clock.corrected += 1  # what was planned was planned with them
+        notes.joined = -1  # they may come back, and are not to be counted twice
+    return count
+
+
+@inner
+def let_go(state: Any, ended: bool) -> int:
+    """Ask about held jobs whose time has come, and if something `ended`, about those without one; return how many go.
+
+    They are asked about in the order in which they came to be held, and whoever is free joins the queue at once.
+    """
+    clock = state.clock
+    notes = state.notes
+    kept = 0
+    notes.release = np.inf
+    count = clock.held
+    for k in range(count):
+        job = state.held[k].job
+        until = state.held[k].until
+        if not later(until, clock.now) or (ended and until == np.inf):
+            until = held_until(state, job, -1)
+        if until == -np.inf:
+            state.ranking[0] = job
+            clock.demand += state.jobs[job].left
+            join_queue(state, 1)
+        else:
+            state.held[kept].job = job
+            state.held[kept].until = until
+            kept += 1
+            if until < np.inf:
+                notes.release = min(notes.release, until)
+    clock.held = kept
+    return count - kept
+
+
+@inner
+def take_off_list(state: Any, job: int) -> bool:
+    """Let a held job leave the system; return whether it was held. Changes held, jobs, clock, sums."""
+    clock = state.clock
+    place = 0
+    while place < clock.held and state.held[place].job != job:
+        place += 1
+    if place == clock.held:
+        return False
+    clock.held -= 1
+    for k in range(place, clock.held):
+        state.held[k].job = state.held[k + 1].job
+        state.held[k].until = state.held[k + 1].until
+    state.sums.backlog -= state.truth[job].work
+    leave(state, job, CANCELLED)
+    return True
+
+
+@once
+def leave_while_held(state: Any) -> None:
+    """Held jobs leave whose patience ends at this instant, or that an event deletes. Changes what `leave` changes."""
+    clock = state.clock
+    notes = state.notes
+    for k in range(notes.cancels, len(state.cancellations)):
+        job = state.cancellations[k]
+        if state.truth[job].cancel > clock.now:
+            break
+        record = state.jobs[job]
+        if record.status == HELD and job < clock.next and np.isnan(record.start) and record.restarts == 0:
+            take_off_list(state, job)
+    for k in range(notes.events, len(state.events)):
+        if state.events[k].time > clock.now:
+            break
+        if state.events[k].kind == JOB_DELETED and take_off_list(state, state.events[k].subject):
+            state.sums.vain -= 1  # `happen` will count it as one that found nothing to change

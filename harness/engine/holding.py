@@ -1,0 +1,168 @@
+"""The loop where jobs may be held: they come to be held first, and join the queue when no hold holds them.
+
+A loop of its own, as that of `readings` is, whose readings of an instant it has too. What is added to an instant:
+
+1. Held jobs leave whose patience ends, or that an event deletes.
+2. Who is submitted is held, until asked about.
+3. Holds that may hold jobs again with time are asked about every waiting job; those that are held leave the queue.
+4. Held jobs are asked about: those that are new, those whose time has come, and if something has ended, the others.
+5. Everyone decides. When a start makes a waiting job held, nobody else starts: those that are held now leave the queue,
+   and the start policy is asked again, until a decision ends in which that did not happen.
+"""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from harness.compile.addresses import address_of
+from harness.engine import hold_state
+from harness.engine.faults import HOLDING, SLEEPLESS, PolicyFault, note
+from harness.engine.held import hold_back, leave_while_held, let_go, put_on_list
+from harness.engine.holds import FREED_BY_STARTS, STARTS, TIME
+from harness.engine.instants import later
+from harness.engine.loop import (
+    advance,
+    close,
+    compiled_loop,
+    follow_up,
+    requeue_suspended,
+    serve_started,
+    set_pace_and_order,
+)
+from harness.engine.marks import once
+from harness.engine.power import draw
+from harness.engine.readings import decide, happens, next_event
+from harness.engine.samples import full, record_sample
+from harness.engine.submissions import submit
+from harness.policy.spec import Choice
+
+#: Asked about so often in a row while nothing happens, somebody is held for ever.
+PATIENCE = 1_000_000
+
+
+@once
+def attend(state: Any, changes: int) -> bool:
+    """Apply what falls on this instant, ask about those who wait and are held; return whether a decision follows."""
+    clock = state.clock
+    notes = state.notes
+    gone = clock.departed
+    due = not later(notes.release, clock.now)
+    leave_while_held(state)
+    followed = happens(state, changes) or clock.departed > gone
+    came = submit(state, notes.most)
+    ended = clock.departed > gone or clock.upset != 0 or notes.rejoined != 0
+    for k in range(came):
+        clock.demand -= state.jobs[state.ranking[k]].left
+        put_on_list(state, state.ranking[k], -np.inf)
+    back = 0
+    flags = TIME | STARTS if clock.upset or notes.rejoined else TIME
+    notes.rejoined = 0
+    if (followed or due) and notes.holding & flags and clock.queued > 0:
+        back = hold_back(state, flags)
+    went = 0
+    if came > 0 or due or ended:
+        went = let_go(state, ended)
+    clock.arrived += went
+    if due and went == 0 and not followed:
+        notes.vigils += 1
+        if notes.vigils >= PATIENCE:
+            clock.hook = HOLDING
+            note(clock, SLEEPLESS, state.held[0].job, clock.node, notes.release)
+            raise PolicyFault
+    else:
+        notes.vigils = 0
+    return followed or went > 0 or back > 0
+
+
+@once
+def decide_without_held(state: Any) -> None:
+    """Decide who starts, again and again until no start makes anybody held who waits. Changes what `decide` does."""
+    clock = state.clock
+    notes = state.notes
+    again = True
+    while again:
+        notes.closed = 0
+        before = notes.served + notes.boots
+        decide(state)
+        started = notes.served + notes.boots != before
+        serve_started(state)
+        again = notes.closed != 0
+        if again and clock.suspended > 0:
+            requeue_suspended(state)
+            notes.rejoined = 1
+        if again:
+            hold_back(state, TIME | STARTS if notes.rejoined else STARTS)
+        if started and notes.holding & FREED_BY_STARTS and let_go(state, True) > 0:
+            again = True
+        if again:
+            clock.corrected += 1  # who has left is not to be taken out of plans twice
+        elif clock.suspended > 0 or (started and notes.depth < clock.queued):  # a pass does not look at everybody
+            notes.rejoined = 1
+    notes.closed = 0
+
+
+def run_with_holds(state: Any, changes: int, budget: int) -> bool:
+    """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
+    clock = state.clock
+    notes = state.notes
+    if clock.instants == 0:
+        draw(state, -1)
+    for _ in range(budget):
+        if full(state):
+            return False
+        now = next_event(state)
+        if now == np.inf:
+            close(state)
+            return True
+        advance(state, now)
+        if notes.passed:  # what no pass has seen, the next one has to be told
+            clock.completed = 0
+            clock.departed = 0
+            clock.upset = 0
+            clock.arrived = 0
+            clock.corrected = 0
+            notes.passed = 0
+        followed = attend(state, changes)
+        clock.instants += 1
+        if followed:
+            set_pace_and_order(state, changes)
+            decide_without_held(state)
+            follow_up(state, changes)
+        record_sample(state)
+    return False
+
+
+@cache
+def compiled_run_with_holds() -> Any:
+    """`run_with_holds`, compiled once for all policies."""
+    return compiled_loop(run_with_holds)
+
+
+def in_use(chosen: Choice) -> list[Choice]:
+    """Return the holds that are asked, each by itself."""
+    return [replace(one, inner=None) for one in chosen.chain if not one.policy.constant]
+
+
+def take_in(view: Any, holds: list[Choice], kernels: list[Any], own: list[Any]) -> dict[str, Any]:
+    """Note how many holds there are, and return what the state has for them: `kernels`, and their numbers, `own`."""
+    flags = [
+        TIME * ("time" in one.policy.again)
+        + STARTS * ("starts" in one.policy.again)
+        + FREED_BY_STARTS * ("starts" in one.policy.freed_by)
+        for one in holds
+    ]
+    view.notes.holds = len(holds)
+    view.notes.holding = int(np.bitwise_or.reduce([0, *flags]))
+    table = np.zeros(len(holds), hold_state.HOLD)
+    table["kernel"] = [address_of(kernel) if hasattr(kernel, "overloads") else 0 for kernel in kernels]
+    table["end"] = np.cumsum([len(numbers) for numbers in own])
+    table["begin"] = table["end"] - [len(numbers) for numbers in own]
+    table["flags"] = flags
+    return {
+        "held": np.zeros(len(view.jobs), hold_state.HELD_JOB).view(np.recarray),
+        "holds": table.view(np.recarray),
+        "holds_own": np.concatenate(own) if own else np.zeros(0),
+        "hold": tuple(kernels),
+    }

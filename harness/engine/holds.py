@@ -1,0 +1,68 @@
+"""Asking the holds that are in use about a job."""
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from harness.engine import bundles
+from harness.engine.bundles import seen
+from harness.engine.faults import BAD_HOLD, HOLDING, PolicyFault, note
+from harness.engine.instants import later
+from harness.engine.marks import inner
+from harness.engine.pointers import calling
+from harness.engine.state import WAITING
+
+# What may make a hold, or all that are in use, answer otherwise: flags. The first two make it hold a job again.
+TIME, STARTS, FREED_BY_STARTS = 1, 2, 4
+
+_call = calling(bundles.HOLD)
+
+
+def answer_of(state: Any, k: int, view: Any, job: int, own: Any) -> Any:
+    """Return what a hold answers."""
+    return state.hold[k](view, job, own)
+
+
+@overload(answer_of, jit_options={"_nrt": False}, strict=False)
+def _answer_of(state: Any, k: Any, view: Any, job: Any, own: Any) -> Any:
+    return lambda state, k, view, job, own: _call(state.holds[k].kernel, view, job, own)
+
+
+@inner
+def held_until(state: Any, job: int, flags: int) -> float:
+    """Ask the holds about a job, those that have one of these flags, or all for −1; return until when it is held [s].
+
+    The first that holds it is believed; if none does, that is −∞.
+    """
+    clock = state.clock
+    asked = clock.hook
+    clock.hook = HOLDING
+    clock.culprit = job
+    for k in range(state.notes.holds):
+        hold = state.holds[k]
+        if hold.flags & flags == 0 and flags >= 0:
+            continue
+        clock.node = k  # for messages
+        until = answer_of(state, k, seen(state), job, state.holds_own[hold.begin : hold.end])
+        if np.isnan(until):
+            note(clock, BAD_HOLD, job, k, until)
+            raise PolicyFault
+        if later(until, clock.now):
+            clock.hook = asked
+            return until
+    clock.hook = asked
+    return -np.inf
+
+
+@inner
+def close_if_held(state: Any) -> None:
+    """After a start: if it makes anybody held who waits, nobody else starts before the queue is without them."""
+    notes = state.notes
+    if notes.holding & STARTS == 0:
+        return
+    for place in range(notes.head, notes.tail):
+        job = state.queue[place]
+        if state.jobs[job].status == WAITING and held_until(state, job, STARTS) > -np.inf:
+            notes.closed = 1
+            return

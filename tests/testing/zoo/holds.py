@@ -1,0 +1,57 @@
+"""Holds that break the rules of their hook."""
+
+import math
+
+from zoo_keeping import cage
+
+import harness
+from harness import Hold
+
+broken = cage(globals())
+
+
+@broken(Hold, "runs", "holds job 1 until nan s, where a time was expected, or infinity")
+def holds_until_no_time(state, job):
+    return harness.INFINITY - harness.INFINITY * state.jobs[job].procs
+
+
+@broken(Hold, "runs", "a million times in a row and let nobody go")
+def asks_again_for_ever(state, job):
+    return state.clock.now + 1.0
+
+
+@broken(Hold, "again", "starts at .* although it is held then", again=())
+def closes_again_and_does_not_say_so(state, job):
+    within = state.clock.now % 8.0
+    return state.clock.now if within < 2.0 else state.clock.now + 8.0 - within
+
+
+@broken(Hold, "again", "only time may make it hold a job again", again=("time",))
+def counts_the_running_and_does_not_say_so(state, job):
+    return harness.INFINITY if len(harness.running(state)) > 0 else state.clock.now
+
+
+@broken(Hold, "freed_by", "although the hold would let it go", compiled=False)
+def names_no_time_for_what_time_brings(state, job):
+    return math.inf if state.clock.now % 6.0 < 2.0 else 0.0
+
+
+@broken(Hold, "freed_by", "although the hold would let it go")
+def waits_for_starts_and_does_not_say_so(state, job):
+    return harness.INFINITY if len(harness.running(state)) == 0 and job % 2 else state.clock.now
+
+
+@broken(Hold, "runs", "called harness.start", compiled=False)
+def starts_what_it_holds(state, job):
+    return harness.start(state, job)
+
+
+@broken(Hold, "runs", "changed 'status' of a record")
+def marks_who_is_held(state, job):
+    state.jobs[job].status = harness.HELD
+    return state.clock.now
+
+
+@broken(Hold, "foresight", "if what nobody can know at", timed=True)
+def knows_who_will_come(state, job):
+    return state.jobs[len(state.jobs) - 1].submit
