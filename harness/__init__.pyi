@@ -92,6 +92,7 @@ from .platform.machine import (
     SleepState as SleepState,
     plain as plain,
 )
+from .platform.windows import Window as Window, read_windows as read_windows
 from .platform.platform_reading import read_platform as read_platform
 from .platform.server_tables import (
     is_platform_table as is_platform_table,

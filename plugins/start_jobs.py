@@ -35,7 +35,8 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     A later one starts if it fits now and either ends by then, or uses only processors that are spare then; spare
     are those free when *every* job expected to end at that instant has ended. Where memory or partitions bind, the
     promise names processors, those not free now first, and a later job takes none of them. Where the selection
-    declines, a later job that ends after that time starts if the first could begin as early beside it. Nodes that have
+    declines, a later job that ends after that time starts if the first could begin as early beside it. Reserved nodes
+    (`--reservations`) are planned around, and the promise holds with them. Nodes that have
     to wake first are not planned for: the time that takes comes on top.
 
     `reservations`: how many blocked jobs are protected; more than one are refused beside a selection that declines.

@@ -151,6 +151,10 @@ class Replay(Jobs):
 
     platform: Platform = None
     procs: Procs = None
+    reservations: Annotated[
+        Path | None,
+        typer.Option(help="nodes kept for some or nobody at times: a CSV of begin, end, nodes, users …"),
+    ] = None
     select: Select = "first-fit"
     rate: Rate = "full"
     sleep: Sleep = "never"
@@ -179,12 +183,17 @@ class Replay(Jobs):
 
     def machine(self, jobs: "harness.Workload") -> "harness.Platform | int | None":
         """Read the platform that `jobs` are replayed on, if there is another than their log's own machine."""
+        from harness.experiment.simulation import machine_of
         from harness.platform.platform_reading import read_platform
         from harness.platform.sizing import of_the_log
+        from harness.platform.windows import kept, read_windows
 
-        if self.platform is None:
-            return self.procs
-        return read_platform(of_the_log(self.platform, jobs.procs, jobs.name), plugins=self.folders)
+        found: Any = self.procs
+        if self.platform is not None:
+            found = read_platform(of_the_log(self.platform, jobs.procs, jobs.name), plugins=self.folders)
+        if self.reservations is None:
+            return found  # type: ignore[no-any-return]
+        return kept(machine_of(found, jobs), read_windows(self.reservations), self.reservations.name)
 
     def refuse_unknown_waits(self) -> None:
         """Refuse options that make another stream of the log's jobs, where a replay is compared with the log."""

@@ -197,7 +197,7 @@ def _events(result: "Schedule") -> dict[str, Any] | None:
         "path": result.events.source,
         "interrupted": result.events.interrupted,
         "events": len(result.events.frame),
-        "happened": int(result.outcome.notes.events),
+        "happened": int(result.outcome.notes.events - result.outcome.notes.openings),
         "without_effect": int(result.outcome.sums.vain),
     }
 

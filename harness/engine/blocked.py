@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import begin_then, give_licences_then, hold_licences, leave_then, licensed_then
+from harness.engine.demands import (
+    begin_then,
+    closed_for,
+    give_licences_then,
+    hold_licences,
+    leave_then,
+    licensed_then,
+    next_opening,
+    room_then,
+)
 from harness.engine.faults import DECLINED, PLACE_KEPT, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb
@@ -83,6 +92,28 @@ def leave_nodes(state: Any, job: int, other: int) -> int:
     return more
 
 
+@verb(late=True)
+def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
+    """Return the same where nodes are kept for some: at each end of a running job or of a window, all nodes anew."""
+    at = state.clock.virtual
+    left = 0
+    while at < np.inf:
+        while left < state.clock.running and not later(state.jobs[state.plan[left]].planned, at):
+            leave_nodes(state, job, state.plan[left])
+            left += 1
+        total = 0
+        for node in range(len(state.nodes)):
+            room = 0 if closed_for(state, job, node, at) else room_then(state, job, node)
+            state.then[node].room = room
+            total += room
+        if possible(state, job, total):
+            return at, total - state.jobs[job].procs
+        at = next_opening(state, at)
+        if left < state.clock.running:
+            at = min(at, state.jobs[state.plan[left]].planned)
+    return at, -1
+
+
 @verb(apart=True)
 def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
     """Return what `reservation` does, node by node as running jobs leave, where processors are not all that matters."""
@@ -94,6 +125,8 @@ def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
         total += state.then[node].room
     if state.clock.constrained == DEMANDING:
         begin_then(state)
+        if len(state.closures) > 0:
+            return reservation_in_windows(state, job)
     at = state.clock.virtual
     found = False
     for k in range(state.clock.running):

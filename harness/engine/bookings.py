@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.engine.blocked import check_place, foreseen, refuse, reservation
 from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import portion
+from harness.engine.demands import closed_for, next_opening, portion
 from harness.engine.faults import NO_PLAN, STARTING
 from harness.engine.holdings import ends, licensed_from, room_at
 from harness.engine.instants import later
@@ -86,6 +86,8 @@ def room_between(state: Any, job: int, node: int, begin: float, end: float) -> i
     wanted = -1 if state.clock.constrained == DEMANDING else state.jobs[job].partition
     if state.nodes[node].status == DOWN or (wanted >= 0 and wanted != state.nodes[node].partition):
         return 0
+    if len(state.closures) > 0 and closed_for(state, job, node, begin):
+        return 0
     least = room_at(state, job, node, begin)
     place = state.booked[node]
     while place >= 0 and least > 0:  # there is less of it only where somebody's promise begins
@@ -125,7 +127,7 @@ def next_end(state: Any, time: float) -> float:
         job = state.queue[k]
         if state.truth[job].booked >= 0 and later(ends(state, job), time):
             found = min(found, ends(state, job))
-    return found
+    return found if len(state.closures) == 0 else min(found, next_opening(state, time))
 
 
 @verb
@@ -167,7 +169,7 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
         for k in range(state.notes.head, state.notes.tail):
             if state.truth[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
                 found += room_given_back(state, job, state.queue[k], since, time)
-        if found >= record.procs:
+        if found >= record.procs or len(state.closures) > 0:
             found = find_rooms(state, job, time)
     return time
 

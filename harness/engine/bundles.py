@@ -48,6 +48,7 @@ _VIEW = {
     "wants": _records(demands.WANT),  # what jobs ask for besides cores and memory, empty unless some do …
     "offers": _records(demands.OFFER),  # … what nodes have of it …
     "licences": _records(demands.LICENCE),  # … and the platform
+    "closures": _records(demands.CLOSURE),  # when nodes are kept for some, node by node
 }
 _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision

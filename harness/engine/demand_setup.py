@@ -15,7 +15,7 @@ from numba.core import config
 
 from harness.compile.code_cache import compile_and_keep
 from harness.engine.bundles import INDICES, entered
-from harness.engine.demand_state import KINDS, LICENCE, OFFER, WANT
+from harness.engine.demand_state import CLOSURE, KINDS, LICENCE, OFFER, WANT
 from harness.engine.marks import publish_late
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
@@ -33,6 +33,7 @@ class Demands:
     wants: Array
     offers: Array
     licences: Array
+    closures: Array
     kinds: int
 
     def __bool__(self) -> bool:
@@ -77,12 +78,13 @@ def demands(workload: Workload, place: Array, platform: Platform) -> Demands:
     anything = any(wants[name].any() for name in WANT.names or ())
     if anything or any(t.partitions for t in platform.types):
         _ask_for_partitions(asked, platform, wants, offers, nodes)
-    if not anything and not wants["partition"].any():
-        return Demands(wants[:0], offers[:0], np.zeros(0, LICENCE), 0)
+    closures = _close(asked, platform, wants, offers)
+    if not anything and not wants["partition"].any() and not len(closures):
+        return Demands(wants[:0], offers[:0], np.zeros(0, LICENCE), closures, 0)
     offers["free"] = offers["whole"]
     licences = np.zeros(len(pools), LICENCE)
     licences["whole"] = licences["free"] = [dict(platform.licences)[name] for name in pools]
-    return Demands(wants, offers, licences, len(kinds))
+    return Demands(wants, offers, licences, closures, len(kinds))
 
 
 def _kinds(platform: Platform, names: set[str], what: str) -> list[str]:
@@ -140,6 +142,24 @@ def _ask_for_whole_nodes(asked: _Asked, platform: Platform, wants: Array) -> Non
         wants["memory"] = asked.column("node_memory")
 
 
+def _close(asked: _Asked, platform: Platform, wants: Array, offers: Array) -> Array:
+    """Write down when each node is kept for whom, and who of the jobs that is."""
+    everybody = [window.who for window in platform.windows if any(window.who)]
+    bits = _bits(platform, everybody, "different users of windows")
+    jobs = asked.workload.jobs
+    for who, bit in bits.items():
+        named = zip(("user", "group", "queue"), who, strict=True)
+        admitted = np.any([np.isin(jobs[column].to_numpy()[asked.place], numbers) for column, numbers in named], axis=0)
+        wants["admitted"] |= np.where(admitted, bit, 0)
+    rows = [(node, (w.begin, w.end, bits.get(w.who, 0))) for w in platform.windows for node in w.on(platform)]
+    rows.sort()
+    closures = np.array([closure for _, closure in rows], CLOSURE)
+    nodes = np.array([node for node, _ in rows], np.int64)
+    offers["closures"] = np.bincount(nodes, minlength=platform.nodes)
+    offers["first_closure"] = np.searchsorted(nodes, np.arange(platform.nodes))
+    return closures
+
+
 def possible(asked: Demands, jobs: Array, machine: Array) -> Array:
     """Tell which jobs the empty machine could run."""
     answer = np.zeros(len(jobs), bool)
@@ -171,6 +191,15 @@ def _rooms(want: Any, memory: float, offers: Array, machine: Array, kinds: int) 
     if want["portion"]:
         room = np.where(room >= want["portion"], float(want["portion"]), 0.0)
     return np.where(fitting, np.maximum(room, 0), 0)
+
+
+def get_ready(state: Any, rate: str) -> None:
+    """Compile what only runs call in which jobs ask for more than cores; refuse windows beside a rate of that name."""
+    if len(state.closures) > 0 and rate != "full":
+        raise HarnessError(
+            f"reservations of nodes beside the rate {rate!r}: expected rate full, by which plans are made"
+        )
+    compiled_demands()(state)
 
 
 @cache

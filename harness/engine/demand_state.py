@@ -16,6 +16,7 @@ WANT = np.dtype(
         ("features", "i8"),  # bits of those that its nodes must have …
         ("any", "i8"),  # … and of those of which they must have one; 0 none
         ("partition", "i8"),  # bit of its own; 0 anywhere
+        ("admitted", "i8"),  # bits of the windows that it may use
         ("memory", "f8"),  # on each of its nodes, besides that of its processors [KB]
         ("units", "i8", (KINDS,)),  # of each kind, on each of its nodes
         ("licences", "i8", (KINDS,)),  # of each kind, for as long as it runs
@@ -28,6 +29,8 @@ OFFER = np.dtype(
     [
         ("features", "i8"),  # bits
         ("partitions", "i8"),  # bits
+        ("closures", "i8"),  # in how many windows it is kept for somebody …
+        ("first_closure", "i8"),  # … and where they begin in `closures`
         ("alone", "i8"),  # 1 while it is held by a job that shares it with nobody
         ("then_alone", "i8"),  # the same at the instant that a plan looks at
         ("whole", "i8", (KINDS,)),  # units of each kind, when nobody holds any
@@ -44,6 +47,16 @@ LICENCE = np.dtype(
         ("whole", "i8"),  # how many there are
         ("free", "i8"),  # how many nobody holds
         ("then", "i8"),  # the same at the instant that a plan looks at
+    ],
+    align=True,
+)
+
+#: When a node is kept for some, or for nobody.
+CLOSURE = np.dtype(
+    [
+        ("begin", "f8"),  # [s]
+        ("end", "f8"),  # [s]
+        ("who", "i8"),  # bit of those who may use it; 0 nobody
     ],
     align=True,
 )

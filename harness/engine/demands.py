@@ -7,6 +7,9 @@ unless some job of the run asks for such a thing; then `clock.constrained` is `D
 
 from typing import Any
 
+import numpy as np
+
+from harness.engine.instants import later
 from harness.engine.marks import verb
 
 # ---------------------------------------------------------------- on a node
@@ -48,6 +51,40 @@ def room_left(state: Any, job: int, node: int, free: int, memory: float, alone: 
     return free
 
 
+@verb
+def closed(state: Any, job: int, node: int, begin: float, end: float) -> bool:
+    """Return whether the node is kept for others at any time between these virtual times."""
+    offer = state.offers[node]
+    for k in range(offer.first_closure, offer.first_closure + offer.closures):
+        closure = state.closures[k]
+        admitted = (closure.who & state.wants[job].admitted) != 0
+        if not admitted and later(closure.end, begin) and later(end, closure.begin):
+            return True
+    return False
+
+
+@verb
+def how_long(state: Any, job: int, node: int) -> float:
+    """Return how long the job would run on the node, at most [s]: at reference speed, longer on a slower one."""
+    return float(state.jobs[job].left / min(1.0, state.nodes[node].speed))
+
+
+@verb(late=True)
+def closed_for(state: Any, job: int, node: int, begin: float) -> bool:
+    """Return whether the node is kept for others at any time that the job would run if it began then."""
+    return closed(state, job, node, begin, begin + how_long(state, job, node))
+
+
+@verb(late=True)
+def next_opening(state: Any, time: float) -> float:
+    """Return when the next window after that virtual time is over; infinity if none is."""
+    found = np.inf
+    for k in range(len(state.closures)):
+        if later(state.closures[k].end, time):
+            found = min(found, state.closures[k].end)
+    return found
+
+
 @verb(late=True)
 def suits_demanded(state: Any, job: int, node: int) -> bool:
     """Return what `suits` does, where jobs ask for more than cores."""
@@ -61,7 +98,18 @@ def room_demanded(state: Any, job: int, node: int) -> int:
     offer = state.offers[node]
     for kind in range(state.notes.kinds):
         offer.left[kind] = offer.free[kind]
+    if closed(state, job, node, state.clock.virtual, state.clock.virtual + how_long(state, job, node)):
+        return 0
     return room_left(state, job, node, state.nodes[node].free, state.nodes[node].free_memory, offer.alone)
+
+
+@verb(late=True)
+def room_then(state: Any, job: int, node: int) -> int:
+    """Return what the job could have of the node at the instant that a plan looks at."""
+    offer = state.offers[node]
+    for kind in range(state.notes.kinds):
+        offer.left[kind] = offer.then[kind]
+    return room_left(state, job, node, state.then[node].free, state.then[node].memory, offer.then_alone)
 
 
 @verb(late=True)
@@ -74,9 +122,7 @@ def leave_then(state: Any, job: int, other: int, node: int) -> int:
         offer.then_alone = 0
     for kind in range(state.notes.kinds):
         offer.then[kind] += want.units[kind]
-    for kind in range(state.notes.kinds):
-        offer.left[kind] = offer.then[kind]
-    return room_left(state, job, node, state.then[node].free, state.then[node].memory, offer.then_alone)
+    return room_then(state, job, node)
 
 
 @verb(late=True)

@@ -11,7 +11,18 @@ from harness.engine.power import draw_one, settle
 from harness.engine.queue import join_queue, leave, leave_queue, step_out
 from harness.engine.service import abandon, forfeit
 from harness.engine.sleep import break_off
-from harness.engine.state import AWAKE, DOWN, JOB_DELETED, JOB_REQUEUED, KILLED, NODE_DOWN, NODE_UP, RUNNING, WAITING
+from harness.engine.state import (
+    AWAKE,
+    DOWN,
+    JOB_DELETED,
+    JOB_REQUEUED,
+    KILLED,
+    NODE_DOWN,
+    NODE_UP,
+    RUNNING,
+    WAITING,
+    WINDOW_OVER,
+)
 
 
 @once
@@ -87,6 +98,10 @@ def happen(state: Any) -> None:
     while notes.events < len(state.events) and state.events[notes.events].time <= clock.now:
         event = state.events[notes.events]
         notes.events += 1
+        if event.kind == WINDOW_OVER:
+            notes.openings += 1
+            clock.stirred = 1
+            continue
         count = find_struck(state, event.kind, event.subject)
         if count < 0:
             state.sums.vain += 1

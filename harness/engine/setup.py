@@ -81,6 +81,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         wants=records(asked.wants),
         offers=records(asked.offers),
         licences=records(asked.licences),
+        closures=records(asked.closures),
     )
     return view, hide(workload, place, view, slots, extras)._replace(signal=records(signal)), place
 
@@ -145,6 +146,11 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     if extras.events is not None:
         sums["requeue"] = extras.events.requeue
         events = extras.events.records(view.jobs["number"], len(view.nodes), layouts.EVENT)
+    ends = np.unique(view.closures["end"])
+    if len(ends):
+        over = np.array([(end, layouts.WINDOW_OVER, 0) for end in ends], layouts.EVENT)
+        events = np.concatenate([events, over])
+        events = events[np.argsort(events["time"], kind="stable")]
     return bundles.Inside(
         paused=np.empty(count + 1, np.int64),
         ranking=np.empty(2 * count + 2, np.int64),

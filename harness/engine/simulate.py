@@ -13,7 +13,7 @@ import pandas as pd
 from harness.compile import kernels, misuse
 from harness.engine import doors, faults, holding, loop, nodes, overtaking, readings
 from harness.engine.bundles import State
-from harness.engine.demand_setup import compiled_demands
+from harness.engine.demand_setup import get_ready
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
 from harness.engine.places import make_room
@@ -76,7 +76,7 @@ def simulate(
     parts = inside._asdict() | {"tally": tally}
     state, tickets = bind(chosen, seed, plain, view, parts, columns, other=other or bool(held))
     if len(view.wants) > 0:
-        compiled_demands()(state)
+        get_ready(state, str(chosen["rate"]))
     changes = (
         loop.ORDER_CHANGES * chosen["order"].says("varies")
         + loop.ORDER_LEARNS * chosen["order"].says("learn")

@@ -17,7 +17,7 @@ HELD = PENDING  # submitted, and not in the queue
 AWAKE, FALLING, ASLEEP, WAKING, DOWN = range(5)
 
 # What may happen to nodes and jobs besides scheduling; see events.py.
-NODE_DOWN, NODE_UP, JOB_DELETED, JOB_KILLED, JOB_REQUEUED = range(5)
+NODE_DOWN, NODE_UP, JOB_DELETED, JOB_KILLED, JOB_REQUEUED, WINDOW_OVER = range(6)
 
 # Why a predictor is asked.
 FORETELLING, CORRECTING, LEARNING = range(3)
@@ -234,7 +234,8 @@ NOTES = np.dtype(
         ("head", "i8"),  # window of `queue` that is in use
         ("tail", "i8"),  # where that window ends
         ("cancels", "i8"),  # next entry of `cancellations`
-        ("events", "i8"),  # next entry of `events`
+        ("events", "i8"),  # next entry of `events` …
+        ("openings", "i8"),  # … of which so many were ends of windows
         ("boots", "i8"),  # jobs that wait for a sleeping node
         ("moving", "i8"),  # nodes that fall asleep or wake
         ("heaped", "i8"),  # jobs in the heap of due times

@@ -13,6 +13,7 @@ from harness.platform.machine import NodeType, PerformanceState, Platform, Sleep
 from harness.platform.server_tables import read_servers
 from harness.platform.servers import Servers
 from harness.platform.validation import quoted
+from harness.platform.windows import kept, read_windows
 
 
 class _Keys(BaseModel):
@@ -65,6 +66,7 @@ class _Description(_Keys):
     about: str = ""
     table: str | None = None
     licences: dict[str, int] = Field(default_factory=dict)
+    reservations: str | None = None
     nodes: list[_Nodes] = Field(min_length=1)
 
 
@@ -90,7 +92,10 @@ def read_description(path: str | Path) -> Platform:
             types.append(_node_type(nodes, servers))
         except HarnessError as error:
             raise HarnessError(f"{path}, nodes {number}: {error}") from error
-    return Platform(path.stem, tuple(types), description.about, licences=description.licences)
+    platform = Platform(path.stem, tuple(types), description.about, licences=description.licences)
+    if description.reservations is None:
+        return platform
+    return kept(platform, read_windows(path.parent / description.reservations))
 
 
 def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:

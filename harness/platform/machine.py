@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.platform.validation import check_countables, check_curve, check_node, quoted
+from harness.platform.windows import Window
 
 #: More nodes than any machine has, fewer than would fill the memory of the one we run on.
 MOST_NODES = 10_000_000
@@ -86,6 +87,7 @@ class Platform:
     types: tuple[NodeType, ...]
     about: str = ""  # in a sentence: where its figures come from
     whole: bool = False  # the mean speed is rounded down, and runtimes to whole seconds, as the PEAS paper does
+    windows: tuple[Window, ...] = ()  # when some nodes are kept for somebody, or nobody
     licences: Countables = ()  # resources of the platform as a whole, by name: {"matlab": 5}
 
     def __post_init__(self) -> None:
@@ -121,8 +123,7 @@ class Platform:
     def digest(self) -> str:
         """Return the identity of everything about the machine that can change a result."""
         facts = [_identity(t) for t in self.types] + ["whole"] * self.whole
-        if self.licences:
-            facts += [("licences", self.licences)]
+        facts += [(name, getattr(self, name)) for name in ("licences", "windows") if getattr(self, name)]
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def knows(self, *figures: str) -> bool:

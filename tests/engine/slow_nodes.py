@@ -29,6 +29,7 @@ class Job:
     any_feature: int = -1
     needs_gpu: int = -1
     needs_licence: int = -1
+    user: int = -1
     start: int | None = None
     reserved: float | None = None
     held: dict = field(default_factory=dict)  # node → cores, held or promised
@@ -47,6 +48,7 @@ class Machine:
     nodes: list
     order: str
     licences: int = 0
+    windows: tuple = ()  # (begin, end, nodes, users who may use them)
     now: int = 0
     waiting: list = field(default_factory=list)
     running: list = field(default_factory=list)
@@ -60,6 +62,9 @@ class Machine:
         partitions = partition if more else (partition,)
         if job.partition != -1 and job.partition not in partitions:
             return 0
+        for begin, end, kept, users in self.windows:
+            if begin <= second < end and node in kept and job.user not in users:
+                return 0
         if (job.features > 0 and job.features & ~features) or (job.any_feature > 0 and not job.any_feature & features):
             return 0
         there = [other for other in self.holding(job, second) if other.held.get(node)]
@@ -159,15 +164,16 @@ STARTS = {
 }
 
 
-def simulate(rows, nodes, order, start, licences=0):
+def simulate(rows, nodes, order, start, licences=0, windows=()):
     """When each row started."""
     jobs = [Job(k, *row[:4], **row[4]) for k, row in enumerate(rows)]
-    machine = Machine(nodes, order, licences)
+    machine = Machine(nodes, order, licences, windows)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
     empty = Machine(nodes, order, licences)
     while future or machine.waiting or machine.running:
         moments = [job.start + job.work for job in machine.running] + [job.submit for job in future[:1]]
         moments += [int(job.cancel) for job in machine.waiting if job.cancel < math.inf]
+        moments += [end for _, end, *_ in windows if end > machine.now and machine.waiting]
         moments += [job.reserved for job in machine.waiting if job.reserved is not None]
         machine.now = min(moments)
         ended = [job for job in machine.running if job.start + job.work == machine.now]

@@ -14,7 +14,9 @@ from strategies import rows, workload
 
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
+from harness.errors import HarnessError
 from harness.platform.machine import NodeType, Platform
+from harness.platform.windows import Window
 
 NEVER = float("inf")
 both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
@@ -25,14 +27,15 @@ FEATURES = ("big", "new")
 UNASKED = ("nodes", "exclusive", "node_memory", "features", "any_feature", "needs_gpu", "needs_licence")
 
 
-def machine(nodes, licences=0):
+def machine(nodes, licences=0, windows=()):
     """The platform of nodes as `slow_nodes` has them, all processors equally fast."""
     types = []
     for cores, memory, partitions, features, gpus in nodes:
         names = tuple(name for bit, name in enumerate(FEATURES) if features >> bit & 1)
         more = {"features": names, "resources": {"gpu": gpus}, "partitions": partitions}
         types.append(NodeType(1, cores, float(cores), memory, **more))
-    return Platform("asked", tuple(types), licences={"licence": licences})
+    kept = tuple(Window(begin, end, kept, users=users) for begin, end, kept, users in windows)
+    return Platform("asked", tuple(types), licences={"licence": licences}, windows=kept)
 
 
 def made(jobs):
@@ -42,9 +45,9 @@ def made(jobs):
     return replace(loaded, jobs=frame.fillna(dict.fromkeys(UNASKED, -1.0)), header=HEADER)
 
 
-def starts(jobs, nodes, licences=0, *, by_python=False, **parts):
+def starts(jobs, nodes, licences=0, windows=(), *, by_python=False, **parts):
     """When each job started; None where it never did."""
-    outcome = simulate(made(jobs), machine(nodes, licences), choose(**parts), plain=by_python)
+    outcome = simulate(made(jobs), machine(nodes, licences, windows), choose(**parts), plain=by_python)
     return [None if np.isnan(start) else start for start in in_log_order(outcome, "start")]
 
 
@@ -98,6 +101,28 @@ def test_agrees_with_the_obvious_simulator(data, nodes, licences, order, start):
     if len({partitions for _, _, partitions, *_ in nodes}) == 1:  # one partition binds nobody
         nodes = [(cores, memory, (0, 1), *more) for cores, memory, _, *more in nodes]
     assert starts(jobs, nodes, licences, order=order, start=start) == slowly(jobs, nodes, order, start, licences)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.data(),
+    NODES,
+    st.integers(0, 2),
+    st.sampled_from(("fcfs", "spf", "lcfs")),
+    st.sampled_from(list(STARTS)),
+)
+def test_agrees_with_the_obvious_simulator_beside_windows(data, nodes, licences, order, start):
+    jobs = data.draw(asking(sum(cores for cores, *_ in nodes)))
+    if len({partitions for _, _, partitions, *_ in nodes}) == 1:
+        nodes = [(cores, memory, (0, 1), *more) for cores, memory, _, *more in nodes]
+    nodes[0] = (*nodes[0][:3], nodes[0][3] | 1, nodes[0][4])
+    jobs = [(*job[:4], job[4] | {"user": data.draw(st.integers(0, 2))}) for job in jobs]
+    some = st.sets(st.integers(0, len(nodes) - 1), min_size=1).map(lambda found: tuple(sorted(found)))
+    window = st.tuples(st.integers(0, 20), st.integers(1, 12), some, st.sampled_from(((), (0,), (1, 2))))
+    drawn = data.draw(st.lists(window, min_size=1, max_size=3))
+    windows = [(begin, begin + length, *rest) for begin, length, *rest in drawn]
+    found = starts(jobs, nodes, licences, windows, order=order, start=start)
+    assert found == slowly(jobs, nodes, order, start, licences, windows)
 
 
 # ---------------------------------------------------------------- by hand
@@ -191,3 +216,36 @@ def test_no_selection_overcommits_anything(select, data, nodes, licences):
             portion = -(-job["procs"] // job["nodes"])
             assert job["nodes"] < 0 or not several or len(mine) == -(-job["procs"] // portion)
         assert sum(max(job["needs_licence"], 0) for job in {id(j): j for j, _, _ in now}.values()) <= licences
+
+
+@both_ways
+@pytest.mark.parametrize("start", ["none", "greedy", "easy", "conservative"])
+@pytest.mark.parametrize(
+    ("job", "begins"),
+    [
+        ((0, 4, 10, 10, {}), 0),  # over before the maintenance, which begins at 10
+        ((0, 4, 5, 11, {}), 20),  # by its estimate it would run into it
+        ((3, 1, 8, 8, {}), 20),
+        ((3, 1, 7, 7, {}), 3),
+        ((3, 1, 8, 8, {"user": 7}), 3),  # who the nodes are kept for
+        ((12, 1, 1, 1, {}), 20),
+    ],
+)
+def test_nobody_runs_into_a_maintenance(job, begins, start, by_python):
+    nodes = [(4, NEVER, (0, 1), 0, 0)]
+    assert starts([job], nodes, 0, [(10, 20, (0,), (7,))], start=start, by_python=by_python) == [begins]
+
+
+@both_ways
+@pytest.mark.parametrize("start", ["easy", "conservative"])
+def test_promises_are_kept_beside_a_window(start, by_python):
+    """The second job needs both nodes and finds them from 20 on; the third is over by then beside it, on the node that
+    is not kept; the fourth would not be."""
+    nodes = [(2, NEVER, (0, 1), 0, 0), (2, NEVER, (0, 1), 0, 0)]
+    jobs = [(0, 2, 4, 4), (1, 4, 9, 9), (2, 2, 16, 16), (2, 1, 17, 17)]
+    assert starts(jobs, nodes, 0, [(10, 20, (1,), ())], start=start, by_python=by_python) == [0, 20, 4, 29]
+
+
+def test_windows_are_refused_beside_a_rate():
+    with pytest.raises(HarnessError, match="expected rate full"):
+        starts([(0, 1, 1, 1)], [FEW], 0, [(5, 9, (0,), ())], rate="fixed(rate=0.5)")

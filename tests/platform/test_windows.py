@@ -1,0 +1,74 @@
+"""Reservations of nodes: the table, the nodes that it means, the sentence about each mistake."""
+
+import re
+
+import pytest
+
+from harness import HarnessError, NodeType, Platform, read_platform
+from harness.platform.windows import Window, kept, read_windows
+
+THREE = Platform("three", (NodeType(2, 4), NodeType(1, 2)))
+
+
+@pytest.fixture
+def table(tmp_path):
+    """The windows that a text describes."""
+
+    def read(text):
+        (tmp_path / "kept.csv").write_text(text)
+        return read_windows(tmp_path / "kept.csv")
+
+    return read
+
+
+def test_a_table_is_what_it_says(table):
+    assert table("begin,end,nodes,users\n0,10,0-1 2,3 4\n5,6,,\n") == (
+        Window(0.0, 10.0, nodes=(0, 1, 2), users=(3, 4)),
+        Window(5.0, 6.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("window", "nodes"),
+    [
+        (Window(0, 1), (0, 1, 2)),
+        (Window(0, 1, nodes=(1,)), (1,)),
+        (Window(0, 1, procs=1), (2,)),
+        (Window(0, 1, procs=2), (2,)),
+        (Window(0, 1, procs=3), (1, 2)),
+        (Window(0, 1, procs=10), (0, 1, 2)),
+    ],
+)
+def test_which_nodes_are_kept(window, nodes):
+    assert window.on(THREE) == nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("begin,until\n0,1\n", "there is no column 'until'"),
+        ("begin\n0\n", "expected a column 'end'"),
+        ("begin,end\n5,5\n", "line 2: a window from 5 to 5 s: expected its begin before its end"),
+        ("begin,end\nnoon,5\n", "line 2: 'noon': expected a number"),
+        ("begin,end,nodes\n0,5,a-b\n", "line 2: 'a-b': expected whole numbers, as in 0-3 7"),
+        ("begin,end,nodes,procs\n0,5,1,2\n", "line 2: a window with nodes and procs: expected one of them"),
+        ("begin,end\n", "holds no reservations"),
+    ],
+)
+def test_what_cannot_be_is_refused(table, text, complaint):
+    with pytest.raises(HarnessError, match=re.escape(complaint)):
+        table(text)
+
+
+@pytest.mark.parametrize("window", [Window(0, 1, nodes=(3,)), Window(0, 1, procs=11)])
+def test_nodes_that_are_not_there_are_refused(window):
+    with pytest.raises(HarnessError, match="expected"):
+        kept(THREE, [window])
+
+
+def test_a_description_names_its_table(tmp_path):
+    (tmp_path / "kept.csv").write_text("begin,end\n0,10\n")
+    (tmp_path / "p.toml").write_text('reservations = "kept.csv"\n[[nodes]]\ncores = 1\n')
+    platform = read_platform(str(tmp_path / "p.toml"))
+    assert platform.windows == (Window(0.0, 10.0),)
+    assert platform.digest != Platform("p", platform.types).digest
