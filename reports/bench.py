@@ -12,7 +12,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="engine, or tournament")] = "engine",
+    what: Annotated[str, typer.Argument(help="engine, tournament, or many: 20,000 runs of 500 jobs")] = "engine",
     jobs: Annotated[int, typer.Option(help="length of the longest stream", min=1000, max=10**8)] = 1_000_000,
     format: options.Format = "table",
 ) -> None:
@@ -59,7 +59,15 @@ def _tournament(jobs: int, format: str) -> None:
     print(render(HEADERS, [*throughput(), *real()], format, units=UNITS))
 
 
-_BENCHES = {"engine": _engine, "tournament": _tournament}
+def _many(jobs: int, format: str) -> None:
+    from tournament_speed import MANY, MANY_UNITS, many
+
+    from harness.present.tables import render
+
+    print(render(MANY, [many()], format, units=MANY_UNITS))
+
+
+_BENCHES = {"engine": _engine, "tournament": _tournament, "many": _many}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """How fast tournaments are here: what a second thread and Dask workers bring, and how long real ones take."""
 
+import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from harness.experiment.field_reading import parse_field, read_field
 from harness.experiment.pool import Progress, cores
 from harness.experiment.runner import tournament
 from harness.experiment.source_text import SourceText
+from harness.ranking.ranking import rank
 
 #: Compiled policies only, on logs of everyday length; seeds only repeat the work.
 _STREAM = "lublin(jobs=100000, procs=256, seed={seed}, load=0.7)"
@@ -31,6 +33,25 @@ resamples = 100
 order = ["fcfs", "lcfs", "spf", "lpf"]
 start = ["easy", "conservative"]
 """
+
+#: Many small runs: 100 streams of 500 jobs under 40 schedulers, five times.
+_MANY = """
+workloads = {workloads}
+seeds = [0, 1, 2, 3, 4]
+[[scheduler]]
+order = ["fcfs", "lcfs", "spf", "lpf", "saf", "laf", "sjf-width", "wfp3", "unicef", "f1"]
+start = ["none", "greedy", "easy", "conservative"]
+"""
+MANY = (
+    "runs",
+    "time",
+    "runs per second",
+    "processor time",
+    "memory after a tenth",
+    "at the end",
+    "reading and ranking",
+)
+MANY_UNITS = ("", "s", "", "s", "MB", "MB", "s")
 
 Row = tuple[str, int, int, float, float, float | None]
 HEADERS = ("tournament", "runs", "jobs", "time", "speed", "ratio to one thread")
@@ -53,6 +74,27 @@ def throughput() -> Iterator[Row]:
     except ImportError:
         return
     yield _row("2 Dask workers", dask, alone[1] / dask[1])
+
+
+def many() -> tuple[int, float, float, float, float, float, float]:
+    """Time many small runs on all cores; say what they leave in memory, and how long reading and ranking take."""
+    streams = [f"lublin(jobs=500, procs=128, seed={seed}, load=0.8)" for seed in range(1, 101)]
+    field = _field(_MANY.format(workloads=streams))
+    _time(replace(field, workloads=field.workloads[:1]), workers=cores())  # compile
+    seen: list[tuple[int, float, float, float]] = []
+
+    def watch(progress: Progress) -> None:
+        if progress.done % (progress.runs // 10) == 0:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            seen.append((progress.done, time.perf_counter(), time.process_time(), peak))
+
+    with tempfile.TemporaryDirectory() as folder:
+        results = tournament(field, folder, workers=cores(), watch=watch)
+        began = time.perf_counter()
+        rank(results.frame())
+        ranking = time.perf_counter() - began
+    (_, start, cpu, _), (_, _, _, tenth), *_, (done, end, over, peak) = seen
+    return done, end - start, done / (end - start), over - cpu, tenth, peak, ranking
 
 
 def real() -> Iterator[Row]:

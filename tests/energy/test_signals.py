@@ -95,6 +95,19 @@ def test_lull_waits_for_the_signal_within_its_bound(
         assert start == (lulls[0] if lulls else submit + delay)
 
 
+@settings(max_examples=30, deadline=None)
+@given(JOBS, st.integers(0, 400), st.integers(0, 60))
+def test_lull_is_easy_where_there_is_nothing_to_wait_for(
+    rows: list[tuple[int, int, int]], value: int, delay: int
+) -> None:
+    """Below its level, or without a delay; all others of its runs have the same rule among those that may start."""
+    jobs = workload(rows)
+    easy = simulate(jobs, PLATFORM, Scheduler(start="easy")).digest
+    for level, bound in ((value, delay), (0, 0)):
+        start = f"lull(level={level}, delay={bound})"
+        assert simulate(jobs, PLATFORM, Scheduler(start=start), signal=steps([float(value)], 10.0)).digest == easy
+
+
 def test_follow_changes_the_rate_at_the_very_instant() -> None:
     jobs = workload([(0, 100, 8)])
     signal = steps([100.0, 300.0, 200.0, 0.0], 20.0)

@@ -154,12 +154,17 @@ def test_choosing_a_window_of_a_chart(opened: Opened) -> None:
     chart.scroll_into_view_if_needed()
     length = "gantts.find(gantt => !gantt.figure.hidden)"
     span = f"{length}.window[1] - {length}.window[0]"
+    opens_on = page.evaluate(span)
+    chart.focus()
+    page.keyboard.press("Home")
     whole = page.evaluate(span)
+    assert opens_on <= whole
     box = chart.bounding_box()
-    y = box["y"] + 100
-    page.mouse.move(box["x"] + 0.25 * box["width"], y)
+    left, right = page.evaluate("[LEFT, RIGHT]")
+    begin, wide, y = box["x"] + left, box["width"] - left - right, box["y"] + 100
+    page.mouse.move(begin + 0.25 * wide, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + 0.75 * box["width"], y, steps=4)
+    page.mouse.move(begin + 0.75 * wide, y, steps=4)
     page.mouse.up()
     assert page.evaluate(span) == pytest.approx(whole / 2, rel=0.02)
     chart.focus()
