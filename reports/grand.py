@@ -20,7 +20,8 @@ from harness.present.tables import render
 from harness.workload.wall_clock import WallClock
 
 _HERE = Path(__file__).parent
-FRAME, LOGS, HEAT = (_HERE / name for name in ("grand.parquet", "grand-logs.csv", "grand-heat.svg"))
+FRAME, LOGS = _HERE / "grand.parquet", _HERE / "grand-logs.csv"
+HEAT, ENERGY = _HERE / "grand-heat.svg", _HERE / "grand-energy.svg"
 
 BY = "mean_bounded_slowdown"
 MEASURES = (
@@ -75,6 +76,7 @@ def keep(store: Path) -> None:
     logs = pd.DataFrame(facts).T.rename_axis("workload")
     logs.to_csv(LOGS, float_format="%.4g")
     HEAT.write_text(heat(small, logs), encoding="utf-8")
+    ENERGY.write_text(energy(small), encoding="utf-8")
 
 
 def _short(row: Any) -> str:
@@ -181,19 +183,33 @@ def fronts(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell on each energy machine who is beaten by nobody in both slowdown and energy, as ratios to the reference."""
     metered = frame[frame["energy"].notna()]
     for platform, part in metered.groupby(_kind_of(metered), observed=True):
-        sides = []
-        for name in (BY, "energy"):
-            table = part.pivot_table(index="workload", columns="scheduler", values=name, observed=True)
-            sides.append(table.div(table[REFERENCE], axis=0).apply(np.log).mean().apply(np.exp))
-        slower, dearer = (side.round(6) for side in sides)  # what differs by rounding alone is no progress
-        rows = []
-        for name in slower.sort_values().index:
-            as_good = (slower <= slower[name]) & (dearer <= dearer[name])
-            if not (as_good & ((slower < slower[name]) | (dearer < dearer[name]))).any():
-                rows.append((name, slower[name], dearer[name], f"{100 * (1 - dearer[name]):+.2g} %"))
+        slower, dearer = _against_energy(part)
+        rows = [
+            (name, slower[name], dearer[name], f"{100 * (1 - dearer[name]):+.2g} %") for name in _front(slower, dearer)
+        ]
         yield f"### Slowdown against energy: {platform}, {part['workload'].nunique()} logs"
         heads = ("on the front", f"slowdown, ratio to {REFERENCE}", "energy, ratio", "energy saved")
         yield render(heads, rows, "markdown", digits=4)
+
+
+def _against_energy(part: pd.DataFrame) -> "tuple[pd.Series[float], pd.Series[float]]":
+    """Return slowdown and energy of every scheduler as ratios to the reference, geometric means over the logs."""
+    sides = []
+    for name in (BY, "energy"):
+        table = part.pivot_table(index="workload", columns="scheduler", values=name, observed=True)
+        # What differs by rounding alone is no progress.
+        sides.append(table.div(table[REFERENCE], axis=0).apply(np.log).mean().apply(np.exp).round(6))
+    return sides[0], sides[1]
+
+
+def _front(slower: "pd.Series[float]", dearer: "pd.Series[float]") -> list[str]:
+    """Return who is beaten by nobody in both, the fastest first."""
+    found = []
+    for name in slower.sort_values().index:
+        as_good = (slower <= slower[name]) & (dearer <= dearer[name])
+        if not (as_good & ((slower < slower[name]) | (dearer < dearer[name]))).any():
+            found.append(str(name))
+    return found
 
 
 def _kind_of(frame: pd.DataFrame) -> "pd.Series[str]":
@@ -269,6 +285,37 @@ def heat(frame: pd.DataFrame, logs: pd.DataFrame) -> str:
     style = "<style>text{font:8px sans-serif;fill:#222}</style>"
     paper = '<rect width="100%" height="100%" fill="#fff"/>'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{style}{paper}{"".join(parts)}</svg>\n'
+
+
+def energy(frame: pd.DataFrame) -> str:
+    """Draw slowdown against energy on the machine with rates and sleep, from zero; the front in blue."""
+    slower, dearer = _against_energy(frame[_kind_of(frame) == "spec-2017-assumed-states"])
+    front = _front(slower, dearer)
+    saving = sorted((name for name in front if dearer[name] < 0.95), key=lambda name: float(dearer[name]))
+    left, right, top, bottom = 60, 700, 20, 330
+    most = float(dearer.max()) * 1.02
+    low, high = np.log(float(slower.min()) / 1.2), np.log(float(slower.max()) * 1.2)
+    parts = [f'<path d="M{left},{top}V{bottom}H{right}" fill="none" stroke="#888"/>']
+    ticks = [(tick, left + (right - left) * tick / most) for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
+    parts += [f'<text x="{x:.0f}" y="{bottom + 14}">{tick:g}</text>' for tick, x in ticks]
+    for ratio in (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0):
+        if low < np.log(ratio) < high:
+            y = bottom - (bottom - top) * (np.log(ratio) - low) / (high - low)
+            parts.append(f'<text x="{left - 30}" y="{y:.0f}">{ratio:g}</text>')
+    for name in slower.index:
+        x = left + (right - left) * float(dearer[name]) / most
+        y = bottom - (bottom - top) * (np.log(float(slower[name])) - low) / (high - low)
+        colour = "#1c7ed6" if name in front else "#bbb"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"><title>{name}</title></circle>')
+        if name in saving:
+            parts.append(f'<text x="{x - 3:.1f}" y="{y - 6:.1f}">{saving.index(name) + 1}</text>')
+    for number, name in enumerate(saving, 1):
+        parts.append(f'<text x="{left + 20}" y="{top + 20 + 15 * number}">{number}: {name}</text>')
+    parts.append(f'<text x="{left}" y="{bottom + 32}">energy, ratio to {REFERENCE}</text>')
+    parts.append(f'<text x="8" y="{top - 6}">bounded slowdown, ratio to {REFERENCE}</text>')
+    style = "<style>text{font:10px sans-serif;fill:#222}</style>"
+    paper = '<rect width="100%" height="100%" fill="#fff"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="740" height="370">{style}{paper}{"".join(parts)}</svg>\n'
 
 
 PARTS = {"logs": by_log, "families": by_family, "fronts": fronts, "turns": turns, "order": order}
