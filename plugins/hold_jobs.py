@@ -1,4 +1,4 @@
-"""May it be considered now? Limits, hours, dependencies and times before which a job does not begin."""
+"""May it be considered now? Hours of the week, dependencies, and times before which a job does not begin."""
 
 import harness
 
@@ -41,10 +41,73 @@ def dependencies(state, job, columns, after=END):
     return other.end + think
 
 
+DAY, WEEK = 86400.0, 604800.0
+
+#: The numbers of a window in a calendar, as `harness.read_calendar` makes them.
+RULE, LONGER, AT_MOST, WIDER, AT_MOST_PROCS, QUEUE, USER, GROUP, FROM, TO, WITHIN, WIDTH = range(12)
+
+
+def calendar(state, job, table=(1e9,)):
+    """Only in certain hours of the week, by requested time, width, queue, user and group.
+
+    Windows for jobs of the same kind are one rule: such a job begins in one of them, or waits for the next. Who is of
+    several kinds heeds all rules, who is of none begins at any time.
+
+    `table`: a TOML file of windows, or the name of a bundled calendar, see policies/README.md.
+    """
+    clock = state.clock
+    here = clock.now
+    if clock.epoch == clock.epoch:
+        here += clock.epoch + 3.0 * DAY + (clock.zone if table[0] == 1e9 else table[0])
+    now = here % WEEK
+    until = clock.now
+    rule = -1.0
+    for place in range(1, len(table), WIDTH):
+        if table[place] == rule or not concerns(state.jobs[job], table, place):
+            continue
+        rule = table[place]
+        until = max(until, clock.now + opens(state.jobs[job].requested, table, place, now))
+    # Clocks may be set before a window opens that is some days away: they are looked at again shortly before.
+    return until - 7200.0 if until > clock.now + 14400.0 else until
+
+
+@harness.jit
+def concerns(job, table, place):
+    """Return whether a window is about jobs like this one."""
+    return (
+        job.requested > table[place + LONGER]
+        and job.requested <= table[place + AT_MOST]
+        and job.procs > table[place + WIDER]
+        and job.procs <= table[place + AT_MOST_PROCS]
+        and (table[place + QUEUE] < 0.0 or job.queue == table[place + QUEUE])
+        and (table[place + USER] < 0.0 or job.user == table[place + USER])
+        and (table[place + GROUP] < 0.0 or job.group == table[place + GROUP])
+    )
+
+
+@harness.jit
+def opens(requested, table, first, now):
+    """Return how long it is until one of the rule's windows is open for so long a job; infinity if it fits none."""
+    wait = harness.INFINITY
+    for place in range(1, len(table), WIDTH):
+        if table[place] != table[first]:
+            continue
+        length = table[place + TO] - table[place + FROM]
+        if table[place + WITHIN] != 0.0 and requested > length:
+            continue
+        since = (now - table[place + FROM]) % WEEK
+        left = length - since
+        if left > 0.0 and (table[place + WITHIN] == 0.0 or requested <= left):
+            return 0.0
+        wait = min(wait, WEEK - since)
+    return wait
+
+
 @harness.hookimpl
 def hold_jobs():
     return [
         harness.Hold("none", none, constant=True),
+        harness.Hold("calendar", calendar, readers={"table": harness.read_calendar}, again=("time",), timed=True),
         harness.Hold("begin", begin, columns=("x_begin",), again=(), timed=True),
         harness.Hold(
             "dependencies",

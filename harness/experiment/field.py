@@ -115,7 +115,8 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
     """
     if len(parts := summands(spec)) > 1:
         return [" + ".join(point) for point in itertools.product(*(expand(part, known) for part in parts))]
-    name, values = parse(spec)
+    policy = known.get(spec.partition("(")[0].strip())
+    name, values = parse(spec, next(iter(policy.readers), "") if policy else "")
     lists = {parameter: _swept(value, known.get(name), parameter) for parameter, value in values.items()}
     if empty := [parameter for parameter, choices in lists.items() if not choices]:
         raise HarnessError(f"{spec!r}: nothing to choose from for {empty[0]!r}: expected at least one value")

@@ -75,7 +75,7 @@ def _version(policy: Policy) -> list[str]:
     """Return the digests of a policy's functions, and what the policy declares: whether it preempts, say."""
     functions = functions_of(policy)
     made = [fingerprint(policy.fresh)] if policy.fresh else []
-    told = [field.name for field in fields(policy) if field.name not in functions and field.name != "fresh"]
+    told = [field.name for field in fields(policy) if field.name not in (*functions, "fresh", "readers")]
     declared = {name: getattr(policy, name) for name in told}
     return [policy.hook, *map(fingerprint, functions.values()), *made, repr(declared)]
 

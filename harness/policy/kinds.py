@@ -66,6 +66,9 @@ class Policy:
     least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
     most: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # … and the greatest
     rising: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)  # parameters that must not be below another
+    readers: Mapping[str, Callable[[str], list[float]]] = field(
+        default_factory=dict, kw_only=True
+    )  # of files, by table
     needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, curve, … the platform must give
     timed: bool = field(default=False, kw_only=True)  # the date or the passing of time alone may change its answers
     compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
@@ -152,7 +155,7 @@ class Policy:
         """Return what a user gave for a parameter as it will be kept; refuse what is of another kind or too much."""
         kind = self.kind(name)
         if kind is Table:
-            table = Table.of(given, f"{self.name}({name}={given!r})")
+            table = Table.of(given, f"{self.name}({name}={given!r})", self.readers.get(name))
             for number in table:
                 self._check_bounds(name, number)
             return table

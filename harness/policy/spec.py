@@ -44,14 +44,18 @@ class Choice:
 _HYPHEN = "_hyphen_"  # stands for the hyphen of a name while Python's own parser reads a specification
 
 
-def parse(spec: str) -> tuple[str, dict[str, Any]]:
-    """Take `name(parameter=value, …)` apart. Values are numbers, words, lists of them, or such specifications."""
+def parse(spec: str, first: str = "") -> tuple[str, dict[str, Any]]:
+    """Take `name(parameter=value, …)` apart. Values are numbers, words, lists of them, or such specifications.
+
+    `first` is the parameter whose value may stand without a name, before the others.
+    """
     text = re.sub(r"(?<=\w)-(?=[A-Za-z])", _HYPHEN, spec)
     try:
         match syntax(text):
             case ast.Name(id=name):
                 return name.replace(_HYPHEN, "-"), {}
-            case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
+            case ast.Call(func=ast.Name(id=name), args=nameless, keywords=keywords) if len(nameless) <= bool(first):
+                keywords = [*(ast.keyword(first, value) for value in nameless), *keywords]
                 values = {str(k.arg): _value(k.value) for k in keywords if k.arg}
                 if len(values) == len(keywords):  # none is nameless, none given twice
                     return name.replace(_HYPHEN, "-"), values
@@ -137,7 +141,8 @@ def joined(choices: Sequence[Choice]) -> Choice:
 
 
 def _choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
-    name, given = parse(spec)
+    policy = known.get(spec.partition("(")[0].strip())
+    name, given = parse(spec, next(iter(policy.readers), "") if policy else "")
     if name not in known:
         what = KINDS[hook].__name__.lower()
         raise HarnessError(f"there is no {what} policy {name!r}; {did_you_mean(name, known)}")

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,16 @@ class Table(tuple[float, ...]):
     source: str = ""  # the file they come from
 
     @classmethod
-    def of(cls, given: Any, where: str) -> "Table":
-        """Return the table that a user gave, as a list or as the name of a file; `where` begins what is refused."""
+    def of(cls, given: Any, where: str, reader: "Callable[[str], list[float]] | None" = None) -> "Table":
+        """Return the table that a user gave, as a list or as the name of a file; `where` begins what is refused.
+
+        `reader` reads such a file, if it is no list of numbers.
+        """
         if isinstance(given, Table):
             return given
-        numbers: Iterable[Any] = _read(given, where) if isinstance(given, str) else given
+        numbers: Iterable[Any] = given
+        if isinstance(given, str):
+            numbers = reader(given) if reader else _read(given, where)
         if not isinstance(numbers, list | tuple) or not all(_is_number(number) for number in numbers) or not numbers:
             raise HarnessError(f"{where}: expected a list of numbers, as in [0, 10, 5], or the name of a file of them")
         table = cls(numbers)

@@ -1,0 +1,142 @@
+"""Calendars: which jobs may begin in which hours of the week, read from a TOML file into numbers for a hold."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.disk import bundled
+from harness.disk.stored import stored_bytes, toml_of
+from harness.errors import HarnessError, did_you_mean
+
+HOUR, DAY = 3600.0, 86400.0
+WEEK = 7 * DAY
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+#: The first number of a calendar, where it goes by the clocks of the log's site: no offset from UTC [s].
+BY_THE_SITE = 1e9
+
+#: What a job must have for a window to be about it, and what stands for no such condition.
+CONDITIONS: dict[str, float] = {
+    "longer": -1.0,  # requested time above that [h]
+    "at_most": float("inf"),  # … and not above that [h]
+    "wider": -1.0,  # more processors …
+    "at_most_procs": float("inf"),  # … and not more
+    "queue": -1.0,  # submitted to the queue of this number, −1 any
+    "user": -1.0,
+    "group": -1.0,
+}
+
+#: How many numbers a window takes: which rule it belongs to, its conditions, from when, until when, and whether within.
+WIDTH = len(CONDITIONS) + 4
+
+_KEYS = (*CONDITIONS, "days", "from", "to", "within")
+
+
+def bundled_calendars() -> dict[str, Path]:
+    """Return the calendars that come with the harness, by name."""
+    return {path.stem: path for path in sorted((bundled.folder("policies") / "calendars").glob("*.toml"))}
+
+
+def read_calendar(source: str) -> list[float]:
+    """Read a calendar, by path or bundled name; return its clock and `WIDTH` numbers for each of its windows.
+
+    Windows with the same conditions are one rule: a job that meets these may begin in any of its windows, and nowhere
+    else in the week. A job that meets the conditions of several rules must be allowed by all.
+    """
+    path = bundled_calendars().get(source, Path(source))
+    if not path.is_file():
+        raise HarnessError(f"{source}: no such calendar; {did_you_mean(source, bundled_calendars())}")
+    try:
+        text = stored_bytes(path, "a calendar").decode()
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path}: cannot be read as a calendar: {error}; expected TOML") from error
+    table = toml_of(text, path, "a calendar")
+    _refuse_unknown(path, table, ("about", "utc", "begin"))
+    offset = table.get("utc", BY_THE_SITE / HOUR)
+    if not _number(offset) or ("utc" in table and abs(offset) > 14):
+        raise HarnessError(f"{path}: utc = {offset!r}: expected how many hours its clocks are ahead of UTC")
+    windows = table.get("begin")
+    if not isinstance(windows, list) or not windows or not all(isinstance(window, dict) for window in windows):
+        raise HarnessError(f"{path}: no windows: expected tables [[begin]], at least one")
+    rules: dict[tuple[float, ...], int] = {}
+    numbers = [offset * HOUR]
+    for count, window in enumerate(windows, 1):
+        where = f"{path}, window {count}"
+        _refuse_unknown(where, window, _KEYS)
+        conditions = _conditions(where, window)
+        rule = float(rules.setdefault(conditions, len(rules)))
+        within = window.get("within", False)
+        if not isinstance(within, bool):
+            raise HarnessError(f"{where}: within = {within!r}: expected true or false")
+        for begin, end in _times(where, window):
+            numbers += [rule, *conditions, begin, end, float(within)]
+    return numbers
+
+
+def _refuse_unknown(where: Any, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise HarnessError(f"{where}: there is no key {key!r}; {did_you_mean(key, known)}")
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _conditions(where: str, window: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return the conditions of a window, lengths in seconds."""
+    found = []
+    for name, otherwise in CONDITIONS.items():
+        value = window.get(name, otherwise)
+        if not _number(value) or (name in window and value < 0):
+            raise HarnessError(f"{where}: {name} = {value!r}: expected a number of at least 0")
+        found.append(float(value) * (HOUR if name in ("longer", "at_most") and name in window else 1.0))
+    return tuple(found)
+
+
+def _times(where: str, window: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return from when until when a window is open in each week, in seconds after its Monday began."""
+    for key in ("days", "from", "to"):
+        if not isinstance(window.get(key), str):
+            raise HarnessError(
+                f'{where}: {key} = {window.get(key)!r}: expected days = "Mon-Thu", from = "17:00" and '
+                'to = "08:00", or "Mon 08:00"'
+            )
+    opens = _of_day(where, "from", window["from"])
+    day, _, hour = window["to"].rpartition(" ")
+    closes = _of_day(where, "to", hour)
+    found = []
+    for first in _days(where, window["days"]):
+        begin = first * DAY + opens
+        if day:
+            end = _day(where, "to", day) * DAY + closes
+            end += WEEK if end <= begin else 0.0
+        else:
+            end = first * DAY + closes + (DAY if closes <= opens else 0.0)
+        found.append((begin, end))
+    return found
+
+
+def _of_day(where: str, key: str, text: str) -> float:
+    match = re.fullmatch(r"(\d\d?):(\d\d)", text)
+    if not match or int(match[2]) > 59 or int(match[1]) * 60 + int(match[2]) > 24 * 60:
+        raise HarnessError(f"{where}: {key} = {text!r}: expected a time of the day, as in 17:00")
+    return int(match[1]) * HOUR + int(match[2]) * 60.0
+
+
+def _day(where: str, key: str, name: str) -> int:
+    if name not in DAYS:
+        raise HarnessError(f"{where}: {key} = {name!r}: {did_you_mean(name, DAYS)}")
+    return DAYS.index(name)
+
+
+def _days(where: str, text: str) -> list[int]:
+    """Return the days that `Mon-Thu, Sat` names."""
+    found = []
+    for part in text.split(","):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        begin = _day(where, "days", first)
+        end = _day(where, "days", last) if dash else begin
+        found += [(begin + k) % 7 for k in range((end - begin) % 7 + 1)]
+    return found

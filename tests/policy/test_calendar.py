@@ -1,0 +1,179 @@
+"""Calendars: jobs begin at the first minute that a slow reading of the file allows; what cannot be meant is refused."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import bundled
+from strategies import workload
+
+import harness
+from harness.engine.simulate import simulate
+from harness.errors import HarnessError
+from harness.platform.machine import plain
+from harness.policy.calendar_table import DAYS
+from harness.policy.scheduler import Scheduler
+
+EPOCH = datetime(1997, 3, 24, 12, 0, tzinfo=UTC)  # a Monday, of the week in which clocks were set to summer time
+
+
+def minutes(text):
+    hour, minute = text.split(":")
+    return 60 * int(hour) + int(minute)
+
+
+def open_at(window, minute, length):
+    """Whether the window is open at a minute of the week, for a job of so many minutes."""
+    first, _, last = window["days"].partition("-")
+    days = [DAYS.index(first)]
+    while last and DAYS[days[-1]] != last:
+        days.append((days[-1] + 1) % 7)
+    for day in days:
+        begin = 1440 * day + minutes(window["from"])
+        name, _, hour = window["to"].rpartition(" ")
+        end = 1440 * (DAYS.index(name) if name else day) + minutes(hour)
+        while end <= begin:
+            end += 7 * 1440 if name else 1440
+        for week in (0, 7 * 1440):
+            inside = begin <= minute + week < end
+            if inside and (not window.get("within") or minute + week + length <= end):
+                return True
+    return False
+
+
+def allowed(windows, minute, requested, procs):
+    rules = {}
+    for window in windows:
+        kind = tuple(sorted((k, v) for k, v in window.items() if k in ("longer", "at_most", "wider")))
+        rules.setdefault(kind, []).append(window)
+    for kind, mine in rules.items():
+        told = dict(kind)
+        about = requested > told.get("longer", -1) * 3600 and requested <= told.get("at_most", math.inf) * 3600
+        if about and procs > told.get("wider", 0) and not any(open_at(w, minute, requested / 60) for w in mine):
+            return False
+    return True
+
+
+def first_minute(windows, submit, requested, procs, ahead):
+    for wait in range(15 * 1440):
+        here = EPOCH + timedelta(seconds=submit, minutes=wait) + timedelta(seconds=ahead)
+        if allowed(windows, here.weekday() * 1440 + here.hour * 60 + here.minute, requested, procs):
+            return submit + 60 * wait
+    return None
+
+
+SOME_DAYS = st.one_of(st.sampled_from(DAYS), st.builds("{}-{}".format, st.sampled_from(DAYS), st.sampled_from(DAYS)))
+CLOCK = st.builds("{:02d}:{:02d}".format, st.integers(0, 23), st.sampled_from((0, 0, 30)))
+WINDOW = st.fixed_dictionaries(
+    {
+        "days": st.one_of(
+            st.sampled_from(DAYS), st.builds("{}-{}".format, st.sampled_from(DAYS), st.sampled_from(DAYS))
+        ),
+        "from": CLOCK,
+        "to": st.one_of(CLOCK, st.builds("{} {}".format, st.sampled_from(DAYS), CLOCK)),
+    },
+    optional={
+        "longer": st.sampled_from((1, 4)),
+        "at_most": st.sampled_from((6, 10)),
+        "wider": st.just(2),
+        "within": st.booleans(),
+    },
+)
+
+
+def toml(windows, utc=None):
+    def written(value):
+        return str(value).lower() if isinstance(value, bool | int) else f'"{value}"'
+
+    head = [] if utc is None else [f"utc = {utc}"]
+    return "\n".join(
+        head + ["\n".join(["[[begin]]", *(f"{k} = {written(v)}" for k, v in window.items())]) for window in windows]
+    )
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+@given(
+    st.lists(WINDOW, min_size=1, max_size=4), st.integers(0, 2 * 1440), st.sampled_from((1, 3, 5, 8)), st.integers(1, 4)
+)
+def test_jobs_begin_at_the_first_minute_that_is_allowed(tmp_path_factory, windows, submit, hours, procs):
+    path = tmp_path_factory.mktemp("calendars") / "some.toml"
+    path.write_text(toml(windows, utc=1))
+    jobs = workload([(60 * submit, procs, 60, 3600 * hours)])
+    jobs = jobs.__class__(
+        "dated", jobs.jobs, None, "dated", header=(f"; UnixStartTime: {EPOCH.timestamp():.0f}", "; TimeZoneString: UTC")
+    )
+    chosen = Scheduler(hold=f"calendar('{path}')", energy="none").choose(bundled())
+    expected = first_minute(windows, 60 * submit, 3600 * hours, procs, 3600)
+    if expected is None:  # no window is long enough, or two rules allow no hour in common
+        try:
+            assert math.isnan(simulate(jobs, plain(4), chosen).jobs.start[0])
+        except harness.PolicyError as refusal:
+            assert "a million times in a row" in str(refusal)
+    else:
+        assert simulate(jobs, plain(4), chosen).jobs.start[0] == expected
+
+
+def test_hours_are_those_of_the_site_and_follow_its_summer_time(tmp_path):
+    """Friday noon to Monday 17:00 in Stockholm, in the week in which it gets summer time: an hour less."""
+    path = tmp_path / "mondays.toml"
+    path.write_text(toml([{"days": "Mon", "from": "17:00", "to": "18:00"}]))
+    friday = datetime(1997, 3, 28, 11, 0, tzinfo=UTC)
+    header = (f"; UnixStartTime: {friday.timestamp():.0f}", "; TimeZoneString: Europe/Stockholm")
+    jobs = workload([(0, 1, 60, 60)])
+    jobs = jobs.__class__("dated", jobs.jobs, None, "dated", header=header)
+    for utc, hours in ((None, 3 * 24 + 5 - 1), (1, 3 * 24 + 5)):
+        path.write_text(toml([{"days": "Mon", "from": "17:00", "to": "18:00"}], utc))
+        chosen = Scheduler(hold=f"calendar(table='{path}')", energy="none").choose(bundled())
+        assert simulate(jobs, plain(1), chosen).jobs.start[0] == hours * 3600
+
+
+def test_who_is_let_go_and_waits_is_held_again_when_the_window_closes(tmp_path):
+    path = tmp_path / "mornings.toml"
+    path.write_text(toml([{"days": "Mon-Sun", "from": "00:00", "to": "06:00", "longer": 1}]))
+    day = 86400
+    # The machine is busy until the window has closed; a short job that comes later is not kept waiting by who is held.
+    made = [(0, 1, 7 * 3600, 7 * 3600), (60, 1, 60, 7200), (8 * 3600, 1, 60, 60)]
+    chosen = Scheduler(hold=f"calendar('{path}')", energy="none").choose(bundled())
+    assert list(simulate(workload(made), plain(1), chosen).jobs.start) == [0, day, 8 * 3600]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", r"no windows: expected tables \[\[begin\]\]"),
+        ("[[begin", "calendar"),
+        ("hours = 3", "there is no key 'hours'"),
+        ("utc = 99\n[[begin]]", "expected how many hours its clocks are ahead of UTC"),
+        ('[[begin]]\ndays = "Mon"\nfrom = "17:00"', "window 1: to = None: expected days"),
+        ('[[begin]]\ndays = "Mo"\nfrom = "17:00"\nto = "18:00"', "did you mean 'Mon'"),
+        ('[[begin]]\ndays = "Mon"\nfrom = "5 pm"\nto = "18:00"', "expected a time of the day, as in 17:00"),
+        ('[[begin]]\ndays = "Mon"\nfrom = "17:00"\nto = "25:00"', "expected a time of the day"),
+        ('[[begin]]\nlonger = "4h"\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "longer = '4h': expected a number"),
+        ('[[begin]]\nwithin = 1\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "expected true or false"),
+        ('[[begin]]\nlonger_than = 4\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "did you mean 'longer'"),
+    ],
+)
+def test_what_is_no_calendar_is_refused(tmp_path, text, sentence):
+    path = tmp_path / "odd.toml"
+    path.write_text(text)
+    with pytest.raises(HarnessError, match=sentence):
+        harness.read_calendar(str(path))
+
+
+def test_a_calendar_that_is_not_there_is_refused_with_one_that_is_meant():
+    with pytest.raises(HarnessError, match="did you mean 'kth-sp2'"):
+        Scheduler(hold="calendar(kth-sp3)").choose(bundled())
+
+
+@pytest.mark.data
+def test_the_calendar_of_kth_brings_a_replay_nearer_to_the_log():
+    """The issue's goal: P below 42,500 s, where it is 46,813 s without."""
+    jobs = harness.prepare(harness.read_workload("KTH-SP2"))
+    p = {
+        hold: harness.adequacy(harness.simulate(jobs, None, harness.Scheduler(energy="none", hold=hold))).P
+        for hold in ("none", "calendar(kth-sp2)")
+    }
+    assert round(p["none"]) == 46_813
+    assert round(p["calendar(kth-sp2)"]) == 41_896
