@@ -53,14 +53,14 @@ def read_calendar(source: str) -> list[float]:
         raise HarnessError(f"{path}: cannot be read as a calendar: {error}; expected TOML") from error
     table = toml_of(text, path, "a calendar")
     _refuse_unknown(path, table, ("about", "utc", "begin"))
-    offset = table.get("utc", BY_THE_SITE / HOUR)
-    if not _number(offset) or ("utc" in table and abs(offset) > 14):
+    offset = table.get("utc", 0)
+    if not _number(offset) or abs(offset) > 14:
         raise HarnessError(f"{path}: utc = {offset!r}: expected how many hours its clocks are ahead of UTC")
     windows = table.get("begin")
     if not isinstance(windows, list) or not windows or not all(isinstance(window, dict) for window in windows):
         raise HarnessError(f"{path}: no windows: expected tables [[begin]], at least one")
     rules: dict[tuple[float, ...], int] = {}
-    numbers = [offset * HOUR]
+    numbers = [offset * HOUR if "utc" in table else BY_THE_SITE]
     for count, window in enumerate(windows, 1):
         where = f"{path}, window {count}"
         _refuse_unknown(where, window, _KEYS)
