@@ -1,0 +1,203 @@
+"""What a Slurm configuration says of the machine and of how it is scheduled; what of it is not modelled is listed.
+
+Nodes are in Slurm's order, by name, and sets of nodes are bits of a whole number: bit k is node k.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from harness.disk.stored import read_text
+from harness.errors import HarnessError, did_you_mean, shortened
+from harness.slurm.adaptation import expanded
+from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.parameters import Parameters, Weights, parameters_of, weights_of
+from harness.slurm.quantities import INFINITE, counts, kilobytes, seconds, whole
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node."""
+
+    name: str
+    cpus: int
+    threads: int  # CPUs of one core: cores are given out whole
+    memory: float  # [KB]
+    features: frozenset[str]
+    gres: dict[str, int]  # countable things on it
+    weight: int  # lighter ones are taken first
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One partition: which nodes, what it allows, and what comes first."""
+
+    name: str
+    nodes: int  # set
+    tier: int
+    factor: int  # PriorityJobFactor
+    longest: float  # MaxTime [s]
+    default_time: float  # DefaultTime [s]; infinite if there is none
+    per_cpu: float  # DefMemPerCPU [KB], 0 if there is none
+    per_node: float  # DefMemPerNode [KB], 0 if there is none
+    most_nodes: int  # MaxNodes, 0 for any number
+    whole: bool  # OverSubscribe=EXCLUSIVE
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A machine under Slurm."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    partitions: dict[str, Partition]
+    usual: str  # the default partition
+    licences: dict[str, int]
+    whole: bool  # select/linear: nodes are given out whole
+    counts_memory: bool
+    least_loaded: bool  # CR_LLN
+    parameters: Parameters
+    weights: Weights
+    accounts: bool  # there is a database: ages, shares and QOS are in force
+    switches: tuple[int, ...] = ()  # topology/tree: the nodes of each leaf; else neighbours belong together
+    unmodelled: tuple[tuple[str, str], ...] = field(default=())  # key=value, what that may do
+
+    @property
+    def everywhere(self) -> int:
+        """The set of all nodes."""
+        return (1 << len(self.nodes)) - 1
+
+    @property
+    def cpus(self) -> int:
+        """Count all CPUs."""
+        return sum(node.cpus for node in self.nodes)
+
+
+def cluster_of(given: SlurmConfiguration) -> Cluster:
+    """Return what a configuration describes; refuse what cannot be a machine."""
+    nodes = tuple(sorted(_nodes(given), key=lambda node: _natural(node.name)))
+    names = [node.name for node in nodes]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise HarnessError(f"{given.path}: the node {twice} is described twice; expected it once")
+    partitions = {one.name: one for one in _partitions(given, nodes)}
+    if not partitions:
+        raise HarnessError(f"{given.path}: expected a PartitionName= of some nodes")
+    lines = given.lines("PartitionName")
+    marked = [line["partitionname"] for line in lines if line.get("default", "").lower() == "yes"]
+    kind = {word.lower() for word in given.setting("SelectTypeParameters").split(",")}
+    select = given.setting("SelectType", "select/cons_tres").lower()
+    return Cluster(
+        name=given.setting("ClusterName", given.path.stem),
+        nodes=nodes,
+        partitions=partitions,
+        usual=marked[-1] if marked else next(iter(partitions)),
+        licences=counts(given.setting("Licenses"), given.path, ":="),
+        whole=select == "select/linear",
+        counts_memory=any("memory" in word for word in kind),
+        least_loaded="cr_lln" in kind,
+        parameters=parameters_of(given),
+        weights=weights_of(given),
+        accounts=given.setting("AccountingStorageType").lower() == "accounting_storage/slurmdbd",
+        switches=tuple(_switches(given, nodes)),
+        unmodelled=tuple(_unmodelled(given)),
+    )
+
+
+def _nodes(given: SlurmConfiguration) -> list[Node]:
+    """Return the nodes as the file lists them; a line `NodeName=DEFAULT` says what those after it do not."""
+    found: list[Node] = []
+    usual: dict[str, str] = {}
+    for line in given.lines("NodeName"):
+        if line["nodename"].lower() == "default":
+            usual |= line
+            continue
+        said = usual | line
+        sockets = whole(said, "sockets", given.path, whole(said, "boards", given.path, 1))
+        threads = whole(said, "threadspercore", given.path, 1)
+        cores = sockets * whole(said, "corespersocket", given.path, 1) * threads
+        cpus = whole(said, "cpus", given.path, whole(said, "procs", given.path, cores))
+        features = said.get("features", said.get("feature", ""))
+        spare = kilobytes(said.get("memspeclimit", "0"), given.path)
+        memory = kilobytes(said.get("realmemory", "1"), given.path) - spare
+        has = frozenset(re.split(r"[,\s]+", features)) - {""}
+        gres = counts(said.get("gres", ""), given.path)
+        weight = whole(said, "weight", given.path, 1)
+        whole_cores = threads if cpus == cores else 1
+        found += [Node(name, cpus, whole_cores, memory, has, gres, weight) for name in expanded(said["nodename"])]
+    return found
+
+
+def _partitions(given: SlurmConfiguration, nodes: tuple[Node, ...]) -> list[Partition]:
+    """Return the partitions as the file lists them; a line `PartitionName=DEFAULT` says what those after it do not."""
+    places = {node.name: place for place, node in enumerate(nodes)}
+    found: list[Partition] = []
+    usual: dict[str, str] = {}
+    for line in given.lines("PartitionName"):
+        if line["partitionname"].lower() == "default":
+            usual |= line
+            continue
+        said = usual | line
+        listed = said.get("nodes", "")
+        names = list(places) if listed.upper() == "ALL" else expanded(listed)
+        for name in names:
+            if name not in places:
+                raise HarnessError(
+                    f"{given.path}: the partition {said['partitionname']} has the node {shortened(name)}, which no "
+                    f"NodeName= describes; {did_you_mean(name, places)}"
+                )
+        sharing = said.get("oversubscribe", said.get("shared", "no")).lower()
+        found.append(
+            Partition(
+                said["partitionname"], sum({1 << places[name] for name in names}),
+                whole(said, "prioritytier", given.path, whole(said, "priority", given.path, 1)),
+                whole(said, "priorityjobfactor", given.path, whole(said, "priority", given.path, 1)),
+                seconds(said.get("maxtime", ""), given.path), seconds(said.get("defaulttime", ""), given.path),
+                _memory(said, "defmempercpu", given), _memory(said, "defmempernode", given),
+                0 if said.get("maxnodes", "").lower() in INFINITE else whole(said, "maxnodes", given.path, 0),
+                sharing == "exclusive",
+            )
+        )  # fmt: skip
+    return [one for one in found if one.nodes]
+
+
+def _switches(given: SlurmConfiguration, nodes: tuple[Node, ...]) -> list[int]:
+    """Return the nodes of each switch that `topology.conf` beside the file names, if they are wired as a tree."""
+    path = given.path.parent / "topology.conf"
+    if given.setting("TopologyPlugin").lower() != "topology/tree" or not path.exists():
+        return []
+    places = {node.name: 1 << place for place, node in enumerate(nodes)}
+    listed = re.findall(r"(?im)^\s*SwitchName=\S+.*?\bNodes=(\S+)", read_text(path, "a topology.conf"))
+    return [sum({places.get(name, 0) for name in expanded(names)}) for names in listed]
+
+
+def _unmodelled(given: SlurmConfiguration) -> list[tuple[str, str]]:
+    """List what may change decisions and is not modelled, and what it may do."""
+    plugins = {
+        "SchedulerType": ("sched/backfill sched/builtin", "who starts"),
+        "SelectType": ("select/linear select/cons_res select/cons_tres", "where jobs are placed"),
+        "PriorityType": ("priority/basic priority/multifactor", "who comes first"),
+        "TopologyPlugin": ("topology/none topology/default topology/tree", "where jobs are placed"),
+        "PreemptType": ("preempt/none", "who is interrupted"),
+    }
+    found = []
+    for key, (known, what) in plugins.items():
+        value = given.setting(key)
+        if value and value.lower() not in known.split():
+            found.append((f"{key}={value}", what))
+    if any("force" in line.get("oversubscribe", line.get("shared", "")).lower() for line in given.lines("Partition")):
+        found.append(("OverSubscribe=FORCE", "how many jobs share a processor"))
+    if given.setting("AccountingStorageEnforce"):
+        found.append(("AccountingStorageEnforce", "who may start: limits of associations and QOS"))
+    found += [(f"SchedulerParameters={word}", "who starts, and when") for word in parameters_of(given).unknown]
+    return found
+
+
+def _memory(said: dict[str, str], key: str, given: SlurmConfiguration) -> float:
+    """Return the memory that a partition gives by default, else what the whole configuration says [KB]."""
+    value = said.get(key, given.setting(key))
+    return 0.0 if value.lower() in INFINITE else kilobytes(value, given.path)
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """Return what names are sorted by: numbers in them count as numbers."""
+    return [(1, int(part), "") if part.isdigit() else (2, 0, part) for part in re.findall(r"\d+|\D+", name)]

@@ -1,0 +1,228 @@
+"""Slurm's two loops over a workload: the main one at every event, and the backfill every so many seconds.
+
+The main loop goes through the queue and stops, partition by partition, at the first job that finds no room; nodes of
+such a partition are nobody's any more. The backfill plans everybody from time limits, whole nodes and in slots, and
+starts who can start at once. When it looks is chance: a seed draws it.
+"""
+
+import heapq
+import itertools
+import math
+import random
+from collections import Counter
+from dataclasses import dataclass
+
+from harness.slurm.cluster import Cluster
+from harness.slurm.holdings import Holdings, Places, Running, Wish, usable, wish
+from harness.slurm.priorities import Priorities
+from harness.slurm.requests import Request
+from harness.slurm.shares import Shares
+from harness.slurm.slots import Slots
+
+#: What happens: by the order in which it is seen to when it happens at once.
+ENDED, SUBMITTED, RECOMPUTED, LOOKED, BACKFILLED = range(5)
+
+#: Threads of the controller look at the clock once a second [s].
+_SECOND = 1.0
+
+
+@dataclass
+class Decided:
+    """What became of a job."""
+
+    start: float = math.nan
+    end: float = math.nan
+    places: Places | None = None
+
+
+class Loops:
+    """One run."""
+
+    def __init__(self, cluster: Cluster, requests: list[Request], shares: Shares, seed: int) -> None:
+        self.cluster, self.requests, self.shares = cluster, requests, shares
+        self.holdings = Holdings(cluster)
+        self.priorities = Priorities(cluster, shares)
+        self.usable = {id(one): usable(one, cluster) for one in requests}
+        self.wishes = {id(one): wish(one) for one in requests}
+        self.waiting: list[Request] = []
+        self.decided = {id(one): Decided() for one in requests}
+        self.chance = random.Random(seed)
+        self.numbers = itertools.count()
+        self.events: list[tuple[float, int, int, Request | Running | None]] = []
+        self.now = 0.0
+        self.decayed = 0.0  # when usage was last let decay [s]
+        self.last_pass = -math.inf
+        self.pass_due = False  # an event for the next one is on its way
+        self.foreseen: dict[tuple[Wish, int], tuple[float, Places] | None] = {}  # as long as nobody starts or ends
+
+    def run(self) -> list[Decided]:
+        """Let everything happen; return what became of the jobs, in their order."""
+        for one in self.requests:
+            self._expect(one.eligible, SUBMITTED, one)
+        first = min((one.eligible for one in self.requests), default=0.0)
+        self.decayed = first
+        phase = self.chance.random()
+        self.last_pass = first - phase * self.cluster.parameters.interval
+        self._expect(first + self.chance.random() * self.cluster.parameters.main_interval, LOOKED, None)
+        self._expect(first + self.chance.random() * self.cluster.weights.period, RECOMPUTED, None)
+        while self.events:
+            self.now, kind, _, subject = heapq.heappop(self.events)
+            self._happen(kind, subject)
+        return [self.decided[id(one)] for one in self.requests]
+
+    def _expect(self, time: float, kind: int, subject: Request | Running | None) -> None:
+        heapq.heappush(self.events, (time, kind, next(self.numbers), subject))
+
+    def _happen(self, kind: int, subject: Request | Running | None) -> None:
+        """See to one event."""
+        if isinstance(subject, Running):
+            self._count_usage(subject)
+            self.holdings.give_back(subject)
+            self._look(self.cluster.parameters.depth)
+        elif isinstance(subject, Request):
+            self._submit(subject)
+        elif kind == BACKFILLED:
+            self.pass_due = False
+            self._backfill()
+            self.last_pass = self.now
+        elif self._goes_on():
+            if kind == RECOMPUTED:
+                self._recompute()
+                self._expect(self.now + max(_SECOND, self.cluster.weights.period), RECOMPUTED, None)
+            else:
+                self._look(math.inf)
+                self._expect(self.now + self.cluster.parameters.main_interval, LOOKED, None)
+        self._plan_pass()
+
+    def _goes_on(self) -> bool:
+        """Return whether anything is still to come."""
+        return bool(self.holdings.running) or any(isinstance(event[3], Request) for event in self.events)
+
+    def _plan_pass(self) -> None:
+        """Expect the next backfill, if somebody waits: so long after the last, at a second of its thread's own."""
+        if self.cluster.parameters.backfilling and self.waiting and not self.pass_due and self._goes_on():
+            due = max(self.last_pass + self.cluster.parameters.interval, self.now)
+            self._expect(due + self.chance.random() * _SECOND, BACKFILLED, None)
+            self.pass_due = True
+
+    # ------------------------------------------------------------ submissions and priorities
+
+    def _submit(self, one: Request) -> None:
+        """Queue a job; it starts at once if nobody before it wants the same nodes."""
+        if not self._possible(one):
+            return
+        self.shares.know(one.account, one.user)
+        self.priorities.at_submission(one)
+        self.waiting.append(one)
+        if not self.cluster.parameters.defer:
+            self._look(self.cluster.parameters.depth)
+
+    def _possible(self, one: Request) -> bool:
+        """Return whether the job could run on the empty machine."""
+        empty = Holdings(self.cluster)
+        return empty.licensed(one) and empty.place(one, self.usable[id(one)]) is not None
+
+    def _recompute(self) -> None:
+        """Let usage decay, count what was used since, and set the priorities of all who wait anew."""
+        weights, span = self.cluster.weights, self.now - self.decayed
+        self.shares.decay(0.5 ** (span / weights.half_life) if 0 < weights.half_life < math.inf else 1.0)
+        self.decayed = self.now
+        for one in self.holdings.running:
+            self._count_usage(one)
+        self.shares.rank()
+        self.priorities.recompute(self.waiting, self.now)
+
+    def _count_usage(self, one: Running) -> None:
+        """Count what a job has used since that was done last."""
+        self.shares.use(one.request.account, one.request.user, sum(one.places.values()) * (self.now - one.counted))
+        one.counted = self.now
+
+    def _queue(self) -> list[Request]:
+        return sorted(self.waiting, key=self.priorities.order)
+
+    # ------------------------------------------------------------ the main loop
+
+    def _look(self, depth: float) -> None:
+        """Start jobs in order, in each partition up to the first that finds no room."""
+        allowed = self.cluster.everywhere
+        failed: set[str] = set()
+        for tested, one in enumerate(self._queue()):
+            if tested >= depth:
+                return
+            if one.partition.name in failed or not self.holdings.licensed(one):
+                continue
+            places = self.holdings.place(one, self.usable[id(one)] & allowed)
+            if places is not None:
+                self._start(one, places)
+            elif self.now - one.eligible >= self.cluster.parameters.least_age:
+                failed.add(one.partition.name)
+                allowed &= ~one.partition.nodes
+
+    def _start(self, one: Request, places: Places) -> None:
+        self.waiting.remove(one)
+        self.foreseen.clear()
+        running = Running(one, places, self.now, self.now + one.limit, self.now)
+        self.holdings.take(running)
+        self.decided[id(one)] = Decided(self.now, self.now + one.work, places)
+        self._expect(self.now + one.work, ENDED, running)
+
+    # ------------------------------------------------------------ the backfill
+
+    def _backfill(self) -> None:
+        """Plan the queue in order, and start who can start at once."""
+        parameters = self.cluster.parameters
+        self.foreseen.clear()
+        slots = Slots(self.now, parameters.window, parameters.resolution, self.cluster.everywhere)
+        tested = started = 0
+        of_user: Counter[str] = Counter()
+        of_partition: Counter[str] = Counter()
+        for one in self._queue():
+            if tested >= parameters.most_tested:
+                return
+            of_user[one.user] += 1
+            of_partition[one.partition.name] += 1
+            if 0 < parameters.most_of_user < of_user[one.user]:
+                continue
+            if 0 < parameters.most_of_partition < of_partition[one.partition.name]:
+                continue
+            if not self.holdings.licensed(one):
+                continue
+            tested += 1
+            started += self._plan(one, slots)
+            if 0 < parameters.most_started <= started:
+                return
+
+    def _foresee(self, one: Request, free: int) -> tuple[float, Places] | None:
+        """Return when and where the job could start on these nodes; jobs that ask for the same get one answer."""
+        key = self.wishes[id(one)], free
+        if key not in self.foreseen:
+            self.foreseen[key] = self.holdings.foresee(one, free, self.now, self.cluster.parameters.linear)
+        return self.foreseen[key]
+
+    def _plan(self, one: Request, slots: Slots) -> bool:
+        """Start a job if that delays no promise, or else promise it nodes; return whether it starts."""
+        parameters, now = self.cluster.parameters, self.now
+        begin = now
+        while begin <= slots.end:
+            free, later = slots.free(begin, begin + one.limit, self.usable[id(one)])
+            found = self._foresee(one, free)
+            if found is not None:
+                start, places = max(found[0], begin), found[1]
+                nodes = sum(1 << node for node in places)
+                if start <= now:
+                    self._start(one, places)
+                    return True
+                if now - one.eligible < parameters.least_age:
+                    return False
+                if not later or start <= later:
+                    end = slots.floor(start + one.limit)
+                    if start > now + parameters.window:
+                        return False
+                    if not slots.clash(slots.floor(start), end, nodes):
+                        slots.promise(slots.floor(start), end, nodes)
+                        return False
+                    later = start if start > begin else start + parameters.resolution
+            if not later:
+                return False
+            begin = later
+        return False

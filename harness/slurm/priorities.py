@@ -1,0 +1,50 @@
+"""Who comes first: Slurm's priority/basic, and the factors of priority/multifactor as its documentation gives them."""
+
+from harness.slurm.cluster import Cluster
+from harness.slurm.requests import Request
+from harness.slurm.shares import Shares
+
+
+class Priorities:
+    """Gives every waiting job its priority, at submission and then every `PriorityCalcPeriod`."""
+
+    def __init__(self, cluster: Cluster, shares: Shares) -> None:
+        self.cluster = cluster
+        self.shares = shares
+        self.factor = max(1, *(one.factor for one in cluster.partitions.values()))
+        self.submitted = 0
+
+    def at_submission(self, request: Request) -> None:
+        """Set the priority of a job that has just been submitted."""
+        self.submitted += 1
+        request.priority = -float(self.submitted)
+        if self.cluster.weights.any:
+            self.recompute([request], request.eligible)
+
+    def recompute(self, waiting: list[Request], now: float) -> None:
+        """Set the priorities of jobs anew; first come, first served needs none."""
+        weights = self.cluster.weights
+        if not weights.any:
+            return
+        for request in waiting:
+            total = weights.size * self._size(request) + weights.partition * request.partition.factor / self.factor
+            if self.cluster.accounts:
+                total += weights.age * min(1.0, (now - request.eligible) / weights.oldest if weights.oldest else 1.0)
+                total += weights.fairshare * self.shares.factor(request.account, request.user)
+                total += weights.qos * self.shares.qos_factor(request.qos)
+            request.priority = float(int(total))
+
+    def _size(self, request: Request) -> float:
+        """Return the size factor: of nodes asked for and of CPUs, the mean."""
+        weights, nodes, cpus = self.cluster.weights, len(self.cluster.nodes), self.cluster.cpus
+        if weights.relative:
+            share = request.cpus / (request.limit / 60.0) / cpus
+            return 1.0 - share if weights.small_first else share
+        if weights.small_first:
+            return ((nodes - request.nodes) / nodes + (cpus - request.cpus) / cpus) / 2.0
+        return (request.nodes / nodes + request.cpus / cpus) / 2.0
+
+    @staticmethod
+    def order(request: Request) -> tuple[float, float, int]:
+        """Return what the queue is sorted by: the partition's tier, the priority, the number."""
+        return -request.partition.tier, -request.priority, request.job

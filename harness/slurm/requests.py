@@ -1,0 +1,179 @@
+"""What jobs ask of Slurm: from a workload, and from the dump of sacct that it was read from, which says more."""
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.disk.stored import stored_bytes
+from harness.errors import HarnessError, did_you_mean
+from harness.slurm.cluster import Cluster, Partition
+from harness.workload.delimited import read_delimited
+from harness.workload.log import Log, Workload
+from harness.workload.sacct import is_sacct
+from harness.workload.sacct_cells import mend_with
+
+#: The columns of sacct that say more of a request than a workload holds.
+_COLUMNS = [
+    "JobIDRaw",
+    "JobID",
+    "Partition",
+    "Constraints",
+    "ReqTRES",
+    "ReqMem",
+    "ReqNodes",
+    "SubmitLine",
+    "QOS",
+    "Account",
+    "User",
+    "Priority",
+    "Eligible",
+    "Submit",
+]
+
+_MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)\??")
+_KILOBYTES = {"K": 1.0, "": 1024.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3, "P": 1024.0**4}
+
+
+@dataclass
+class Request:
+    """One job, as the controller knows it."""
+
+    job: int  # number in the workload
+    submit: float  # [s]
+    work: float  # how long it takes [s]
+    limit: float  # how long it may take [s], whole minutes
+    cpus: int
+    partition: Partition
+    nodes: int = 1  # at least
+    most_nodes: int = 0  # 0: any number
+    per_node: int = 0  # CPUs on each node, 0: any number
+    memory: float = 0.0  # [KB] …
+    memory_per: str = "c"  # … of each CPU, or (n) node
+    features: tuple[frozenset[str], ...] = ()  # a node has to have all of one of these sets
+    gres: dict[str, int] = field(default_factory=dict)  # of each node
+    licences: dict[str, int] = field(default_factory=dict)
+    exclusive: bool = False
+    qos: str = ""
+    account: str = ""
+    user: str = ""
+    eligible: float = 0.0  # from when on it may start [s]
+    priority: float = 0.0  # the highest is first
+
+    @property
+    def all_memory(self) -> bool:
+        """Whether it takes all the memory of its nodes."""
+        return self.memory <= 0
+
+
+def requests_of(workload: Workload, log: Log, cluster: Cluster) -> list[Request]:
+    """Return what every job of the workload asks for, in its order; refuse what the cluster does not know."""
+    said = _said(log)
+    columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition")
+    rows = zip(*(workload.jobs[name].tolist() for name in columns), strict=True)
+    named = list(cluster.partitions)
+    found = []
+    for job, submit, work, estimate, procs, memory, user, number in rows:
+        more = said.get(int(job), {})
+        name = more.get("Partition", "") or (named[number - 1] if 0 < number <= len(named) and not said else "")
+        partition = cluster.partitions.get(name or cluster.usual)
+        if partition is None:
+            raise HarnessError(
+                f"{workload.name}, job {job}: there is no partition {name!r}; {did_you_mean(name, cluster.partitions)}"
+            )
+        limit = 60.0 * max(1, math.ceil(min(estimate, partition.longest) / 60.0))
+        request = Request(int(job), submit, work, limit, int(procs), partition, user=str(more.get("User", user)))
+        request.memory, request.memory_per = _memory(more.get("ReqMem", ""), memory, request, cluster)
+        request.eligible = submit
+        _ask_more(request, more)
+        found.append(request)
+    return found
+
+
+def _said(log: Log) -> dict[int, dict[str, str]]:
+    """Return what a dump of sacct says of each job besides what a log holds; nothing if it is none."""
+    path = Path(log.source)
+    if not path.is_file() or not is_sacct(str(path)):
+        return {}
+    content = stored_bytes(path, "what sacct --parsable2 prints")
+    table, _ = read_delimited(content, path, "|", lenient=True, only=_COLUMNS, mend=mend_with)
+    name = next((one for one in ("JobIDRaw", "JobID") if one in table), None)
+    if name is None:
+        return {}
+    table = table[table[name].str.fullmatch(r"\d+")]
+    return {int(row[name]): {str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")}
+
+
+def _memory(text: str, logged: float, request: Request, cluster: Cluster) -> tuple[float, str]:
+    """Return the memory that a job asks for, and of what; what it does not say its partition does."""
+    if not cluster.counts_memory:
+        return 1e-9, "c"  # none that matters
+    match = _MEMORY.fullmatch(text.strip())
+    if match is not None and float(match[1]) > 0:
+        amount = float(match[1]) * _KILOBYTES[match[2]]
+        if match[3] == "c":
+            return amount, "c"
+        return (amount, "n") if match[3] == "n" else (amount, "job")
+    if match is None and logged > 0:
+        return logged, "c"
+    if request.partition.per_cpu > 0:
+        return request.partition.per_cpu, "c"
+    return request.partition.per_node, "n"
+
+
+def _ask_more(request: Request, said: dict[str, str]) -> None:
+    """Add what only a dump of sacct says. Changes the request."""
+    line = said.get("SubmitLine", "")
+    tres = dict(item.partition("=")[::2] for item in said.get("ReqTRES", "").split(",") if "=" in item)
+    nodes = _option(line, "N", "nodes") or said.get("ReqNodes", "") or tres.get("node", "")
+    if match := re.fullmatch(r"(\d+)(?:-(\d+))?", nodes):
+        request.nodes = max(1, int(match[1]))
+        if _option(line, "N", "nodes"):
+            request.most_nodes = int(match[2] or match[1])
+    if each := re.fullmatch(r"\d+", _option(line, "", "ntasks-per-node")):
+        request.per_node = int(each[0])
+        request.nodes = max(request.nodes, math.ceil(request.cpus / request.per_node))
+    request.exclusive = bool(re.search(r"(?:^|\s)--exclusive(?:\s|$)", line))
+    constraint = said.get("Constraints", "").strip() or _option(line, "C", "constraint")
+    request.features = _features(constraint)
+    for key, count in tres.items():
+        kind, _, name = key.partition("/")
+        if kind == "gres" and ":" not in name and count.isdecimal():
+            request.gres[name] = max(1, math.ceil(int(count) / request.nodes))
+        elif kind == "license" and count.isdecimal():
+            request.licences[name] = int(count)
+    if not request.licences:
+        request.licences = _counted(_option(line, "L", "licenses"))
+    if not request.gres:
+        request.gres = _counted(_option(line, "", "gres").replace("gres/", ""))
+    if request.memory_per == "job":  # sacct adds up what was asked for each node, or each CPU
+        per_cpu = _option(line, "", "mem-per-cpu")
+        request.memory /= request.cpus if per_cpu or not _option(line, "", "mem") else request.nodes
+        request.memory_per = "c" if per_cpu or not _option(line, "", "mem") else "n"
+    request.qos, request.account = said.get("QOS", ""), said.get("Account", "")
+
+
+def _option(line: str, short: str, long: str) -> str:
+    """Return what a line of sbatch says of an option."""
+    patterns = [rf"--{long}[= ]\s*(\S+)"] + ([rf"-{short}\s*(\S+)"] if short else [])
+    for pattern in patterns:
+        if match := re.search(rf"(?:^|\s){pattern}", line):
+            return match[1].strip("\"'")
+    return ""
+
+
+def _features(constraint: str) -> tuple[frozenset[str], ...]:
+    """Return the sets of features that will do: `a&b` or `a|b`, with `[…]` of several nodes taken as a choice."""
+    text = re.sub(r"[\[\]()\"']", "", constraint).replace(",", "&")
+    if not text or text.lower() in ("none", "n/a"):
+        return ()
+    return tuple(frozenset(re.sub(r"\*\d+", "", part) for part in one.split("&") if part) for one in text.split("|"))
+
+
+def _counted(text: str) -> dict[str, int]:
+    """Return how many of each `gpu:2,bandwidth` asks for."""
+    found = {}
+    for item in filter(None, text.split(",")):
+        name, *rest = item.split(":")
+        found[name] = int(rest[-1]) if rest and rest[-1].isdecimal() else 1
+    return found

@@ -1,0 +1,124 @@
+"""Accounts, their users and QOS, and the fair shares that follow from what was used: Slurm's fair tree.
+
+An account or user has `norm shares`, its part of what its siblings have, and a usage that decays. Siblings are ranked
+by the first over the second; users, walked through in that order, level by level, get the factors 1 to 1/n.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.disk.stored import read_text
+from harness.errors import HarnessError, shortened
+
+_ROOT = "root"
+
+
+@dataclass
+class Shares:
+    """The tree of accounts and users, their shares and usage."""
+
+    parent: dict[str, str] = field(default_factory=dict)  # account → account
+    accounts: dict[str, float] = field(default_factory=dict)  # account → shares
+    users: dict[tuple[str, str], float] = field(default_factory=dict)  # (account, user) → shares
+    qos: dict[str, float] = field(default_factory=dict)  # QOS → priority
+    used: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))  # CPU seconds, decayed
+    ranked: dict[tuple[str, str], float] = field(default_factory=dict)  # the factors, when they were last looked at
+
+    def know(self, account: str, user: str) -> None:
+        """Give an account or user that nobody described one share."""
+        self.accounts.setdefault(account, 1.0)
+        self.users.setdefault((account, user), 1.0)
+
+    def decay(self, factor: float) -> None:
+        """Let what was used count for less."""
+        for who in self.used:
+            self.used[who] *= factor
+
+    def use(self, account: str, user: str, amount: float) -> None:
+        """Count what a job has used."""
+        self.used[account, user] += amount
+
+    def qos_factor(self, name: str) -> float:
+        """Return the priority of a QOS over the highest."""
+        highest = max(self.qos.values(), default=0.0)
+        return self.qos.get(name, 0.0) / highest if highest > 0 else 0.0
+
+    def factor(self, account: str, user: str) -> float:
+        """Return the fair share of a user of an account as it was last ranked; one of whom nothing is known."""
+        return self.ranked.get((account, user), 1.0)
+
+    def rank(self) -> None:
+        """Rank users by what they have used."""
+        self.ranked = self.factors()
+
+    def factors(self) -> dict[tuple[str, str], float]:
+        """Return the fair share of every user of an account, between 0 and 1."""
+        order = self._walk(_ROOT)
+        found: dict[tuple[str, str], float] = {}
+        rank = len(order)
+        before: tuple[float, tuple[str, str]] | None = None
+        for place, (level, who) in enumerate(order):
+            tied = before is not None and before[0] == level and before[1][0] == who[0]
+            rank = rank if tied else len(order) - place
+            found[who] = rank / len(order)
+            before = level, who
+        return found
+
+    def _walk(self, account: str) -> list[tuple[float, tuple[str, str]]]:
+        """Return the users below an account with their levels, those that come first at first."""
+        accounts = [one for one in self.accounts if self.parent.get(one, _ROOT) == account and one != account]
+        users = [who for who in self.users if who[0] == account]
+        shares = sum(self.accounts[one] for one in accounts) + sum(self.users[who] for who in users)
+        usage = {one: self._used_below(one) for one in accounts}
+        everything = sum(usage.values()) + sum(self.used.get(who, 0.0) for who in users)
+        below: list[tuple[float, str, tuple[str, str] | str]] = [
+            (_level(self.accounts[one], shares, usage[one], everything), one, one) for one in accounts
+        ]
+        below += [(_level(self.users[who], shares, self.used.get(who, 0.0), everything), who[1], who) for who in users]
+        found: list[tuple[float, tuple[str, str]]] = []
+        for level, _, what in sorted(below, key=lambda item: (-item[0], item[1])):
+            found += self._walk(what) if isinstance(what, str) else [(level, what)]
+        return found
+
+    def _used_below(self, account: str) -> float:
+        own = sum(amount for who, amount in self.used.items() if who[0] == account)
+        children = [one for one in self.accounts if self.parent.get(one, _ROOT) == account and one != account]
+        return own + sum(map(self._used_below, children))
+
+
+def _level(shares: float, all_shares: float, used: float, all_used: float) -> float:
+    """Return how much less than its share somebody used: infinite where nothing was."""
+    part = shares / all_shares if all_shares else 0.0
+    if used <= 0 or all_used <= 0:
+        return float("inf") if part else 0.0
+    return part / (used / all_used)
+
+
+def read_shares(path: Path) -> Shares:
+    """Read what `sacctmgr dump` writes, and lines of `sacctmgr -P show qos format=Name,Priority` beside it."""
+    shares = Shares()
+    parent = _ROOT
+    for number, line in enumerate(read_text(path, "what sacctmgr dump writes").splitlines(), start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if match := re.fullmatch(r"([\w.-]+)\|(\d+)(?:\|.*)?", text):
+            shares.qos[match[1]] = float(match[2])
+            continue
+        match = re.match(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(.*)", text)
+        if match is None:
+            if text.lower().startswith("name|priority"):
+                continue
+            raise HarnessError(f"{path}, line {number}: {shortened(text)}: expected Account - 'name':Fairshare=1 or so")
+        kind, name, rest = match.groups()
+        said = re.search(r"Fairshare=(\d+)", rest, re.IGNORECASE)
+        amount = float(said[1]) if said else 1.0
+        if kind == "Parent":
+            parent = name
+        elif kind == "Account":
+            shares.accounts[name], shares.parent[name] = amount, parent
+        elif kind == "User":
+            shares.users[parent, name] = amount
+    return shares

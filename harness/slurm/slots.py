@@ -1,0 +1,66 @@
+"""The map of what a backfill has promised: from when until when which nodes are nobody's."""
+
+from bisect import bisect_left, bisect_right
+
+
+class Slots:
+    """The slots from one look at the queue to the end of the window: in each, the same nodes are free of promises."""
+
+    def __init__(self, now: float, window: float, resolution: float, nodes: int) -> None:
+        self.resolution = resolution
+        self.times = [self.floor(now), self.floor(now + window)]  # where one slot ends and the next begins
+        self.sets = [nodes]  # of free nodes, of each slot
+
+    def floor(self, time: float) -> float:
+        """Return a time as the map has it."""
+        return time // self.resolution * self.resolution
+
+    @property
+    def end(self) -> float:
+        """Until when the map goes."""
+        return self.times[-1]
+
+    def free(self, begin: float, end: float, nodes: int) -> tuple[int, float]:
+        """Return which of the nodes are nobody's from `begin` to `end`, and when to look next; 0: no more.
+
+        Looking later pays only where a slot ends after which there are other nodes.
+        """
+        times, sets = self.times, self.sets
+        last = len(sets) - 1
+        found, later = nodes, 0.0
+        for slot in range(max(0, bisect_right(times, begin) - 1), len(sets)):
+            if not later and slot < last and nodes & sets[slot + 1] & ~(found & sets[slot]):
+                later = times[slot + 1]
+            if times[slot] > end:
+                if not later and slot < last - 1:
+                    later = times[slot + 2]
+                break
+            found &= sets[slot]
+        return found, later
+
+    def clash(self, begin: float, end: float, nodes: int) -> bool:
+        """Return whether any of the nodes is promised to somebody then."""
+        first = max(0, bisect_right(self.times, begin) - 1)
+        until = bisect_left(self.times, end)
+        return any(nodes & ~free for free in self.sets[first:until])
+
+    def promise(self, begin: float, end: float, nodes: int) -> None:
+        """Promise nodes, whole, for a time: at least one slot."""
+        begin = max(begin, self.times[0])
+        end = min(max(end, begin + self.resolution), self.times[-1])
+        if begin >= end:
+            return
+        first, until = self._cut(begin), self._cut(end)
+        for slot in range(first, until):
+            self.sets[slot] &= ~nodes
+        for slot in (until, first):  # neighbours that have become alike are one
+            if 0 < slot < len(self.sets) and self.sets[slot] == self.sets[slot - 1]:
+                del self.sets[slot], self.times[slot]
+
+    def _cut(self, time: float) -> int:
+        """Let a slot begin at a time, and return which."""
+        slot = bisect_left(self.times, time)
+        if self.times[slot] != time:
+            self.times.insert(slot, time)
+            self.sets.insert(slot, self.sets[slot - 1])
+        return slot
