@@ -8,6 +8,7 @@ import typer
 from harness.cli import options
 from harness.cli.console import compiling_said, say, warnings_said
 from harness.cli.run_command import circumstances, heading
+from harness.cli.slurm_rules import SlurmRules
 from harness.errors import HarnessError
 from harness.present.words import readable
 
@@ -42,6 +43,7 @@ def adequacy(
     start: options.Start = "easy",
     *,
     given: options.Replay,
+    rules: SlurmRules,
     events: options.Events = None,
     interrupted: options.Interrupted = "requeue",
     launch: options.Launch = _OVERHEAD,
@@ -58,7 +60,8 @@ def adequacy(
     of it, the launch is the end of its wait, and its processors are free only after its completion.
 
     Against a FILE, a WORKLOAD that says how long its jobs waited is compared as it is written; one that does not is
-    replayed. Of several executions every pair is compared: P between them is a measured P_ideal.
+    replayed; with --slurm every one is, as Slurm would schedule it. Of several executions every pair is compared: P
+    between them is a measured P_ideal.
     """
     files, repeated = _sides(against, repetitions)
     with compiling_said(), warnings_said():
@@ -70,9 +73,11 @@ def adequacy(
         from harness.workload.events import read_events
 
         given.known_format()
+        rules.refuse_policies(context)
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         logs = [given.log(path) for path in files]
-        if logs and ((log := given.log(workload)).jobs["wait"] >= 0).any():
+        log = given.log(workload)
+        if logs and not rules.slurm and (log.jobs["wait"] >= 0).any():
             _refuse_replay(context)
             say(_as_written([log, *logs], given.format))
             return
@@ -86,7 +91,11 @@ def adequacy(
         machine = given.machine(prepared)
         scheduler = given.scheduler(order, start)
 
+        by_slurm = rules.replay(log, given.seed) if rules.slurm else None
+
         def replay(jobs: "Workload") -> Any:
+            if by_slurm:
+                return by_slurm(jobs)
             kept: Any = {"seed": given.seed, "plugins": given.folders, "events": happenings, "timing": given.timing}
             return simulate(jobs, machine, scheduler, **kept)
 
@@ -99,7 +108,11 @@ def adequacy(
         told = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
         assumed = told if repetitions else {}
         reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
-    about = [*heading(result), *_incidents(logs, result.platform.cores, log)] if logs else heading(result)
+    about = (
+        [*rules.unmodelled(), *heading(result), *_incidents(logs, result.platform.cores, log)]
+        if logs
+        else [*rules.unmodelled(), *heading(result)]
+    )
     say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
 
 

@@ -9,6 +9,7 @@ import typer
 from harness.cli import options
 from harness.cli.console import compiling_said, say, warnings_said
 from harness.cli.report_command import ready_for, write_run
+from harness.cli.slurm_rules import SlurmRules
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 @options.spread
 def run(
+    context: typer.Context,
     workload: options.Workload = "lublin",
     order: options.Order = "fcfs",
     start: options.Start = "easy",
     energy: options.Energy = "",
     *,
     given: options.Heard,
+    rules: SlurmRules,
     schedule: Annotated[
         Path | None, typer.Option(help="write it to FILE.csv, .parquet, .arrow, .json, .swf, .swf.gz")
     ] = None,
@@ -53,31 +56,37 @@ def run(
 
         # What would fail at the end is refused before the work.
         given.known_format()
+        rules.refuse_policies(context)
         _check_places(Path(workload), events, schedule, timeline)
         ready_for(report)
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         jobs = given.jobs(workload)
+        by_slurm = rules.replay(given.log(workload), given.seed) if rules.slurm else None
         machine = given.machine(jobs)
         scheduler = given.scheduler(order, start, energy)
         with progress("simulating", "jobs") as advance:
-            result = simulate(
-                jobs,
-                machine,
-                scheduler,
-                seed=given.seed,
-                plugins=given.folders,
-                progress=advance,
-                events=happenings,
-                timing=given.timing,
-                signal=given.signal or None,
-                timeline=timeline is not None or report is not None,
+            result = (
+                by_slurm(jobs)
+                if by_slurm
+                else simulate(
+                    jobs,
+                    machine,
+                    scheduler,
+                    seed=given.seed,
+                    plugins=given.folders,
+                    progress=advance,
+                    events=happenings,
+                    timing=given.timing,
+                    signal=given.signal or None,
+                    timeline=timeline is not None or report is not None,
+                )
             )
     if schedule is not None:
         result.export(schedule)
     if timeline is not None:
         result.export_timeline(timeline)
     write_run(result, report, given.folders)
-    say(_shown(result, given, measures))
+    say(_shown(result, given, measures, rules.unmodelled()))
     if fairness:
         say(_fairness(result, fairness), file=sys.stderr)
 
@@ -104,7 +113,7 @@ def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> Non
             raise HarnessError(f"{option} {path}: is {what}; expected another file")
 
 
-def _shown(result: "Schedule", given: options.Heard, asked: str) -> str:
+def _shown(result: "Schedule", given: options.Heard, asked: str, unmodelled: list[str]) -> str:
     """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
@@ -120,6 +129,7 @@ def _shown(result: "Schedule", given: options.Heard, asked: str) -> str:
         summary = {
             **circumstances(result),
             **({"events": _events(result)} if result.events else {}),
+            **({"unmodelled": unmodelled} if unmodelled else {}),
             "measures": measures,
             "seconds": result.outcome.seconds,
         }
@@ -128,7 +138,7 @@ def _shown(result: "Schedule", given: options.Heard, asked: str) -> str:
         return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
     told = [headline.sentence(result), *map("Warning: {}.".format, headline.warnings(result))]
     table = render(headline.HEADS, headline.rows(measures, known), "table")
-    return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result)])
+    return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *unmodelled])
 
 
 def circumstances(result: "Schedule") -> dict[str, Any]:

@@ -20,7 +20,7 @@ from harness.slurm.shares import Shares
 from harness.slurm.slots import Slots
 
 #: What happens: by the order in which it is seen to when it happens at once.
-ENDED, SUBMITTED, RECOMPUTED, LOOKED, BACKFILLED = range(5)
+ENDED, SUBMITTED, CANCELLED, RECOMPUTED, LOOKED, BACKFILLED = range(6)
 
 #: Threads of the controller look at the clock once a second [s].
 _SECOND = 1.0
@@ -59,6 +59,8 @@ class Loops:
         """Let everything happen; return what became of the jobs, in their order."""
         for one in self.requests:
             self._expect(one.eligible, SUBMITTED, one)
+            if one.cancel < math.inf:
+                self._expect(max(one.cancel, one.eligible), CANCELLED, one)
         first = min((one.eligible for one in self.requests), default=0.0)
         self.decayed = first
         phase = self.chance.random()
@@ -80,7 +82,10 @@ class Loops:
             self.holdings.give_back(subject)
             self._look(self.cluster.parameters.depth)
         elif isinstance(subject, Request):
-            self._submit(subject)
+            if kind == SUBMITTED:
+                self._submit(subject)
+            elif any(subject is one for one in self.waiting):
+                self._leave(subject)
         elif kind == BACKFILLED:
             self.pass_due = False
             self._backfill()
@@ -96,11 +101,11 @@ class Loops:
 
     def _goes_on(self) -> bool:
         """Return whether anything is still to come."""
-        return bool(self.holdings.running) or any(isinstance(event[3], Request) for event in self.events)
+        return bool(self.waiting or self.holdings.running) or any(isinstance(one[3], Request) for one in self.events)
 
     def _plan_pass(self) -> None:
         """Expect the next backfill, if somebody waits: so long after the last, at a second of its thread's own."""
-        if self.cluster.parameters.backfilling and self.waiting and not self.pass_due and self._goes_on():
+        if self.cluster.parameters.backfilling and self.waiting and not self.pass_due:
             due = max(self.last_pass + self.cluster.parameters.interval, self.now)
             self._expect(due + self.chance.random() * _SECOND, BACKFILLED, None)
             self.pass_due = True
@@ -116,6 +121,10 @@ class Loops:
         self.waiting.append(one)
         if not self.cluster.parameters.defer:
             self._look(self.cluster.parameters.depth)
+
+    def _leave(self, subject: Request) -> None:
+        """Take a job out of the queue."""
+        self.waiting = [one for one in self.waiting if one is not subject]
 
     def _possible(self, one: Request) -> bool:
         """Return whether the job could run on the empty machine."""
@@ -159,7 +168,7 @@ class Loops:
                 allowed &= ~one.partition.nodes
 
     def _start(self, one: Request, places: Places) -> None:
-        self.waiting.remove(one)
+        self._leave(one)
         self.foreseen.clear()
         running = Running(one, places, self.now, self.now + one.limit, self.now)
         self.holdings.take(running)

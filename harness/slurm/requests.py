@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from harness.disk.stored import stored_bytes
@@ -58,6 +59,7 @@ class Request:
     account: str = ""
     user: str = ""
     eligible: float = 0.0  # from when on it may start [s]
+    cancel: float = math.inf  # when it gives up waiting [s]
     priority: float = 0.0  # the highest is first
 
     @property
@@ -69,11 +71,11 @@ class Request:
 def requests_of(workload: Workload, log: Log, cluster: Cluster) -> list[Request]:
     """Return what every job of the workload asks for, in its order; refuse what the cluster does not know."""
     said = _said(log)
-    columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition")
+    columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition", "cancel")
     rows = zip(*(workload.jobs[name].tolist() for name in columns), strict=True)
     named = list(cluster.partitions)
     found = []
-    for job, submit, work, estimate, procs, memory, user, number in rows:
+    for job, submit, work, estimate, procs, memory, user, number, cancel in rows:
         more = said.get(int(job), {})
         name = more.get("Partition", "") or (named[number - 1] if 0 < number <= len(named) and not said else "")
         partition = cluster.partitions.get(name or cluster.usual)
@@ -81,10 +83,12 @@ def requests_of(workload: Workload, log: Log, cluster: Cluster) -> list[Request]
             raise HarnessError(
                 f"{workload.name}, job {job}: there is no partition {name!r}; {did_you_mean(name, cluster.partitions)}"
             )
-        limit = 60.0 * max(1, math.ceil(min(estimate, partition.longest) / 60.0))
+        minutes = more.get("TimelimitRaw", "")
+        asked = 60.0 * int(minutes) if minutes.isdecimal() else estimate
+        limit = 60.0 * max(1, math.ceil(min(asked, partition.longest) / 60.0))
         request = Request(int(job), submit, work, limit, int(procs), partition, user=str(more.get("User", user)))
         request.memory, request.memory_per = _memory(more.get("ReqMem", ""), memory, request, cluster)
-        request.eligible = submit
+        request.eligible, request.cancel = submit + _held(more), cancel
         _ask_more(request, more)
         found.append(request)
     return found
@@ -102,6 +106,15 @@ def _said(log: Log) -> dict[int, dict[str, str]]:
         return {}
     table = table[table[name].str.fullmatch(r"\d+")]
     return {int(row[name]): {str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")}
+
+
+def _held(said: dict[str, str]) -> float:
+    """Return how long after its submission a job could be considered: what it depended on is not modelled [s]."""
+    try:
+        since, until = (datetime.fromisoformat(said.get(name, "")) for name in ("Submit", "Eligible"))
+    except ValueError:
+        return 0.0
+    return max(0.0, (until - since).total_seconds())
 
 
 def _memory(text: str, logged: float, request: Request, cluster: Cluster) -> tuple[float, str]:

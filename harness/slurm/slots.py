@@ -53,7 +53,7 @@ class Slots:
         first, until = self._cut(begin), self._cut(end)
         for slot in range(first, until):
             self.sets[slot] &= ~nodes
-        for slot in (until, first):  # neighbours that have become alike are one
+        for slot in range(until, first - 1, -1):  # neighbours that have become alike are one
             if 0 < slot < len(self.sets) and self.sets[slot] == self.sets[slot - 1]:
                 del self.sets[slot], self.times[slot]
 

@@ -86,7 +86,7 @@ def _outcome(
     cancelled = ~ran & np.isfinite(rows["cancel"].to_numpy(dtype=np.float64))
     jobs["end"] = np.where(cancelled, rows["cancel"], jobs["end"])
     jobs["status"] = np.select([ran & killed, ran, cancelled], [KILLED, COMPLETED, CANCELLED], UNACCEPTED)
-    clock, sums, notes = (np.zeros(1, layout)[0] for layout in (CLOCK, SUMS, NOTES))
+    clock, sums, notes = (np.zeros(1, layout).view(np.recarray)[0] for layout in (CLOCK, SUMS, NOTES))
     clock["began"] = jobs["submit"].min(initial=math.inf)
     clock["now"] = np.nanmax([*jobs["end"], clock["began"]])
     for name, value in _integrals(jobs, ran, cluster.cpus, float(clock["now"])).items():

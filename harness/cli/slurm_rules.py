@@ -1,0 +1,96 @@
+"""`--slurm`: a replay under the rules of a Slurm configuration, in the place of policies."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Log, Workload
+
+#: What a replay under Slurm's rules has no use for: who decides, on which machine, and what only the engine knows.
+_OTHERS = [
+    "order",
+    "start",
+    "select",
+    "rate",
+    "sleep",
+    "energy",
+    "predict",
+    "platform",
+    "procs",
+    "instants",
+    "passing",
+    "events",
+    "interrupted",
+    "timeline",
+    "fairness",
+    "report",
+]
+
+_PANEL = "Slurm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmRules:
+    """What commands take that may replay a workload as Slurm would schedule it."""
+
+    slurm: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="slurm.conf", help="schedule as Slurm does so configured, on its nodes", rich_help_panel=_PANEL
+        ),
+    ] = None
+    associations: Annotated[
+        Path | None,
+        typer.Option(
+            help="accounts, users, shares and QOS: what `sacctmgr dump` writes, for --slurm", rich_help_panel=_PANEL
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.associations is not None and self.slurm is None:
+            raise HarnessError("--associations: are those of a Slurm: expected --slurm slurm.conf too")
+
+    def refuse_policies(self, context: typer.Context) -> None:
+        """Refuse options that say otherwise who decides."""
+        for parameter in context.command.params:
+            source = context.get_parameter_source(str(parameter.name))
+            if self.slurm and parameter.name in _OTHERS and source is not None and source.name == "COMMANDLINE":
+                raise HarnessError(
+                    f"--slurm and {parameter.opts[0]}: the configuration says who starts when and where; expected one"
+                )
+
+    def replay(self, log: "Log", seed: int) -> "Callable[[Workload], Schedule]":
+        """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew."""
+        from harness.slurm.cluster import cluster_of
+        from harness.slurm.configuration import read_slurm
+        from harness.slurm.shares import Shares, read_shares
+        from harness.slurm.slurm_replay import slurm_replay
+
+        assert self.slurm is not None
+        cluster = cluster_of(read_slurm(self.slurm))
+        seeds = iter(range(seed, 2**63))
+        if self.associations is not None:
+            read_shares(self.associations)  # refused before the work
+        return lambda jobs: slurm_replay(
+            jobs, log, cluster, seed=next(seeds),
+            shares=Shares() if self.associations is None else read_shares(self.associations),
+        )  # fmt: skip
+
+    def unmodelled(self) -> list[str]:
+        """Return what of the configuration a replay leaves out, a sentence each."""
+        if self.slurm is None:
+            return []
+        from harness.slurm.cluster import cluster_of
+        from harness.slurm.configuration import read_slurm
+
+        return [
+            f"not modelled: {key}, which may change {what}"
+            for key, what in cluster_of(read_slurm(self.slurm)).unmodelled
+        ]

@@ -1,0 +1,84 @@
+"""`--slurm`: a replay under the rules of a configuration, where policies would stand."""
+
+import json
+from pathlib import Path
+
+import pytest
+from calling import Call
+
+CONFIGURATION = """
+SelectType=select/linear
+TopologyPlugin=topology/3d_torus
+NodeName=n[1-4] CPUs=1
+PartitionName=all Nodes=ALL
+"""
+
+
+@pytest.fixture
+def slurm(tmp_path: Path) -> Path:
+    """Four nodes under Slurm, and a plugin of its that no replay knows."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONFIGURATION)
+    return path
+
+
+def test_a_run_says_who_decided_and_what_was_left_out(harness_says: Call, log: Path, slurm: Path) -> None:
+    answer = harness_says("run", log, "--slurm", slurm)
+    assert answer.status == 0, answer.err
+    assert "order slurm basic, start slurm backfill(interval=30, depth=500, window=86400)" in answer.out
+    assert "not modelled: TopologyPlugin=topology/3d_torus, which may change where jobs are placed" in answer.out
+    found = json.loads(harness_says("run", log, "--slurm", slurm, "--format", "json").out)
+    assert found["measures"]["accepted"] == 12
+    assert found["scheduler"]["select"] == "slurm linear"
+    assert found["unmodelled"] == [
+        "not modelled: TopologyPlugin=topology/3d_torus, which may change where jobs are placed"
+    ]
+
+
+def test_its_schedule_is_one_like_any_other(harness_says: Call, log: Path, slurm: Path, tmp_path: Path) -> None:
+    """Written, it is an execution; the same seed gives it again, so that a replay of it is not off."""
+    written = tmp_path / "execution.csv"
+    assert harness_says("run", log, "--slurm", slurm, "--schedule", written).status == 0
+    words = ("adequacy", log, "--slurm", slurm, "--against", written, "--repetitions", "0", "--format", "json")
+    answer = harness_says(*words)
+    assert answer.status == 0, answer.err
+    assert json.loads(answer.out)["adequacy"]["P"] == 0.0
+
+
+def test_a_log_that_knows_its_waits_is_replayed_all_the_same(
+    harness_says: Call, log: Path, slurm: Path, tmp_path: Path
+) -> None:
+    written = tmp_path / "execution.csv"
+    harness_says("run", log, "--procs", "4", "--schedule", written)
+    words = ("adequacy", written, "--slurm", slurm, "--against", written, "--repetitions", "0")
+    answer = harness_says(*words)
+    assert answer.status == 0, answer.err
+    assert "scheduler: order slurm basic" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--start", "easy"), "--slurm and --start: the configuration says who starts when and where"),
+        (("--procs", "4"), "--slurm and --procs: the configuration says"),
+        (("--events", "outages.csv"), "--slurm and --events: "),
+    ],
+)
+def test_what_would_say_otherwise_is_refused(
+    harness_says: Call, log: Path, slurm: Path, more: tuple[str, ...], told: str
+) -> None:
+    for command in ("run", "adequacy"):
+        answer = harness_says(command, log, "--slurm", slurm, *more)
+        assert answer.status == 2
+        assert told in answer.err
+
+
+def test_accounts_need_a_slurm(harness_says: Call, log: Path, slurm: Path, tmp_path: Path) -> None:
+    answer = harness_says("run", log, "--associations", "dump")
+    assert answer.status == 2
+    assert "expected --slurm slurm.conf too" in answer.err
+    accounts = tmp_path / "dump"
+    accounts.write_text("Users: ann\n")
+    answer = harness_says("run", log, "--slurm", slurm, "--associations", accounts)
+    assert answer.status == 2
+    assert "line 1: Users: ann: expected Account - 'name'" in answer.err
