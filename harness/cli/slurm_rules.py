@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: What a replay under Slurm's rules has no use for: who decides, on which machine, and what only the engine knows.
 _OTHERS = [
+    "signal",
+    "hold",
     "order",
     "start",
     "select",
