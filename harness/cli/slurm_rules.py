@@ -72,7 +72,7 @@ class SlurmRules:
         """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew."""
         from harness.slurm.cluster import cluster_of
         from harness.slurm.configuration import read_slurm
-        from harness.slurm.shares import Shares, read_shares
+        from harness.slurm.fair_tree import Shares, read_shares
         from harness.slurm.slurm_replay import slurm_replay
 
         assert self.slurm is not None

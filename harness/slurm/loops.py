@@ -13,10 +13,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from harness.slurm.cluster import Cluster
-from harness.slurm.holdings import Holdings, Places, Running, Wish, usable, wish
+from harness.slurm.fair_tree import Shares
 from harness.slurm.priorities import Priorities
 from harness.slurm.requests import Request
-from harness.slurm.shares import Shares
+from harness.slurm.room_on_nodes import Holdings, Places, Running, Wish, usable, wish
 from harness.slurm.slots import Slots
 
 #: What happens: by the order in which it is seen to when it happens at once.

@@ -1,8 +1,8 @@
 """Who comes first: Slurm's priority/basic, and the factors of priority/multifactor as its documentation gives them."""
 
 from harness.slurm.cluster import Cluster
+from harness.slurm.fair_tree import Shares
 from harness.slurm.requests import Request
-from harness.slurm.shares import Shares
 
 
 class Priorities:

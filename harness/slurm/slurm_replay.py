@@ -17,9 +17,9 @@ from harness.platform.machine import NodeType, Platform
 from harness.policy.scheduler import Chosen
 from harness.results.schedule import Schedule
 from harness.slurm.cluster import Cluster
+from harness.slurm.fair_tree import Shares
 from harness.slurm.loops import Decided, Loops
 from harness.slurm.requests import Request, requests_of
-from harness.slurm.shares import Shares
 from harness.workload.log import Log, Workload
 
 

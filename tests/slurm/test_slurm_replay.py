@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import harness
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import read_slurm
-from harness.slurm.holdings import alone, memory_on, usable
+from harness.slurm.fair_tree import Shares, read_shares
 from harness.slurm.requests import requests_of
-from harness.slurm.shares import Shares, read_shares
+from harness.slurm.room_on_nodes import alone, memory_on, usable
 from harness.slurm.slots import Slots
 from harness.slurm.slurm_replay import slurm_replay
 
