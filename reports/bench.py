@@ -23,6 +23,9 @@ def bench(
 
 
 def _engine(jobs: int, format: str) -> None:
+    from bounds_cost import HEADERS as BOUNDS
+    from bounds_cost import UNITS as BOUNDS_UNITS
+    from bounds_cost import bounds_cost
     from engine_speed import (
         ACCOUNTING,
         ACCOUNTING_UNITS,
@@ -41,6 +44,7 @@ def _engine(jobs: int, format: str) -> None:
     rows = [compare(start, stream(length)).row for length in (jobs // 10, jobs) for start in ("none", "easy")]
     print(render(HEADERS, rows, format, units=UNITS))
     print("\n" + render(ACCOUNTING, [accounting(jobs, idle) for idle in (600, 3600)], format, units=ACCOUNTING_UNITS))
+    print("\n" + render(BOUNDS, bounds_cost(jobs // 5), format, units=BOUNDS_UNITS))
     print("\n" + render(("exact theory", "time"), theory(), format, units=("", "s")))
     try:
         logs = [(start, whole_log(start)) for start in ("none", "easy", "conservative")]

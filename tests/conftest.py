@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -18,6 +19,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes is no property of ours: the first one of a process compiles and imports.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the tests be run in any order: none may need another before it."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order drawn by lot")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the tests, in the same way in every worker, where that is asked for."""
+    if (seed := config.getoption("--shuffle")) is not None:
+        random.Random(seed).shuffle(items)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -218,9 +218,14 @@ def _item(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     index = context.cast(builder, arguments[1], kind, types.intp)
     zero, size = index.type(0), array.nitems
     index = builder.select(builder.icmp_signed("<", index, zero), builder.add(index, size), index)
+    refuse_beyond(context, builder, shown, index, size)
+    return _load(context, builder, shown, array, index)
+
+
+def refuse_beyond(context: Any, builder: Any, shown: Shown, index: Any, size: Any) -> None:
+    """Let compiled code refuse an index that an array does not have."""
     with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", index, size)):
         context.call_conv.return_user_exc(builder, Misuse, (f"used an index that {shown.label} does not have",))
-    return _load(context, builder, shown, array, index)
 
 
 def _load(context: Any, builder: Any, shown: Shown, array: Any, index: Any) -> Any:
