@@ -40,6 +40,7 @@ lint: .venv/installed-dev
 
 bench: .venv/installed-dev
 	.venv/bin/harness bench $(ARGS)
+	.venv/bin/harness bench ratios
 
 # Every warning is an error; .docs/links.py follows the links of what was built.
 docs: .venv/installed-docs

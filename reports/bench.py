@@ -12,11 +12,21 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="engine, tournament, or many: 20,000 runs of 500 jobs")] = "engine",
+    what: Annotated[
+        str, typer.Argument(help="engine, tournament, many: 20,000 runs of 500 jobs, or ratios")
+    ] = "engine",
     jobs: Annotated[int, typer.Option(help="length of the longest stream", min=1000, max=10**8)] = 1_000_000,
     format: options.Format = "table",
+    check: Annotated[bool, typer.Option("--check", help="measure ratios, and fail if one is worse than kept")] = False,
+    within: Annotated[float, typer.Option(help="how much worse a ratio may be", min=0)] = 0.15,
+    update: Annotated[
+        bool, typer.Option("--update", help="measure ratios, and publish them as this release's")
+    ] = False,
 ) -> None:
     """Measure the engine beside a bare loop that does the same work without plugins; or tournaments on threads."""
+    if check or update or what == "ratios":
+        _ratios(within, format, update=update)
+        return
     if what not in _BENCHES:
         raise HarnessError(f"there is no bench {what!r}; {did_you_mean(what, _BENCHES)}")
     _BENCHES[what](jobs, format)
@@ -55,6 +65,22 @@ def _engine(jobs: int, format: str) -> None:
     print("\n" + render(("under EASY", "time"), variations(), format, units=("", "s")))
 
 
+def _ratios(within: float, format: str, *, update: bool) -> None:
+    from speed_ratios import HEADERS, check, publish
+
+    from harness.present.tables import render
+
+    findings = check(within)
+    print(render(HEADERS, [found.row for found in findings], format))
+    if update:
+        table = render(HEADERS[:4], [found.row[:4] for found in findings], "markdown")
+        for path in publish(findings, table):
+            print(f"wrote {path}")
+    elif worse := [found.ratio.name for found in findings if found.worse]:
+        print(f"worse than the last release by more than {within:.0%}: {', '.join(worse)}")
+        raise typer.Exit(1)
+
+
 def _tournament(jobs: int, format: str) -> None:
     from tournament_speed import HEADERS, UNITS, real, throughput
 
@@ -71,7 +97,7 @@ def _many(jobs: int, format: str) -> None:
     print(render(MANY, [many()], format, units=MANY_UNITS))
 
 
-_BENCHES = {"engine": _engine, "tournament": _tournament, "many": _many}
+_BENCHES = {"engine": _engine, "tournament": _tournament, "many": _many, "ratios": _engine}
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ class Outcome:
     sums: Any
     notes: Any
     place: np.ndarray[Any, Any]  # place[k]: row of the workload that became job k
-    seconds: float  # simulation alone
+    seconds: float  # simulation alone …
+    processor_seconds: float  # … and how long it had a processor
     bytes: int  # of the arrays
     plain: dict[str, str]  # hook → policy that ran as plain Python
 
@@ -93,7 +94,7 @@ def simulate(
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
-    began = time.perf_counter()
+    began, computing = time.perf_counter(), time.thread_time()
     try:
         drive(run, state, changes, progress, extras)
     except faults.PolicyFault:
@@ -111,10 +112,10 @@ def simulate(
     finally:
         for ticket in tickets.values():
             kernels.disconnect(ticket)
-    seconds = time.perf_counter() - began
+    seconds, computed = time.perf_counter() - began, time.thread_time() - computing
     names = {chosen[part.split()[0]].policy.hook: str(chosen[part.split()[0]].policy.name) for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
-    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names)
+    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, computed, size, names)
 
 
 def lasts(order: Choice) -> bool:

@@ -1,0 +1,215 @@
+"""What the engine's speed is held to: ratios of processor times taken in turn in one run, so that machines compare.
+
+Some are against a bare loop that does the same work, some say what four times as many jobs cost. The bundled
+`bench.json` has those of the last release.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bare_loop import bare
+from engine_speed import CLUSTER, METERED, stream
+
+from harness.disk.atomic import replacing
+from harness.experiment.simulation import simulate
+from harness.platform.machine import NodeType, Platform
+from harness.policy.scheduler import Scheduler
+
+#: What the last release was measured to give, by the ratios' names.
+KEPT = Path(__file__).with_name("bench.json")
+
+#: How often each of the two is run, in turn.
+ROUNDS = 3
+
+Work = Callable[[], float]  # does it, and returns for how long it had a processor [s]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Two pieces of work, one of which is said to take so many times as long as the other."""
+
+    name: str
+    meaning: str
+    goal: float  # the most that it should be
+    pair: Callable[[], tuple[Work, Work]]  # what is measured, and beside what
+
+    def measure(self) -> float:
+        """Run both in turn; return the ratio of the least processor times."""
+        pieces = self.pair()
+        least = [float("inf"), float("inf")]
+        for piece in pieces:  # compile
+            piece()
+        for _ in range(ROUNDS):
+            for k, piece in enumerate(pieces):
+                least[k] = min(least[k], piece())
+        return least[0] / least[1]
+
+
+def run(jobs: int, load: float, platform: Platform = CLUSTER, **parts: Any) -> Work:
+    """Return what replays a stream of so many jobs."""
+    workload, scheduler = stream(jobs, load=load), Scheduler(**({"energy": "none"} | parts))
+    return lambda: simulate(workload, platform, scheduler).outcome.processor_seconds
+
+
+def beside_bare(start: str) -> tuple[Work, Work]:
+    """Return the engine and the bare loop, on the same jobs."""
+    frame = stream(40_000).jobs
+    columns = [frame[name].to_numpy() for name in ("submit", "work", "estimate", "procs")]
+    node = CLUSTER.types[0]
+
+    def alone() -> float:
+        began = time.thread_time()
+        bare(*columns, node.count, node.cores, node.idle, node.peak, start == "easy")
+        return time.thread_time() - began
+
+    return run(40_000, 0.8, start=start, energy="cores"), alone
+
+
+def with_everything() -> tuple[Work, Work]:
+    """Return runs with rates, sleep and measured power, and without, on the same nodes."""
+    plain = run(20_000, 0.5, METERED, start="easy", energy="cores")
+    power: dict[str, Any] = {"energy": "spec", "rate": "hysteresis(low=8, high=16)", "sleep": "timeout(idle=600)"}
+    return run(20_000, 0.5, METERED, start="easy", **power), plain
+
+
+def four_times(jobs: int, load: float = 1.3, **parts: Any) -> tuple[Work, Work]:
+    """Return a stream four times as long as the other: four is as good as can be."""
+    return run(4 * jobs, load, **parts), run(jobs, load, **parts)
+
+
+def on_many_nodes() -> tuple[Work, Work]:
+    """Return the same jobs on 100 times as many nodes."""
+    many, few = (Platform(f"{count} nodes", (NodeType(count, 2),)) for count in (12_000, 120))
+    return run(40_000, 0.8, many, start="easy"), run(40_000, 0.8, few, start="easy")
+
+
+RATIOS = (
+    Ratio("fcfs beside bare", "FCFS over a bare loop", 2.0, lambda: beside_bare("none")),
+    Ratio("easy beside bare", "EASY over a bare loop", 2.0, lambda: beside_bare("easy")),
+    Ratio("everything beside plain", "eleven levels of power, rates, timeouts over none of them", 1.8, with_everything),
+    Ratio("many nodes beside few", "the same jobs on 12,000 nodes over 120", 3.0, on_many_nodes),
+    Ratio("fcfs, 4 n over n", "FCFS, overloaded", 4.4, lambda: four_times(20_000, start="none")),
+    Ratio("easy, 4 n over n", "EASY, overloaded", 8.0, lambda: four_times(20_000, start="easy")),
+    Ratio(
+        "easy-spf, 4 n over n",
+        "EASY that tries the shortest first, overloaded",
+        8.0,
+        lambda: four_times(20_000, start="easy(backfill_order=spf)"),
+    ),
+    Ratio("wfp3, 4 n over n", "WFP3 and EASY, overloaded", 16.0, lambda: four_times(1_500, order="wfp3", start="easy")),
+    Ratio(
+        "conservative, 4 n over n", "conservative, overloaded", 16.0, lambda: four_times(1_500, start="conservative")
+    ),
+    Ratio(
+        "conservative beside easy",
+        "conservative over EASY, overloaded",
+        20.0,
+        lambda: (run(3_000, 1.3, start="conservative"), run(3_000, 1.3, start="easy")),
+    ),
+)
+
+
+def kept() -> dict[str, float]:
+    """Return the ratios of the last release."""
+    found: dict[str, float] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A ratio, what it was in the last release, and whether it is worse by more than so large a part of that."""
+
+    ratio: Ratio
+    value: float
+    before: float | None
+    within: float
+
+    @property
+    def worse(self) -> bool:
+        """Return whether this is a regression."""
+        return self.before is not None and self.value > self.before * (1 + self.within)
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """Return the row of the table."""
+        verdict = "worse" if self.worse else "" if self.before is None else "as good"
+        return self.ratio.name, self.value, self.before, self.ratio.goal, verdict, self.ratio.meaning
+
+
+#: The columns of `Finding.row`.
+HEADERS = ("ratio", "now", "last release", "goal, at most", "verdict", "meaning")
+
+
+def check(within: float, attempts: int = 3, ratios: tuple[Ratio, ...] = RATIOS) -> list[Finding]:
+    """Measure all ratios; those that seem worse again, since noise is seldom there three times."""
+    before = kept()
+    findings = []
+    for ratio in ratios:
+        value = float("inf")
+        for _ in range(attempts):
+            value = min(value, ratio.measure())
+            found = Finding(ratio, value, before.get(ratio.name), within)
+            if not found.worse:
+                break
+        findings.append(found)
+    return findings
+
+
+def publish(findings: list[Finding], table: str) -> list[Path]:
+    """Write what was measured beside this script: the numbers, the page and its picture; return where."""
+    values = {found.ratio.name: round(found.value, 3) for found in findings}
+    pages = {
+        KEPT: json.dumps(values, indent=2) + "\n",
+        KEPT.with_suffix(".md"): PAGE.format(table=table),
+        KEPT.with_suffix(".svg"): picture(findings),
+    }
+    for path, text in pages.items():
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return list(pages)
+
+
+PAGE = """# How fast the engine is
+
+Written by `harness bench ratios --update`, which measures and replaces this page, its picture and `bench.json`. Each
+number is the ratio of two least processor times of the simulation alone, out of three taken in turn in one run, so that
+it says more of the engine than of the machine; `harness bench ratios --check` measures again and fails if one is worse
+by more than 15 % (`--within`). `harness bench` gives jobs per second on your machine.
+
+![The ratios, each as a share of its goal](bench.svg)
+
+{table}
+
+"4 n over n" is what four times as many jobs cost on a stream that asks for 1.3 times what the machine can do, so that
+the queue grows fourfold as well: 4 is as good as can be, 16 where every job looks at everybody who waits. Jobs that
+conservative backfilling moves are such work: each early end lets a share of all who wait begin earlier, and each of
+these promises is a result.
+"""
+
+
+def picture(findings: list[Finding]) -> str:
+    """Draw the ratios as bars, as shares of their goals."""
+    step, left, wide = 26, 230, 420
+    high = step * len(findings) + 30
+    bars = []
+    for k, found in enumerate(findings):
+        share = min(found.value / found.ratio.goal, 1.5)
+        colour = "#4477aa" if share <= 1 else "#cc6677"
+        top = step * k + 8
+        bars.append(
+            f'<text x="{left - 8}" y="{top + 13}" text-anchor="end">{found.ratio.name}</text>'
+            f'<rect x="{left}" y="{top}" width="{share * wide / 1.5:.1f}" height="18" fill="{colour}"/>'
+            f'<text x="{left + share * wide / 1.5 + 6:.1f}" y="{top + 13}">{found.value:.3g}</text>'
+        )
+    goal = left + wide / 1.5
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 60} {high}" font-family="sans-serif" '
+        f'font-size="13">\n<title>Ratios of processor times, as shares of their goals</title>\n'
+        + "\n".join(bars)
+        + f'\n<line x1="{goal}" y1="0" x2="{goal}" y2="{high - 22}" stroke="#222"/>'
+        f'<text x="{goal}" y="{high - 8}" text-anchor="middle">goal</text>\n</svg>\n'
+    )
