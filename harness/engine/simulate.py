@@ -47,10 +47,10 @@ class Outcome:
     sums: Any
     notes: Any
     place: np.ndarray[Any, Any]  # place[k]: row of the workload that became job k
-    seconds: float  # simulation alone …
-    processor_seconds: float  # … and how long it had a processor
+    seconds: float  # simulation alone
     bytes: int  # of the arrays
     plain: dict[str, str]  # hook → policy that ran as plain Python
+    processor_seconds: float = 0.0  # for how long the simulation had a processor
 
 
 def simulate(
@@ -115,7 +115,7 @@ def simulate(
     seconds, computed = time.perf_counter() - began, time.thread_time() - computing
     names = {chosen[part.split()[0]].policy.hook: str(chosen[part.split()[0]].policy.name) for part in tickets}
     size = sum(array.nbytes for array in (*view, *inside))
-    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, computed, size, names)
+    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names, computed)
 
 
 def lasts(order: Choice) -> bool:
