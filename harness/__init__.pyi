@@ -19,6 +19,7 @@ from .engine.faults import PolicyError as PolicyError
 from .engine.hours import hour as hour, weekday as weekday
 from .engine.instants import later as later
 from .engine.marks import jit as jit
+from .engine.molding import left_on as left_on, mold as mold, narrowest as narrowest, widest as widest
 from .engine.nodes import (
     fits as fits,
     next_free as next_free,

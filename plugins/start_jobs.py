@@ -15,17 +15,52 @@ def start_in_order(state):
 
 
 def none(state):
-    """In order, stop at the first job that does not fit: nobody overtakes, whatever is believed of runtimes."""
+    """In order, stop at the first job that does not fit: nobody overtakes, whatever is believed of runtimes.
+
+    Moldable jobs begin as soon as their least width fits, as wide as the free processors allow.
+    """
     start_in_order(state)
 
 
+@harness.jit
+def start_wide(state, job):
+    """Start a moldable job as wide as the free processors allow; return whether they allow it to."""
+    procs = min(state.clock.free, harness.widest(state, job))
+    return procs >= harness.narrowest(state, job) and harness.start(state, job, procs)
+
+
+@harness.jit
+def start_wide_in_order(state):
+    """Start moldable jobs in queue order until one does not fit; return that one, or −1 if all started."""
+    for job in harness.waiting(state):
+        if not start_wide(state, job):
+            return job
+    return -1
+
+
+def none_molding(state):
+    """The same, as wide as the free processors allow."""
+    start_wide_in_order(state)
+
+
 def greedy(state):
-    """In order, start whatever fits; wide jobs may wait for ever. Nothing is promised, and no belief is looked at."""
+    """In order, start whatever fits; wide jobs may wait for ever. Nothing is promised, and no belief is looked at.
+
+    Moldable jobs begin if their least width fits, as wide as the free processors allow.
+    """
     for job in harness.waiting(state):
         if state.clock.free == 0:
             return
         if harness.fits(state, job):
             harness.start(state, job)
+
+
+def greedy_molding(state):
+    """The same, as wide as the free processors allow."""
+    for job in harness.waiting(state):
+        if state.clock.free == 0:
+            return
+        start_wide(state, job)
 
 
 def easy(state, reservations=1, backfill_order=None, spare=True):
@@ -45,6 +80,9 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     Ends are those that are believed: where a predictor has to correct itself, the first job's time may move later.
     Where every event is followed by a decision, a submission is none if the newcomer does not fit and `backfill_order`
     is not given: so do pyss and its descendants.
+    Moldable jobs begin as wide as the free processors allow. The first that does not fit is promised the earliest time
+    for its least width; a later one gets as many of the free processors as it can use if it ends by then, else only
+    what is spare then. With more reservations, later jobs are as wide as they ask to be.
     """
     if came_in_vain(state, backfill_order):
         return
@@ -89,6 +127,30 @@ def backfill_behind_one(state, head, backfill_order, past):
             burden = harness.burden(state, job, head)
             if burden <= spare and harness.fits(state, job) and harness.start(state, job):
                 spare -= burden
+
+
+def easy_molding(state, reservations=1, backfill_order=None, spare=True):
+    """EASY where jobs have a choice of their width."""
+    head = start_wide_in_order(state)
+    if head < 0 or state.clock.free == 0:
+        return
+    if reservations > 1:
+        backfill_behind_many(state, reservations, backfill_order, spare)
+        return
+    harness.mold(state, head, harness.narrowest(state, head))
+    now = state.clock.virtual
+    at, left = harness.reservation(state, head)
+    for job in harness.ranked(state, backfill_order):
+        if job == head or state.jobs[job].status != harness.WAITING:
+            continue
+        procs = min(state.clock.free, harness.widest(state, job))
+        least = harness.narrowest(state, job)
+        if procs < least:
+            continue
+        if not harness.later(now + harness.left_on(state, job, procs), at):
+            harness.start(state, job, procs)
+        elif spare and min(procs, left) >= least and harness.start(state, job, min(procs, left)):
+            left -= min(procs, left)
 
 
 @harness.jit
@@ -210,12 +272,13 @@ def serve_prefix(state):
 @harness.hookimpl
 def start_jobs():
     return [
-        harness.Start("none", none, guarantees=("nobody overtakes",)),
-        harness.Start("greedy", greedy),
+        harness.Start("none", none, molding=none_molding, guarantees=("nobody overtakes",)),
+        harness.Start("greedy", greedy, molding=greedy_molding),
         harness.Start(
             "easy",
             easy,
             bound=easy_by_nodes,
+            molding=easy_molding,
             order="backfill_order",
             least={"reservations": 1},
             guarantees=("first reservation",),

@@ -14,8 +14,38 @@ def conservative(state, replan=False):
     free now first; then, if a job ended early, who can begin at once beside the others does, and nobody else moves.
     Selections that decline are refused.
 
+    A moldable job is promised, when it comes, that one of its least, its requested and its greatest width with which it
+    would end first by the plan as it is then, the narrower of equals; it keeps it.
+
     `replan`: plan everybody from scratch at every instant instead, without the guarantee.
     """
+    keep_promises(state, replan)
+
+
+def conservative_molding(state, replan=False):
+    """Conservative backfilling where jobs have a choice of their width."""
+    harness.forget_past(state)
+    for job in harness.unpromised(state):
+        choose_width(state, job)
+    keep_promises(state, replan)
+
+
+@harness.jit
+def choose_width(state, job):
+    """Let the job have the width with which it would end first by the plan."""
+    least, most = harness.narrowest(state, job), min(harness.widest(state, job), state.clock.cores)
+    best, soonest = 0, harness.INFINITY
+    for procs in (least, max(least, min(state.jobs[job].procs, most)), max(least, most)):
+        left = harness.left_on(state, job, procs)
+        end = harness.earliest_fit(state, procs, left) + left
+        if best == 0 or harness.later(soonest, end):
+            best, soonest = procs, end
+    harness.mold(state, job, best)
+
+
+@harness.jit
+def keep_promises(state, replan):
+    """Lift what can be sooner, promise the new ones, start who is due."""
     harness.forget_past(state)
     if replan or state.clock.upset or state.clock.corrected:
         plan_anew(state)
@@ -128,4 +158,12 @@ def start_promised(state, early, wake):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("conservative", conservative, bound=conservative_by_nodes, guarantees=("every reservation",))]
+    return [
+        harness.Start(
+            "conservative",
+            conservative,
+            bound=conservative_by_nodes,
+            molding=conservative_molding,
+            guarantees=("every reservation",),
+        )
+    ]

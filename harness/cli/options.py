@@ -56,7 +56,8 @@ Energy = Annotated[str, _policy(kinds.Energy, otherwise=" (the richest the platf
 Predict = Annotated[str, _policy(kinds.Predict)]
 Hold = Annotated[str, _policy(kinds.Hold, otherwise=" (several with a + between)")]
 Instants = Annotated[
-    str, typer.Option(metavar="together|each", help="decide once for all of an instant, or after each of its events")
+    str,
+    typer.Option(metavar="together|each|ends", help="decide once for all of an instant, or after each of its events"),
 ]
 Pass = Annotated[
     str,

@@ -18,6 +18,7 @@ from harness.engine import demand_state as demands
 from harness.engine import hold_state, plan_state, recorded_state
 from harness.engine import state as layouts
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
+from harness.engine.shape import SHAPE
 
 
 def _records(layout: Any) -> Any:
@@ -44,6 +45,8 @@ _VIEW = {
     "groups": _records(layouts.SHARE),  # … of groups …
     "queues": _records(layouts.SHARE),  # … of queues …
     "everybody": _records(layouts.SHARE),  # … and of all jobs together
+    "shapes": _records(SHAPE),  # between which widths each job may run; empty if none has a choice …
+    "curves": FLOATS,  # … and the tables of their speed-ups, see `molding.tabled`
     "firsts": INDICES,  # which jobs are the first of their user, see `shares.firsts`
     "wants": _records(demands.WANT),  # what jobs ask for besides cores and memory, empty unless some do …
     "offers": _records(demands.OFFER),  # … what nodes have of it …
@@ -96,6 +99,7 @@ PREDICT = types.float64(VIEW, types.int64, types.int64, FLOATS)  # (state, job, 
 WATTS = types.int64(VIEW, types.int64, FLOATS)  # (state, piece, own)
 START = types.void(STATE, FLOATS)
 SLEEP = START
+MOLD = types.void(STATE, types.int64, types.int64)  # (state, job, procs), see `molding.reshape`
 TALLY = types.void(STATE, *[types.int64] * 4)  # (state, job, submitted, queued, running), see `shares.tally`
 HOLD = types.float64(VIEW, types.int64, FLOATS)  # (state, job, own): found by its address, for there may be several
 
@@ -108,6 +112,7 @@ KERNELS = {
     "rate": RATE,
     "sleep": SLEEP,
     "predict": PREDICT,  # there only in the loop that asks a predictor
+    "mold": MOLD,  # nor this: there only where a job has a choice of its width
     "tally": TALLY,  # no policy: there only where one asks for what it counts
 }
 declare(VIEW, _VIEW, {})

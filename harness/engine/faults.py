@@ -45,7 +45,8 @@ from harness.policy.kinds import KINDS
     NO_PLACE,
     BAD_HOLD,
     SLEEPLESS,
-) = range(1, 35)
+    BAD_WIDTH,
+) = range(1, 36)
 
 # Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, HOLDING, BACKFILLING = range(9)
@@ -98,6 +99,8 @@ _SENTENCES = {
     BAD_HOLD: "holds job {job} until {value} s, where a time was expected, or infinity",
     SLEEPLESS: "was asked about job {job} a million times in a row and let nobody go, while nothing else happened; it "
     "is held until {value} s now: expected later times, or infinity",
+    BAD_WIDTH: "gave job {job} {value:.0f} processors, where a number between those of harness.narrowest and "
+    "harness.widest was expected, for a job that has not begun",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }

@@ -7,6 +7,9 @@ With `each`, one second goes like this: ends of beliefs, which move plans and ar
 events, transitions and cancellations; submissions, in log order; completions, in the order in which the jobs were
 started. Every submission and every completion is followed by a decision. Who is believed to end now holds no
 processors from the first of these decisions on. So decide pyss and its descendants (Feitelson and others 2007).
+
+With `ends`, completions come before submissions, by the times calculated for them, and free what they held only then:
+so decides ElastiSim.
 """
 
 from functools import cache
@@ -39,7 +42,8 @@ from harness.engine.nodes import fits
 from harness.engine.ongoing import add_to_plan, remove_from_plan
 from harness.engine.power import draw
 from harness.engine.samples import full, record_sample
-from harness.engine.service import begin, finish, give_way, stretched
+from harness.engine.service import begin, stretched
+from harness.engine.single_ends import ENDS_FIRST, complete_next, completion_due, release_believed
 from harness.engine.state import COMPLETED, CORRECTING, FORETELLING, LEARNING, PENDING
 from harness.engine.submissions import arrive
 from harness.engine.verbs import when
@@ -143,38 +147,6 @@ def correct(state: Any) -> None:
 
 
 @once
-def release_believed(state: Any) -> None:
-    """Free the processors of all jobs that end now and were believed to. Changes what `give_way` changes, and jobs."""
-    clock = state.clock
-    while clock.running > 0:
-        job = state.plan[0]
-        if later(state.jobs[job].planned, clock.virtual) or state.jobs[job].ready > clock.now:
-            return
-        give_way(state, job)
-        state.jobs[job].status = COMPLETED
-        state.jobs[job].end = clock.now
-
-
-@once
-def complete_next(state: Any) -> None:
-    """Complete one of the jobs that are due now: the one that entered service first. Changes what `finish` changes."""
-    notes = state.notes
-    if notes.heaped == 0 or later(when(state, state.heap[0].time), state.clock.now):  # an event may have struck it
-        return
-    first = 0
-    due = state.heap[0].time
-    others = due + 1.0
-    for place in range(1, min(3, notes.heaped)):  # were any due as well, one of these would be
-        others = min(others, state.heap[place].time)
-    if not later(others, due):
-        for place in range(notes.heaped):
-            earlier = state.truth[state.heap[place].job].turn < state.truth[state.heap[first].job].turn
-            if earlier and not later(state.heap[place].time, due):
-                first = place
-    finish(state, first)
-
-
-@once
 def teach(state: Any, before: int) -> None:
     """Tell the predictor of the jobs that completed at this instant, behind the first `before` to leave."""
     if state.notes.reading & LEARNS:
@@ -209,8 +181,11 @@ def happens(state: Any, changes: int) -> bool:
         wake(state)
         happen(state)
         cancel(state)
-        release_believed(state)
-        if clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
+        if notes.reading & ENDS_FIRST == 0:
+            release_believed(state)
+        else:
+            notes.most = 0 if completion_due(state) else 1  # submissions wait for them
+        if notes.most > 0 and clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
             clock.stirred = 1
         else:
             gone = clock.departed
@@ -331,14 +306,10 @@ def compiled_run_with_readings() -> Any:
 def ask_for(view: Any, predictor: Choice, timing: Timing) -> bool:
     """Note how a run reads its instants and what its predictor is; return whether that needs this loop."""
     notes, policy, words = view.notes, predictor.policy, timing.words
-    notes.reading = (
-        EACH * (timing.instants == "each")
-        + BELIEVING * (not policy.constant)
-        + LEARNS * (policy.learn is not None)
-        + UNCAPPED * (not policy.capped)
-        + CLAIRVOYANT * policy.clairvoyant
-    )
-    notes.most = 1 if timing.instants == "each" else len(view.jobs)
+    asked = (BELIEVING, not policy.constant), (LEARNS, policy.learn is not None), (UNCAPPED, not policy.capped)
+    notes.reading = sum(flag for flag, holds in asked if holds) + CLAIRVOYANT * policy.clairvoyant
+    notes.reading += {"together": 0, "each": EACH, "ends": EACH + ENDS_FIRST}[timing.instants]
+    notes.most = 1 if notes.reading & EACH else len(view.jobs)
     notes.period = words.get("backfill", 0.0)
     notes.depth = words.get("depth", len(view.jobs))
     notes.horizon = words.get("window", np.inf)

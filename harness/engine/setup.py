@@ -12,6 +12,7 @@ from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
 from harness.engine.hours import set_wall_clock
+from harness.engine.molding import rigid, shapes
 from harness.engine.overtaking import CLASSES
 from harness.engine.shares import none_kept
 from harness.errors import HarnessError
@@ -45,6 +46,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     """Make the state before the first instant, and which row of the workload each job is."""
     check(workload)
     place = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
+    workload, molded = shapes(workload, platform, place)
     asked = demands(workload, place, platform)
     jobs = queue_up(workload, place, partitioned=len({(t.partition, t.partitions) for t in platform.types}) > 1)
     machine, paces, naps = build(platform)
@@ -57,6 +59,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     notes["least_rate"] = notes["release"] = np.inf
     notes["kinds"] = asked.kinds
     notes["joined"] = notes["entered"] = -1
+    notes["moldable"] = molded is not None
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     signal = set_signal(clock, notes, extras.signal)
     machine["settled"] = machine["vacant"] = clock["now"]
@@ -78,6 +81,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         naps=records(naps),
         then=records(np.zeros(len(machine), layouts.THEN)),
         **none_kept(),
+        **(molded or rigid()),
         wants=records(asked.wants),
         offers=records(asked.offers),
         licences=records(asked.licences),

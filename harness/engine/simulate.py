@@ -16,6 +16,7 @@ from harness.engine.bundles import State
 from harness.engine.demand_setup import get_ready
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
+from harness.engine.molding import compiled_mold
 from harness.engine.places import make_room
 from harness.engine.queue import waiting
 from harness.engine.setup import Extras, arrays
@@ -67,15 +68,13 @@ def simulate(
     extras = extras or Extras()
     view, inside, place = arrays(workload, platform, extras)
     view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
-    if view.clock.constrained and not chosen["select"].policy.fits:
-        start = chosen["start"]
-        chosen = {**chosen, "start": replace(start, policy=start.policy.where_bound)}
+    chosen = suited(chosen, view)
     other = readings.ask_for(view, chosen["predict"], extras.timing)
     held = holding.in_use(chosen["hold"])
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(view, chosen)
-    parts = inside._asdict() | {"tally": tally}
-    state, tickets = bind(chosen, seed, plain, view, parts, columns, other=other or bool(held))
+    late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
+    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, other=other or bool(held))
     if len(view.wants) > 0:
         get_ready(state, str(chosen["rate"]))
     changes = (
@@ -85,9 +84,9 @@ def simulate(
         + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
         + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
     )
-    view.notes.lasting = overtaking.ORDER_LASTS * lasts(chosen["order"]) + overtaking.SECOND_LASTS * lasts(
-        chosen["second"]
-    )
+    if not view.notes.moldable:  # who may overtake stands where its width says
+        flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
+        view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))
     loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
     run = loops[0 if held else 1 if other else 2]()
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
@@ -124,6 +123,18 @@ def lasts(order: Choice) -> bool:
     return not (told or order.says("varies") or order.says("learn"))
 
 
+def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
+    """Return the chosen policies, with what takes the start policy's place where something binds or jobs are moldable.
+
+    Where both is so jobs are as wide as they ask to be: what is promised names processors.
+    """
+    if chosen["select"].policy.fits or not (view.clock.constrained or view.notes.moldable):
+        return chosen
+    start = chosen["start"]
+    other = start.policy.instead("bound" if view.clock.constrained else "molding")
+    return {**chosen, "start": replace(start, policy=other)}
+
+
 def bind(
     chosen: Mapping[str, Choice],
     seed: int,
@@ -145,7 +156,8 @@ def bind(
     tickets = {part: kernels.ticket() for part, kernel in bound.items() if kernel.python}
     # A ticket takes the place of the policy's own vector in the loop.
     own = {part: np.array([float(tickets[part])]) if part in tickets else bound[part].own for part in bound}
-    policies: dict[str, Any] = {"predict": None, "predict_own": np.zeros(1), "tally_own": np.zeros(1)}
+    policies: dict[str, Any] = {"predict": None}
+    policies |= dict.fromkeys(("predict_own", "tally_own", "mold_own"), np.zeros(1))
     for part in asked:
         name = "watts" if part == "energy" else part
         policies |= {name: bound[part].function, f"{name}_own": own[part]}

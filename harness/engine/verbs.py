@@ -11,6 +11,7 @@ import numpy as np
 from harness.engine.faults import BAD_LEVEL, BAD_TIMER, NOT_TO_REQUEUE, RATING, SLEEPING, STARTING, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb, window
+from harness.engine.molding import give_width
 from harness.engine.power import work_left
 from harness.engine.queue import find_prefix, rank_anew, waiting
 from harness.engine.service import begin, forfeit, interrupt, take_off, turn_away
@@ -21,11 +22,14 @@ QUEUE_ORDER = -1
 
 
 @verb(only=(STARTING, "start"), crosses=True)
-def start(state: Any, job: int) -> bool:
+def start(state: Any, job: int, procs: int = 0) -> bool:
     """Start a waiting job now, on the processors the selection chooses. False if the selection declines.
 
+    `procs`: how many it gets, if it is moldable (between `narrowest` and `widest`); else as many as it asks for.
     The job must be waiting and must fit (`fits`): anything else stops the run, as a mistake of the policy.
     """
+    if procs != 0:
+        give_width(state, job, procs)
     return begin(state, job)
 
 

@@ -128,6 +128,9 @@ def start_jobs() -> "list[Start]":  # type: ignore[empty-body]
     also `harness.suspend(state, job)`, or `harness.requeue` it so that it begins anew; with `rejects=True` it may
     `harness.reject` a job that waits.
 
+    Where jobs have a choice of their width, `molding=…` takes its place: it says how wide with
+    `harness.start(state, job, procs)`, between `harness.narrowest` and `harness.widest`.
+
     Starting a job that does not fit, or does not wait, stops the run.
     """
 

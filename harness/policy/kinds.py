@@ -4,7 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from harness.errors import HarnessError, did_you_mean
@@ -196,7 +196,7 @@ class Policy:
 
 def functions_of(policy: Policy) -> dict[str, Any]:
     """Return the author's functions by what the generated source calls them, and the fields that they are."""
-    found = {name: getattr(policy, name, None) for name in ("function", "fits", "bound", "learn", "correct")}
+    found = {name: getattr(policy, name, None) for name in ("function", "fits", "bound", "molding", "learn", "correct")}
     return {name: getattr(function, "py_func", function) for name, function in found.items() if function}
 
 
@@ -242,11 +242,12 @@ class Order(Policy):
 class Start(Policy):
     """Who starts now: `start(state, …)`, calling `harness.start` for each.
 
-    `bound` takes its place where memory or partitions bind, if it plans by numbers of processors alone.
+    `bound` takes its place where memory or partitions bind, if it plans by processors alone; `molding` where jobs can mold.
     """
 
     function: "OfOne[State, None]"
     bound: "Callable[..., None] | None" = field(default=None, kw_only=True)
+    molding: "Callable[..., None] | None" = field(default=None, kw_only=True)
     preemptive: bool = field(default=False, kw_only=True)  # it may suspend or requeue running jobs
     rejects: bool = field(default=False, kw_only=True)  # it may reject waiting jobs
     guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # what conformance may hold it to
@@ -257,13 +258,16 @@ class Start(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.bound and inspect.signature(self.bound) != inspect.signature(self.function):
-            raise HarnessError(f"policy {self.name!r}: its bound should take what its function takes")
+        for trait in ("bound", "molding"):
+            other = getattr(self, trait)
+            if other and inspect.signature(other) != inspect.signature(self.function):
+                raise HarnessError(f"policy {self.name!r}: its {trait} should take what its function takes")
 
-    @cached_property
-    def where_bound(self) -> "Start":
-        """The policy where memory or partitions bind."""
-        return replace(self, function=self.bound, bound=None) if self.bound else self
+    @cache  # noqa: B019 - one object for each policy: what is compiled is kept by it
+    def instead(self, trait: str) -> "Start":
+        """Return the policy where memory or partitions bind (`bound`), or where jobs are moldable (`molding`)."""
+        other = getattr(self, trait)
+        return replace(self, function=other, bound=None, molding=None) if other else self
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; another order is passed as a handle, a whole number."""

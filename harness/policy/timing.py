@@ -7,8 +7,9 @@ from typing import Any
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.spec import parse
 
-#: Everything that falls on one instant is applied before anyone decides, or every event is followed by a decision.
-READINGS = ("together", "each")
+#: Everything that falls on one instant is applied before anyone decides, or every event is followed by a decision: with
+#: `each` submissions before completions, as pyss and its descendants have it; with `ends` after them, as ElastiSim.
+READINGS = ("together", "each", "ends")
 
 #: The shortest time between two passes [s], and how many jobs one may look at.
 SHORTEST = 0.01
@@ -75,7 +76,7 @@ class Timing:
     @property
     def remark(self) -> str:
         """Return what a heading says of it; nothing where it is as usual."""
-        read = ", a decision after each event" * (self.instants == "each")
+        read = ", a decision after each event" * (self.instants != "together")
         return read + (f", pass {self.passing}" if self.passing else "")
 
     def as_dict(self) -> dict[str, str]:

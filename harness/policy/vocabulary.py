@@ -22,6 +22,10 @@ VERBS: dict[str, tuple[str, ...]] = {
     # to begin, to stop
     "fits": _STATE,
     "start": _START,
+    "narrowest": _STATE,
+    "widest": _STATE,
+    "left_on": _STATE,
+    "mold": _START,
     "suspend": _START,
     "requeue": _START,
     "reject": _START,

@@ -15,6 +15,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.workload.swf_header import header_texts
+from harness.workload.widths import is_width
 
 #: What the names of columns begin with that count resources.
 NEEDS = "needs_"
@@ -30,7 +31,7 @@ _FEATURE = re.compile(r"[\w.:/-]+")
 
 def is_asked(column: str) -> bool:
     """Say whether a column of that name says what jobs ask for."""
-    return column in ASKED_COLUMNS or re.fullmatch(rf"{NEEDS}[\w.:/-]+", column) is not None
+    return column in ASKED_COLUMNS or is_width(column) or re.fullmatch(rf"{NEEDS}[\w.:/-]+", column) is not None
 
 
 def names_in(header: Iterable[str], field: str) -> dict[int, str]:

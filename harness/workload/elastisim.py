@@ -1,4 +1,7 @@
-"""Workloads of ElastiSim (its JSON), as far as they need no network: rigid jobs that compute so many iterations."""
+"""Workloads of ElastiSim (its JSON), as far as they need no network: jobs that compute so many iterations.
+
+Their width is fixed (rigid), or chosen when they start (moldable).
+"""
 
 import json
 from pathlib import Path
@@ -10,6 +13,7 @@ from harness.disk.stored import beginning, stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
+from harness.workload.widths import WIDTHS
 
 #: The arguments that say how long a job computes [s] on `base_nodes` nodes.
 _LENGTHS = ("iterations", "nstep")
@@ -24,7 +28,8 @@ def read_elastisim(path: str | Path) -> Log:
     """Read JSON with `jobs`: `type`, `submit_time`, `num_nodes`, `arguments` (`iterations` or `nstep`, `base_nodes`).
 
     A job takes a second an iteration on `base_nodes` nodes, and on others accordingly; processors are nodes. Jobs are
-    numbered from 1 in the order of the file. `walltime` is the requested time, if it is there.
+    numbered from 1 in the order of the file. `walltime` is the requested time, if it is there. A moldable job has
+    `num_nodes_min` and `num_nodes_max` in place of `num_nodes`, and asks for `base_nodes`, as far as these allow.
     """
     path = Path(path)
     try:
@@ -35,15 +40,18 @@ def read_elastisim(path: str | Path) -> Log:
             f"{path}: expected a workload of ElastiSim: jobs, with type, submit_time, num_nodes and arguments with "
             f"{' or '.join(_LENGTHS)}; {type(error).__name__}: {error}"
         ) from error
-    frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate"])
+    frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate", *WIDTHS])
+    if not (frame["procs_min"] < frame["procs_max"]).any():
+        frame = frame.drop(columns=list(WIDTHS))
     return log_from_frame(frame, path.name.split(".json")[0], source=str(path))
 
 
 def _row(number: int, job: dict[str, Any], path: Path) -> tuple[float, ...]:
     """Return one job as a row."""
-    if job["type"] != "rigid":
+    if job["type"] not in ("rigid", "moldable"):
         raise HarnessError(
-            f"{path}: job {number} is {job['type']!r}: expected 'rigid', a number of nodes that is fixed"
+            f"{path}: job {number} is {job['type']!r}: expected 'rigid' or 'moldable', whose number of nodes is fixed, "
+            "or chosen when it starts"
         )
     arguments = job["arguments"]
     length = next((arguments[name] for name in _LENGTHS if name in arguments), None)
@@ -51,6 +59,10 @@ def _row(number: int, job: dict[str, Any], path: Path) -> tuple[float, ...]:
         raise HarnessError(
             f"{path}: job {number}: expected arguments with {' or '.join(_LENGTHS)}, not {arguments!r:.60}"
         )
-    nodes = int(job["num_nodes"])
+    ends = ("_min", "_max") if job["type"] == "moldable" else ("", "")
+    least, most = (int(job[f"num_nodes{end}"]) for end in ends)
+    if not 1 <= least <= most:
+        raise HarnessError(f"{path}: job {number}: expected num_nodes_max of at least num_nodes_min, of at least 1")
+    nodes = min(max(least, int(arguments.get("base_nodes", least))), most)
     run = float(length) * float(arguments.get("base_nodes", nodes)) / nodes
-    return number, float(job["submit_time"]), run, nodes, float(job.get("walltime", -1))
+    return number, float(job["submit_time"]), run, nodes, float(job.get("walltime", -1)), least, most

@@ -165,10 +165,21 @@ def test_elastisim(tmp_path):
     assert column(log, "estimate") == [-1] * 5
 
 
+def test_elastisim_s_moldable_jobs(tmp_path):
+    content = json.loads(ELASTISIM)
+    content["jobs"][1] |= {"type": "moldable", "num_nodes_min": 3, "num_nodes_max": 8}
+    content["jobs"][1]["arguments"] = {"nstep": 10, "base_nodes": 4}
+    log = read(tmp_path, json.dumps(content), "jobs.json")
+    assert (log.jobs["procs"][1], log.jobs["run"][1]) == (4, 10)
+    assert column(log, "procs_min") == [1, 3, 3, 1, 2]
+    assert column(log, "procs_max") == [1, 8, 3, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"type": "moldable"}, "job 2 is 'moldable': expected 'rigid'"),
+        ({"type": "malleable"}, "job 2 is 'malleable': expected 'rigid' or 'moldable'"),
+        ({"type": "moldable", "num_nodes_min": 3, "num_nodes_max": 2}, "job 2: expected num_nodes_max of at least"),
         ({"arguments": {}}, "job 2: expected arguments with iterations or nstep"),
         ({"num_nodes": "many"}, "expected a workload of ElastiSim"),
     ],
