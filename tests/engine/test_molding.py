@@ -320,9 +320,8 @@ def test_a_table_of_jobs_says_between_which_widths_they_run(tmp_path):
     assert harness.simulate(rigid, 6, harness.Scheduler(start="none")).frame["procs"].tolist() == [2, 2]
 
 
-CIRRUS = [
-    Path(folder) / "anchors" / "elastisim-cirrus" for folder in os.environ.get("HARNESS_DATA", "").split(os.pathsep)
-]
+DATA = [Path(folder) for folder in os.environ.get("HARNESS_DATA", "").split(os.pathsep)]
+CIRRUS = [folder / "anchors" / "elastisim-cirrus" / "cirrus-cpu-simple-moldable" for folder in DATA]
 
 
 @pytest.mark.data

@@ -95,7 +95,7 @@ class Watch:
         for job in harness.running(state).copy():
             what = self.dice.integers(0, 6)
             if what == 0 and state.jobs[job].preemptions + state.jobs[job].restarts < 2:
-                harness.suspend(state, int(job), 1.0)
+                harness.suspend(state, int(job), 1.0, bool(self.dice.integers(0, 2)))
             elif what == 1 and state.jobs[job].preemptions + state.jobs[job].restarts < 2:
                 harness.requeue(state, int(job))
         for job in harness.waiting(state):
