@@ -242,7 +242,7 @@ class Order(Policy):
 class Start(Policy):
     """Who starts now: `start(state, …)`, calling `harness.start` for each.
 
-    `bound` takes its place where memory or partitions bind, if it plans by processors alone; `molding` where jobs can mold.
+    `bound` takes its place where memory or partitions bind, if it counts processors alone; `molding` if jobs may mold.
     """
 
     function: "OfOne[State, None]"
