@@ -103,6 +103,14 @@ def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list
         )
 
 
+def check_instead(policy: "Policy", traits: Iterable[str]) -> None:
+    """Refuse a function that is to take the place of the policy's, and does not take what that takes."""
+    for trait in traits:
+        other = getattr(policy, trait)
+        if other and inspect.signature(other) != inspect.signature(policy.function):
+            raise HarnessError(f"policy {policy.name!r}: its {trait} should take what its function takes")
+
+
 def check_wrapping(policy: "Order") -> None:
     """Refuse a parameter that is to name the order which is wrapped, and names none by default."""
     if policy.order and callable(policy.function) and not isinstance(policy.parameters.get(policy.order), str):

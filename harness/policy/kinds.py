@@ -8,9 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy import hooks
-from harness.policy.counted import NAMES as SHARES
-from harness.policy.counted import WHOSE
+from harness.policy import counted, declared_traits, hooks
 from harness.policy.declared_traits import check_agreement, check_extras, check_parameters, check_traits, check_wrapping
 from harness.policy.keyed import KEYS, Keyed, floats, keyed
 from harness.policy.table import Table
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     )
 
 #: What an author's function may ask for besides the hook's own arguments, by naming it without a default.
-EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS), *SHARES)
+EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS), *counted.NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +221,7 @@ class Order(Policy):
         super().__post_init__()
         if self.learn:
             own = list(inspect.signature(self.function).parameters.values())[2:]
-            check_agreement(self, "learn", ["state"], [p for p in own if p.name not in (self.order, *WHOSE)])
+            check_agreement(self, "learn", ["state"], [p for p in own if p.name not in (self.order, *counted.WHOSE)])
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; the order that it wraps is passed as the score that gives, a number."""
@@ -258,10 +256,7 @@ class Start(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for trait in ("bound", "molding"):
-            other = getattr(self, trait)
-            if other and inspect.signature(other) != inspect.signature(self.function):
-                raise HarnessError(f"policy {self.name!r}: its {trait} should take what its function takes")
+        declared_traits.check_instead(self, ("bound", "molding"))
 
     @cache  # noqa: B019 - one object for each policy: what is compiled is kept by it
     def instead(self, trait: str) -> "Start":
