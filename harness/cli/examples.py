@@ -33,6 +33,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "theory service-rate": ("", "--figure 1 --out figure.html"),
     "theory other-simulators": ("", "--format json"),
     "theory oar-executions": ("oar-grid5000", "oar-grid5000 --format markdown"),
+    "theory kth-calendar": ("--format markdown", "--months"),
     "theory identify": ("--jobs 500", "--format markdown"),
     "theory peas": ("", "> table.md"),
 }

@@ -24,6 +24,7 @@ STUDIES = {
     "service-rate": ("service_rate", "A cluster whose rate follows its workload: reports/service-rate.md."),
     "other-simulators": ("other_simulators", "Batsim and SPARS, with nodes that sleep: reports/other-simulators.md."),
     "oar-executions": ("oar_executions", "Executions on real nodes and their replays: reports/oar-executions.md."),
+    "kth-calendar": ("kth_calendar", "A site's calendar, fitted on half a log: reports/kth-calendar.md."),
     "identify": ("identify_study", "Logs whose policy is known, and whom identify names: reports/identify-study.md."),
     "peas": ("peas_table3", "The PEAS paper's Table 3, reproduced: reports/peas-table3.md."),
 }

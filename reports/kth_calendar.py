@@ -1,0 +1,145 @@
+"""Makes the tables of kth-calendar.md: the calendar of KTH-SP2, fitted on one half of its log, judged on the other.
+
+The breakdown of `harness adequacy KTH-SP2` shows when the site lets jobs begin. `windows_hold.py` holds jobs by such a
+table. What it has to be told is when the windows begin, which the log's starts show, and by how much a job may outlast
+them, which is fitted: the best on average over four parts of the first half.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, product
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+import harness
+from harness.cli import main
+from harness.disk.bundled import folder
+from harness.present.tables import known_format, render
+
+#: The field that the calendar is held against: 15 orders with five start policies.
+ORDERS = (
+    *("fcfs", "lcfs", "spf", "lpf", "saf", "laf", "f1", "f2", "f3", "f4"),
+    *("sjf-width", "ljf-width", "wfp3", "unicef", "expansion"),
+)
+STARTS = ("none", "greedy", "easy", "conservative", "easy(backfill_order=spf)")
+
+#: When the windows of the week begin and which requests begin in them [h]: working days from 8 h to 17 h, nights, the
+#: weekend from Friday 17 h to Monday 8 h.
+BEGINS = tuple(24.0 * day + hour for day in range(5) for hour in (8.0, 17.0))
+LONGEST = (4.0, 15.0) * 4 + (4.0, 63.0)
+#: The machine's clock was an hour ahead of UTC all year.
+AHEAD = 3600.0
+
+#: By how much nights and weekends may be outlasted [h].
+NIGHTS, WEEKENDS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0), (0.0, 6.0, 12.0, 24.0)
+PARTS = 4
+#: Until then the rule was kept, as `--months` shows.
+KEPT = "1997-06-01"
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+def calendar(night: float, weekend: float) -> str:
+    """Return the hold in which nights may be outlasted by `night` hours, and weekends by `weekend`."""
+    late = (0.0, night) * 4 + (0.0, weekend)
+    lists = ", ".join(f"{name}={[*map(float, of)]}" for name, of in
+                      (("begins", BEGINS), ("longest", LONGEST), ("late", late)))  # fmt: skip
+    return f"windows({lists}, ahead={AHEAD})"
+
+
+def halves(log: harness.Log) -> tuple[list[harness.Workload], dict[str, harness.Workload]]:
+    """Return the parts of the first half by time; that half, the second, and what of it was before the rule ended."""
+    submit = log.jobs["submit"]
+    half = float(np.ptp(submit)) / 2
+    cuts = np.linspace(0, half, PARTS + 1)
+    parts = [harness.prepare(log, start=begin, stop=end) for begin, end in pairwise(cuts.tolist())]
+    return parts, {
+        "first": harness.prepare(log, stop=half),
+        "second": harness.prepare(log, start=half),
+        "second, to May": harness.prepare(log, start=half, stop=KEPT),
+    }
+
+
+def replayed(jobs: harness.Workload, order: str, start: str, hold: str = "none") -> harness.Adequacy:
+    """Replay one part, and say how far it is from its log."""
+    plugins = [str(folder("reports") / "windows_hold.py")]
+    scheduler = harness.Scheduler(order=order, start=start, energy="none", hold=hold)
+    return harness.adequacy(harness.simulate(jobs, None, scheduler, plugins=plugins))
+
+
+def fitted(parts: list[harness.Workload]) -> tuple[float, float, str, float]:
+    """Return hours of grace for nights and weekends, a start policy, and their mean skill over the parts."""
+
+    def judged(choice: tuple[float, float, str]) -> float:
+        night, weekend, start = choice
+        return float(np.mean([replayed(part, "fcfs", start, calendar(night, weekend)).scale.skill for part in parts]))
+
+    choices = list(product(NIGHTS, WEEKENDS, ("easy", "greedy")))
+    with ThreadPoolExecutor() as threads:
+        skills = list(threads.map(judged, choices))
+    best = int(np.argmax(skills))
+    return (*choices[best], skills[best])
+
+
+def crossing(jobs: harness.Workload) -> pd.DataFrame:
+    """Return by month how many jobs began by the log, and which share of them would outlast their window by request."""
+    frame = jobs.jobs
+    epoch = next(float(line.split(":")[1]) for line in jobs.header if "UnixStartTime" in line)
+    start = (frame["submit"] + frame["logged_wait"]).to_numpy() + epoch + AHEAD
+    hour = (start / 3600 + 72) % 168
+    end = np.array([*BEGINS, BEGINS[0] + 168])[np.searchsorted(BEGINS, hour, "right")]
+    left = (end - hour) % 168
+    months = pd.to_datetime(start, unit="s").strftime("%Y-%m")
+    over = frame["estimate"].to_numpy() / 3600 > left + 0.1
+    return pd.DataFrame({"jobs": 1, "over": over}).groupby(months).agg({"jobs": "size", "over": "mean"})
+
+
+def rows(judged: dict[str, harness.Workload], night: float, weekend: float, start: str) -> Iterator[tuple[Any, ...]]:
+    """Yield half, scheduler, P, skill, median and rank correlation of the waits."""
+    for half, jobs in judged.items():
+        best = harness.identify(jobs, orders=ORDERS, starts=STARTS, states=0)[0]
+        for told, order, begin, hold in (
+            ("", "fcfs", "easy", "none"),
+            (", best of the 75", best.order, best.start, "none"),
+            ("", "fcfs", "greedy", "none"),
+            (" + calendar", "fcfs", "easy", calendar(night, weekend)),
+            (" + calendar", "fcfs", "greedy", calendar(night, weekend)),
+        ):
+            found = replayed(jobs, order, begin, hold)
+            chosen = ", fitted" * (hold != "none" and begin == start)
+            scale = found.scale
+            yield half, f"{order} + {begin}{told}{chosen}", found.P, scale.skill, found.median, scale.rank_correlation
+
+
+@app.command()
+def kth_calendar(
+    trace: Annotated[str, typer.Argument(help="The log.")] = "KTH-SP2",
+    months: Annotated[bool, typer.Option("--months", help="Only by month, how many starts break the rule.")] = False,
+    format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
+) -> None:
+    """A calendar fitted on the first half of a log and judged on the second: reports/kth-calendar.md."""
+    known_format(format)
+    log = harness.read_workload(trace)
+    if months:
+        table = crossing(harness.prepare(log))
+        by_month = [(month, jobs, round(100 * over, 1)) for month, jobs, over in table.itertuples()]
+        typer.echo(render(("month", "jobs", "would outlast their window"), by_month, format, units=("", "", "%")))
+        return
+    parts, judged = halves(log)
+    night, weekend, start, skill = fitted(parts)
+    headers = ("half", "scheduler", "P", "skill", "median of abs(V − v)", "rank correlation")
+    found = rows(judged, night, weekend, start)
+    shown = [(half, who, P, round(of, 3), median, round(rank, 3)) for half, who, P, of, median, rank in found]
+    typer.echo(render(headers, shown, format, units=("", "", "s", "", "s", "")))
+    if format in ("table", "markdown"):
+        typer.echo(
+            f"\nfitted: nights may be outlasted by {night:g} h, weekends by {weekend:g} h, fcfs + {start}; "
+            f"mean skill over {PARTS} parts of the first half {skill:.3f}\n{calendar(night, weekend)}"
+        )
+
+
+if __name__ == "__main__":
+    main(app)
