@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.present.numerals import numerals
 from harness.present.tables import render
 from harness.results.endings import SWF_CODES, Ending
+from harness.workload.asked import is_asked, names_in
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
 from harness.workload.swf import write_swf
@@ -127,6 +128,7 @@ def simulated_log(schedule: "Schedule") -> Log:
         "estimate": frame["estimate"],
         "status": SWF_CODES[schedule.statuses],
         **{name: jobs[name].to_numpy() for name in ("memory", "user", "group", "queue", "partition")},
+        **{name: jobs[name].to_numpy() for name in jobs.columns if is_asked(str(name))},
     }
     name = schedule.workload.name
     frame, procs, source = pd.DataFrame(columns), schedule.platform.cores, f"simulated from {name}"
@@ -147,4 +149,6 @@ def _header(schedule: "Schedule") -> tuple[str, ...]:
         "Workload": f"{schedule.workload.name}, digest {schedule.workload.digest}",
         "Scheduler": f"{policies}, seed {schedule.seed}{schedule.timing.remark}",
     }
-    return tuple(f"; {name}: {' '.join(value.split())}" for name, value in fields.items())
+    named = [(field, names_in(schedule.workload.header, field)) for field in ("Feature", "Partition")]
+    said = [f"; {field}: {number} {name}" for field, names in named for number, name in names.items()]
+    return (*(f"; {name}: {' '.join(value.split())}" for name, value in fields.items()), *said)

@@ -14,7 +14,7 @@ from harness.platform.machine import NodeType, PerformanceState, Platform, Sleep
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Scheduler
 from harness.policy.table import Table
-from harness.testing.demanding import ASKED, FEATURES, asking, bound_platform, demand, offering
+from harness.testing.demanding import ASKED, FEATURES, asking, bound_platform, demand, keeping, offering
 from harness.workload.log import Workload
 
 NEVER = math.inf
@@ -193,7 +193,10 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
         figures = draw(power(policy.needs)) if powered else {}
         more = draw(offering) if asked else {}
         types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures, **more))
-    return Platform("mixed", tuple(types), licences={"licence": draw(st.integers(0, 3))} if asked else {})
+    if not asked:
+        return Platform("mixed", tuple(types))
+    windows = draw(keeping(sum(t.count for t in types))) if equal else ()  # plans are made around them at full rate
+    return Platform("mixed", tuple(types), windows=windows, licences={"licence": draw(st.integers(0, 3))})
 
 
 def needs_power(policy: Policy) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from harness.platform.machine import NodeType, Platform
+from harness.platform.windows import Window
 
 #: What jobs ask for besides processors, memory and a partition, and what the bits of features stand for.
 ASKED = ("nodes", "exclusive", "node_memory", "features", "any_feature", "needs_gpu", "needs_licence")
@@ -27,6 +28,20 @@ asking = st.fixed_dictionaries(
         "needs_licence": _seldom(1, 2),
     }
 )
+
+
+@st.composite
+def keeping(draw: st.DrawFn, nodes: int) -> tuple[Window, ...]:
+    """Draw times at which some of so many nodes are kept for some users, or for nobody."""
+    some = st.sets(st.integers(0, nodes - 1), min_size=1).map(lambda found: tuple(sorted(found)))
+    window = st.builds(
+        lambda begin, length, kept, users: Window(begin, begin + length, kept, users=users),
+        st.integers(0, 20),
+        st.integers(1, 12),
+        some,
+        st.sampled_from(((), (0,), (1, 2))),
+    )
+    return tuple(draw(st.lists(window, max_size=2)))
 
 
 offering = st.fixed_dictionaries(

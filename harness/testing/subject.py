@@ -109,7 +109,7 @@ class Subject:
             f"plugins={list(self.plugins)})"
         )
         homes = {"Case": "harness.testing.cases", "Job": "harness.testing.cases", "NodeType": "harness"}
-        homes |= {"Platform": "harness"}
+        homes |= {"Platform": "harness", "Window": "harness"}
         homes |= dict.fromkeys(("PerformanceState", "SleepState"), "harness.platform.machine")
         imports = [f"from {home} import {name}" for name, home in homes.items() if f"{name}(" in call]
         return "\n".join(["import harness", *imports, call])

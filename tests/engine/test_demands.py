@@ -12,11 +12,13 @@ from slow_nodes import STARTS
 from slow_nodes import simulate as slowly
 from strategies import rows, workload
 
+import harness
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
 from harness.platform.machine import NodeType, Platform
 from harness.platform.windows import Window
+from harness.results.export import simulated_log
 
 NEVER = float("inf")
 both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
@@ -249,3 +251,15 @@ def test_promises_are_kept_beside_a_window(start, by_python):
 def test_windows_are_refused_beside_a_rate():
     with pytest.raises(HarnessError, match="expected rate full"):
         starts([(0, 1, 1, 1)], [FEW], 0, [(5, 9, (0,), ())], rate="fixed(rate=0.5)")
+
+
+def test_the_log_of_a_schedule_asks_for_the_same():
+    jobs = [
+        (0, 1, 9, 9, {"needs_gpu": 2, "partition": 0}),
+        (0, 2, 5, 5, {"features": 2}),
+        (1, 2, 5, 5, {"needs_gpu": 1}),
+    ]
+    platform = machine([FEW, NEW], 1)
+    first = harness.simulate(made(jobs), platform)
+    again = harness.simulate(harness.prepare(simulated_log(first)), platform)
+    assert first.frame["start"].tolist() == again.frame["start"].tolist() == [0, 0, 9]
