@@ -26,14 +26,33 @@ def first_fit(state, job):
 
 
 @harness.jit
-def most_free(state):
-    """Return the largest number of free cores of any node."""
-    most = 0
+def level_above(state, level):
+    """Return the least number of free cores of any node that is more than `level`; 0 if there is none."""
+    found = 0
     node = harness.next_free(state, -1)
     while node >= 0:
-        most = max(most, state.nodes[node].free)
+        free = state.nodes[node].free
+        if free > level and (found == 0 or free < found):
+            found = free
+            if free == level + 1:
+                return found
         node = harness.next_free(state, node)
-    return most
+    return found
+
+
+@harness.jit
+def level_below(state, level):
+    """Return the largest number of free cores of any node that is less than `level`; 0 if there is none."""
+    found = 0
+    node = harness.next_free(state, -1)
+    while node >= 0:
+        free = state.nodes[node].free
+        if found < free < level:
+            found = free
+            if free == level - 1:
+                return found
+        node = harness.next_free(state, node)
+    return found
 
 
 @harness.jit
@@ -50,18 +69,20 @@ def take_at_level(state, job, level, need):
 def best_fit(state, job):
     """The nodes with the fewest free cores first: they will be the fullest."""
     need = state.jobs[job].procs
-    for level in range(1, most_free(state) + 1):
-        if need > 0:
-            need = take_at_level(state, job, level, need)
+    level = level_above(state, 0)
+    while need > 0 and level > 0:
+        need = take_at_level(state, job, level, need)
+        level = level_above(state, level) if need > 0 else 0
     return need == 0
 
 
 def worst_fit(state, job):
     """The nodes with the most free cores first: jobs are spread."""
     need = state.jobs[job].procs
-    for level in range(most_free(state), 0, -1):
-        if need > 0:
-            need = take_at_level(state, job, level, need)
+    level = level_below(state, state.clock.cores + 1)
+    while need > 0 and level > 0:
+        need = take_at_level(state, job, level, need)
+        level = level_below(state, level) if need > 0 else 0
     return need == 0
 
 

@@ -189,8 +189,8 @@ FAULTS = (
     Fault(
         "worst-fit forgets the emptiest nodes",
         SELECTIONS,
-        "range(most_free(state), 0, -1)",
-        "range(most_free(state) - 1, 0, -1)",
+        "level_below(state, state.clock.cores + 1)",
+        "level_below(state, level_below(state, state.clock.cores + 1))",
         "worst-fit",
     ),
     Fault(
