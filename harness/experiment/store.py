@@ -25,7 +25,7 @@ from harness.experiment.field import PARTS
 from harness.present.json_text import finite
 
 #: Raised whenever the tables below change.
-SCHEMA = 2
+SCHEMA = 3
 
 _TABLES = f"""
 CREATE TABLE sessions (          -- every time a field was started or resumed
