@@ -1,4 +1,4 @@
-"""May it be considered now? Hours of the week, dependencies, and times before which a job does not begin."""
+"""May it be considered now? Limits, hours of the week, dependencies, and times before which a job does not begin."""
 
 import harness
 
@@ -39,6 +39,76 @@ def dependencies(state, job, columns, after=END):
     if after == SUCCESS or (other.status != harness.CANCELLED and other.status != harness.KILLED):
         return harness.INFINITY
     return other.end + think
+
+
+def limits(
+    state,
+    job,
+    user,
+    group,
+    queue,
+    user_jobs=0,
+    user_procs=0,
+    user_nodes=0,
+    user_submitted=0,
+    group_jobs=0,
+    group_procs=0,
+    group_nodes=0,
+    group_submitted=0,
+    queue_jobs=0,
+    queue_procs=0,
+    queue_nodes=0,
+    queue_submitted=0,
+    partition_jobs=0,
+    partition_procs=0,
+):
+    """No more than so much at a time for each user, group, queue (QOS in dumps of sacct) and partition; 0 for no limit.
+
+    Who is over a limit of jobs, processors or nodes is held until others have ended; whom it lets go may all the same
+    have to wait. Jobs of whom nothing is known are not limited.
+
+    `user_jobs`, `group_jobs`, `queue_jobs`, `partition_jobs`: that run.
+    `user_procs`, `group_procs`, `queue_procs`, `partition_procs`: processors that these have, the job's own counted.
+    `user_nodes`, `group_nodes`, `queue_nodes`: in use, counted once for each job; who has fewer may exceed it by a job.
+    `user_submitted`, `group_submitted`, `queue_submitted`: jobs that run or wait; the others are held until one leaves.
+    """
+    mine = state.jobs[job]
+    waits = mine.status == harness.WAITING
+    if (
+        (mine.user >= 0 and full(user, mine.procs, waits, user_jobs, user_procs, user_nodes, user_submitted))
+        or (mine.group >= 0 and full(group, mine.procs, waits, group_jobs, group_procs, group_nodes, group_submitted))
+        or (mine.queue >= 0 and full(queue, mine.procs, waits, queue_jobs, queue_procs, queue_nodes, queue_submitted))
+    ):
+        return harness.INFINITY
+    if (partition_jobs > 0 or partition_procs > 0) and mine.partition >= 0:
+        jobs, procs = 0, mine.procs
+        for other in harness.running(state):
+            if state.jobs[other].partition == mine.partition:
+                jobs += 1
+                procs += state.jobs[other].procs
+        if (partition_jobs > 0 and jobs >= partition_jobs) or (partition_procs > 0 and procs > partition_procs):
+            return harness.INFINITY
+    return state.clock.now
+
+
+#: Its parameters.
+LIMITS = (
+    *("user_jobs", "user_procs", "user_nodes", "user_submitted"),
+    *("group_jobs", "group_procs", "group_nodes", "group_submitted"),
+    *("queue_jobs", "queue_procs", "queue_nodes", "queue_submitted"),
+    *("partition_jobs", "partition_procs"),
+)
+
+
+@harness.jit
+def full(share, procs, waits, jobs_at_most, procs_at_most, nodes_at_most, submitted_at_most):
+    """Return whether somebody has so much already that a job of so many processors is too much."""
+    return (
+        (jobs_at_most > 0 and share.running >= jobs_at_most)
+        or (procs_at_most > 0 and share.running_procs + procs > procs_at_most)
+        or (nodes_at_most > 0 and share.running_nodes >= nodes_at_most)
+        or (submitted_at_most > 0 and not waits and share.running + share.queued >= submitted_at_most)
+    )
 
 
 DAY, WEEK = 86400.0, 604800.0
@@ -107,6 +177,7 @@ def opens(requested, table, first, now):
 def hold_jobs():
     return [
         harness.Hold("none", none, constant=True),
+        harness.Hold("limits", limits, again=("starts",), least=dict.fromkeys(LIMITS, 0)),
         harness.Hold("calendar", calendar, readers={"table": harness.read_calendar}, again=("time",), timed=True),
         harness.Hold("begin", begin, columns=("x_begin",), again=(), timed=True),
         harness.Hold(

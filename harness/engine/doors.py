@@ -177,6 +177,7 @@ def kernel(state, job, own):
         answer = ask(number, job)
     return answer
 """,
+        job="job",
     ),
 }
 

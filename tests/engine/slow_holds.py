@@ -45,9 +45,12 @@ class HoldingMachine(Machine):
     def sort_out(self):
         """Hold who is held, and let go who is not; return whether anybody came to be held."""
         back = self.hold_back()
-        self.arrived = [job for job in self.held if self.until(job) <= self.now]
-        self.held = [job for job in self.held if job not in self.arrived]
-        self.waiting += self.arrived
+        self.arrived = []
+        for job in list(self.held):  # each is asked about when those before it wait already
+            if self.until(job) <= self.now:
+                self.held.remove(job)
+                self.waiting.append(job)
+                self.arrived.append(job)
         return back
 
     def hold_back(self):

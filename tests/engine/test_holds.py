@@ -1,5 +1,6 @@
 """Held jobs: the engine agrees with the slow and obvious simulator, and broken holds stop the run in a sentence."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -71,8 +72,36 @@ def follows(after):
     return rule
 
 
+def limited(whose, jobs=math.inf, procs=math.inf, submitted=math.inf):
+    """The twin of `limits`; here, a processor is a node."""
+
+    def rule(machine, job):
+        mine = getattr(job, whose)
+        running = [other for other in machine.running if getattr(other, whose) == mine]
+        there = running + [other for other in machine.waiting if getattr(other, whose) == mine]
+        over = len(running) >= jobs or sum(other.procs for other in running) + job.procs > procs
+        over = over or (job not in machine.waiting and len(there) >= submitted)
+        return math.inf if over and mine >= 0 else machine.now
+
+    return rule
+
+
+def both(*rules):
+    return lambda machine, job: max(rule(machine, job) for rule in rules)
+
+
 #: The hold, and its twin.
 HOLDS = {
+    "limits(user_jobs=1)": (None, limited("user", jobs=1)),
+    "limits(user_procs=3, group_jobs=2)": (None, both(limited("user", procs=3), limited("group", jobs=2))),
+    "limits(queue_procs=4, queue_jobs=2)": (None, limited("queue", procs=4, jobs=2)),
+    "limits(group_nodes=2)": (
+        None,
+        lambda m, j: (
+            math.inf if j.group >= 0 and sum(o.procs for o in m.running if o.group == j.group) >= 2 else -math.inf
+        ),
+    ),
+    "limits(user_submitted=2)": (None, limited("user", submitted=2)),
     "begin": (None, lambda m, j: j.x_begin),
     "dependencies": (None, follows("end")),
     "dependencies(after=success)": (None, follows("success")),
@@ -126,6 +155,8 @@ def furnished(made, seed=0):
     count = len(made)
     further = {
         "user": [k % 3 for k in range(count)],
+        "group": dice.integers(-1, 2, count).tolist(),
+        "queue": dice.integers(-1, 2, count).tolist(),
         "x_preceding": dice.integers(-count, count + 2, count).tolist(),
         "x_think": dice.choice((-1, 0, 2), count).tolist(),
         "x_begin": (dice.choice((-20, 0, 3, 9), count) + [row[0] for row in made]).tolist(),
@@ -176,6 +207,42 @@ def test_agrees_when_nodes_fail_and_jobs_are_interrupted(data, procs, order, sta
     events = [(time, *what) for time, what in drawn]
     expected = slowly(made, procs, order, start, events=events, requeue=requeue, **twin(holds))
     assert quickly(made, procs, order, start, holds, events, requeue) == expected
+
+
+def test_partitions_are_limited_too():
+    node = NodeType(4, 1)
+    made = [(0, 1, 10, 10, {"partition": k % 2}) for k in range(6)]
+    platform = Platform("two", (node, dataclasses.replace(node, partition=1)))
+    for hold, starts in (
+        ("limits(partition_jobs=2)", [0, 0, 0, 0, 10, 10]),
+        ("limits(partition_procs=1)", [0, 0, 10, 10, 20, 20]),
+    ):
+        chosen = Scheduler(hold=hold, energy="none").choose(bundled())
+        assert list(simulate(workload(made), platform, chosen).jobs.start) == starts
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("hold", ["limits(user_jobs=40)", "limits(user_procs=120) + limits(group_jobs=60)"])
+def test_nobody_is_ever_over_a_limit(hold):
+    """On a log, with queues long enough for the engine to look after them otherwise than in short ones."""
+    jobs = harness.prepare(harness.read_workload("HPC2N"), jobs=20_000)
+    frame = harness.simulate(jobs, None, harness.Scheduler(energy="none", hold=hold)).frame
+    frame = frame[frame.status == "completed"]
+    least = {"user_jobs=40": ("user", None, 40), "user_procs=120": ("user", "procs", 120)}
+    least["group_jobs=60"] = ("group", None, 60)
+    for words, (whose, what, most) in least.items():
+        if words not in hold:
+            continue
+        known = frame.assign(**{whose: jobs.jobs[whose].to_numpy()[frame.index]}).query(f"{whose} >= 0")
+        much = known[what] if what else 1
+        changes = pd.concat(
+            [
+                pd.DataFrame({"key": known[whose], "time": known.start, "by": much}),
+                pd.DataFrame({"key": known[whose], "time": known.end, "by": -much}),
+            ]
+        ).sort_values(["time", "by"])
+        assert (reached := changes.groupby("key")["by"].cumsum().max()) <= most
+        assert reached > most / 2  # it is reached, or nearly
 
 
 # ---------------------------------------------------------------- beside everything else
@@ -242,7 +309,7 @@ def test_whatever_else_is_in_use_nobody_starts_while_held_and_nobody_is_left(see
         for job in jobs[jobs.status == harness.COMPLETED]:
             beside = (jobs.user == job.user) & (jobs.start <= job.start) & (job.start < jobs.end)
             assert beside.sum() == 1
-    if not any("dependencies" in name for name in holds):  # else some wait for each other
+    if not any("dependencies" in name or "procs" in name for name in holds):  # else some wait for ever
         assert (jobs.status == harness.COMPLETED).all()
 
 
