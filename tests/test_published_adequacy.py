@@ -89,9 +89,10 @@ def test_the_reference_grows_with_the_load(row: list[str]) -> None:
     assert [*brief(found.P, found.low, found.high), readable(found.growth[-1].different)] == row[1:]
 
 
-#: The orders that there were when the page was published: one more must not move its ranks.
+#: The policies that there were when the page was published: one more must not move its ranks.
 ORDERS = ("fcfs", "lcfs", "spf", "lpf", "saf", "laf", "f1", "f2", "f3", "f4")
 ORDERS += ("sjf-width", "ljf-width", "wfp3", "unicef", "expansion")
+STARTS = ("none", "greedy", "easy", "conservative", "easy(backfill_order=spf)")
 
 
 @cache
@@ -101,7 +102,7 @@ def logged(trace: str) -> Workload:
 
 @cache
 def ranked(trace: str) -> list[Likeness]:
-    return identify(logged(trace), orders=ORDERS, states=0)
+    return identify(logged(trace), orders=ORDERS, starts=STARTS, states=0)
 
 
 def by_trace(published: list[list[str]]) -> list[Any]:
