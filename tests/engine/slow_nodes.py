@@ -167,6 +167,9 @@ STARTS = {
 def simulate(rows, nodes, order, start, licences=0, windows=()):
     """When each row started."""
     jobs = [Job(k, *row[:4], **row[4]) for k, row in enumerate(rows)]
+    if max(cores for cores, *_ in nodes) == 1:  # on single processors nobody asks for so many of a node
+        for job in jobs:
+            job.nodes = -1
     machine = Machine(nodes, order, licences, windows)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
     empty = Machine(nodes, order, licences)
