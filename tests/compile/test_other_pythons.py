@@ -21,10 +21,11 @@ def printed(python: str | Path, cache: Path, **environment: str) -> list[str]:
         [python, digests.__file__],
         env=os.environ | {"HARNESS_CACHE": str(cache)} | environment,
         capture_output=True,
-        check=True,
+        check=False,
         text=True,
         timeout=3600,
     )
+    assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stdout)
     return found
 
