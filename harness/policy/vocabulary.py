@@ -31,6 +31,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "reject": _START,
     # where
     "room": _STATE,
+    "suits": _STATE,
+    "portion": _STATE,
     "next_free": _STATE,
     "nodes_of": _STATE,
     "take": ("select_resources",),
