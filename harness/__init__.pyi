@@ -16,6 +16,7 @@ from .engine.bookings import (
 from .engine.demands import portion as portion
 from .engine.compression import compress as compress
 from .engine.faults import PolicyError as PolicyError
+from .engine.features import described as described
 from .engine.hours import hour as hour, weekday as weekday
 from .engine.instants import later as later
 from .engine.marks import jit as jit
@@ -81,6 +82,7 @@ from .errors import HarnessError as HarnessError
 from .experiment.identification import Likeness as Likeness, identify as identify
 from .experiment.runner import tournament as tournament
 from .experiment.simulation import simulate as simulate
+from .experiment.stepwise import Moment as Moment, Steps as Steps, steps as steps
 from .experiment.stored_results import Results as Results
 from .gate.checking import check as check
 from .gate.verdict import Verdict as Verdict

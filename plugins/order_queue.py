@@ -92,6 +92,29 @@ def f4(job, clock):
     return job.estimate * math.sqrt(job.procs) + 5.30e5 * math.log10(max(job.submit, 1.0))
 
 
+#: One hidden unit: what is left of the estimate less half of the wait. The shortest first, but aging.
+AGING = (-0.5, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0)
+
+
+def network(job, clock, weights=AGING):
+    """A small network that was learned elsewhere: the job with the lowest output is first (as in Zhang et al. 2020).
+
+    It has one hidden layer of rectified linear units, and takes the eight numbers of `harness.described`.
+    `weights`: of each hidden unit its eight weights, its bias, and its weight in the output; last the output's bias.
+    """
+    seen = harness.described(job, clock)
+    width = len(seen) + 2
+    if len(weights) % width != 1:
+        return math.nan  # which is refused: no number of units has so many weights
+    score = weights[-1]
+    for unit in range(len(weights) // width):
+        inside = weights[unit * width + len(seen)]
+        for k in range(len(seen)):
+            inside += weights[unit * width + k] * seen[k]
+        score += weights[unit * width + len(seen) + 1] * max(inside, 0.0)
+    return score
+
+
 # ---------------------------------------------------------------- shares and priorities
 
 #: Whose shares count: those of the user, of the group, or of the user within the group.
@@ -205,7 +228,7 @@ def order_queue():
         *(harness.Order(score.__name__, score, timed=True) for score in (f1, f2, f3, f4)),
         harness.Order("sjf-width", sjf_width),
         harness.Order("ljf-width", ljf_width),
-        *(harness.Order(score.__name__, score, varies=True) for score in (wfp3, unicef, expansion)),
+        *(harness.Order(score.__name__, score, varies=True) for score in (wfp3, unicef, expansion, network)),
         harness.Order("queue-priority", queue_priority),
         harness.Order("fairshare", fairshare, varies=True, choices=WHOSE, least=dict.fromkeys(NOT_BELOW_ZERO, 0.0)),
         harness.Order(

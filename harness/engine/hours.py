@@ -15,6 +15,7 @@ DAY = 86400.0
 
 #: Clocks are looked at so often to find when they are set [s], for so many years; then to the second.
 _STEP, _YEARS = 7 * DAY, 30
+_YEAR = 365.25 * DAY
 
 #: The last instant that the calendar knows, with a year to spare.
 _LAST = datetime(9998, 1, 1, tzinfo=UTC).timestamp()
@@ -64,7 +65,8 @@ def set_wall_clock(clock: Any, notes: Any, wall: WallClock) -> None:
     if wall.start is None:
         return
     clock["epoch"] = wall.start
-    times, offsets = _settings(wall.start + float(clock["now"][0]), wall.zone)
+    begin = wall.start + float(clock["now"][0])
+    times, offsets = _settings(begin - begin % _YEAR, wall.zone)  # looked for once, for all runs that begin in a year
     notes["zone_time"][0, : len(times)] = np.array(times) - wall.start
     notes["zone"][0, : len(times)] = offsets
 
@@ -73,7 +75,7 @@ def set_wall_clock(clock: Any, notes: Any, wall: WallClock) -> None:
 def _settings(begin: float, zone: ZoneInfo) -> tuple[list[float], list[float]]:
     """Return when clocks are set in this time zone, from `begin` on, and how far they are ahead of UTC since then."""
     times, offsets = [-np.inf], [_ahead(begin, zone)]
-    for step in range(int(_YEARS * 365.25 * DAY / _STEP)):
+    for step in range(int(_YEARS * _YEAR / _STEP)):
         early, late = begin + step * _STEP, begin + (step + 1) * _STEP
         after = _ahead(late, zone)
         if after == offsets[-1] or len(times) == ZONES:

@@ -199,15 +199,16 @@ def check(workload: Workload) -> None:
     frame = workload.jobs
     if len(frame) == 0:
         raise HarnessError(f"the workload {workload.name!r} has no jobs: expected at least one")
+    submit, procs, work, estimate = (frame[name].to_numpy() for name in ("submit", "procs", "work", "estimate"))
     rules = {
-        "a finite submit time": np.isfinite(frame["submit"]),
-        "at least one processor": frame["procs"] >= 1,
-        "a finite amount of work, at least 0": (frame["work"] >= 0) & np.isfinite(frame["work"]),
-        "a finite estimate, at least its work": (frame["estimate"] >= frame["work"]) & np.isfinite(frame["estimate"]),
+        "a finite submit time": np.isfinite(submit),
+        "at least one processor": procs >= 1,
+        "a finite amount of work, at least 0": (work >= 0) & np.isfinite(work),
+        "a finite estimate, at least its work": (estimate >= work) & np.isfinite(estimate),
     }
     for rule, kept in rules.items():
         if not kept.all():
-            number = frame["job"].to_numpy()[np.argmin(kept.to_numpy())]
+            number = frame["job"].to_numpy()[np.argmin(kept)]
             raise HarnessError(f"the workload {workload.name!r}, job {number}: expected {rule}")
 
 

@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -10,15 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.compile import kernels, misuse
-from harness.engine import doors, faults, holding, loop, nodes, overtaking, readings
+from harness.compile import kernels
+from harness.engine import doors, faults, holding, loop, overtaking, readings
+from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import State
 from harness.engine.demand_setup import get_ready
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
 from harness.engine.molding import compiled_mold
 from harness.engine.places import make_room
-from harness.engine.queue import waiting
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
 from harness.engine.state import PENDING
@@ -66,15 +67,86 @@ def simulate(
 ) -> Outcome:
     """Run the loop from the first arrival to the last departure."""
     extras = extras or Extras()
+    ready = put_together(workload, platform, chosen, seed=seed, plain=plain, extras=extras)
+    loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
+    run = loops[0 if ready.held else 1 if ready.other else 2]()
+    began, computing = time.perf_counter(), time.thread_time()
+    try:
+        with ready.blaming():
+            drive(run, ready.state, ready.changes, progress, extras)
+        tell_of_low_rates(ready.view, ready.chosen)
+    finally:
+        ready.disconnect()
+    return ready.outcome(time.perf_counter() - began, time.thread_time() - computing)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A run before its first instant, or wherever its loop has left it."""
+
+    chosen: Mapping[str, Choice]
+    view: Any
+    inside: Any
+    place: np.ndarray[Any, Any]
+    state: State
+    tickets: dict[str, int]
+    changes: int  # from one instant to the next, and who learns: flags of the loop
+    other: bool  # whether the usual loop will not do …
+    held: bool  # … because jobs may be held
+
+    @contextmanager
+    def blaming(self) -> Iterator[None]:
+        """Say of what goes wrong in the block which policy did it, and when."""
+        view, chosen = self.view, self.chosen
+        try:
+            yield
+        except faults.PolicyFault:
+            raise explain(view, chosen) from None
+        except (Misuse, SystemExit) as error:
+            what = f"called sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+            raise blame(view, chosen, what) from None
+        except Exception as error:
+            if mistake := mistaken(error, view, chosen):
+                raise mistake from error
+            error.add_note(where(view, chosen))
+            raise
+
+    def disconnect(self) -> None:
+        """Forget the policies in plain Python."""
+        for ticket in self.tickets.values():
+            kernels.disconnect(ticket)
+
+    def outcome(self, seconds: float, computed: float = 0.0) -> Outcome:
+        """Return the arrays as the loop left them."""
+        view, inside, place = self.view, self.inside, self.place
+        policies = [self.chosen[part.split()[0]].policy for part in self.tickets]
+        names = {policy.hook: str(policy.name) for policy in policies}
+        size = sum(array.nbytes for array in (*view, *inside))
+        return Outcome(
+            view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names, computed
+        )
+
+
+def put_together(
+    workload: Workload,
+    platform: Platform,
+    chosen: Mapping[str, Choice],
+    *,
+    seed: int,
+    plain: bool,
+    extras: Extras,
+    other: bool = False,
+) -> Ready:
+    """Put a run together; `other` is whether it needs another loop than the usual one in any case."""
     view, inside, place = arrays(workload, platform, extras)
     view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
     chosen = suited(chosen, view)
-    other = readings.ask_for(view, chosen["predict"], extras.timing)
-    held = holding.in_use(chosen["hold"])
+    other = readings.ask_for(view, chosen["predict"], extras.timing) or other
+    held = bool(holding.in_use(chosen["hold"]))
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(view, chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
-    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, other=other or bool(held))
+    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, other=other or held)
     if len(view.wants) > 0:
         get_ready(state, str(chosen["rate"]))
     changes = (
@@ -87,34 +159,11 @@ def simulate(
     if not view.notes.moldable:  # who may overtake stands where its width says
         flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
         view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))
-    loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
-    run = loops[0 if held else 1 if other else 2]()
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
-    began, computing = time.perf_counter(), time.thread_time()
-    try:
-        drive(run, state, changes, progress, extras)
-    except faults.PolicyFault:
-        raise explain(view, chosen) from None
-    except (Misuse, SystemExit) as error:
-        what = f"called sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
-        raise blame(view, chosen, what) from None
-    except Exception as error:
-        if mistake := mistaken(error, view, chosen):
-            raise mistake from error
-        error.add_note(where(view, chosen))
-        raise
-    else:
-        tell_of_low_rates(view, chosen)
-    finally:
-        for ticket in tickets.values():
-            kernels.disconnect(ticket)
-    seconds, computed = time.perf_counter() - began, time.thread_time() - computing
-    names = {chosen[part.split()[0]].policy.hook: str(chosen[part.split()[0]].policy.name) for part in tickets}
-    size = sum(array.nbytes for array in (*view, *inside))
-    return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names, computed)
+    return Ready(chosen, view, inside, place, state, tickets, changes, other, held)
 
 
 def lasts(order: Choice) -> bool:
@@ -213,63 +262,6 @@ def hand_over(state: Any, extras: Extras) -> None:
     state.sums.samples = state.sums.placements = 0
 
 
-def _part(view: Any, chosen: Mapping[str, Choice]) -> tuple[str, Choice]:
-    """Return the hook and the policy that was being asked."""
-    choice = chosen[faults.ASKED[int(view.clock.hook)]]
-    if choice.policy.part == "hold":
-        choice = holding.in_use(choice)[int(view.clock.node)]
-    return choice.policy.hook, choice
-
-
-def where(view: Any, chosen: Mapping[str, Choice]) -> str:
-    """Say which policy was being asked, and when, for errors that it raised itself."""
-    hook, choice = _part(view, chosen)
-    if hook in ("order_queue", "select_resources", "predict_runtime", "hold_jobs") and view.clock.culprit >= 0:
-        job = view.jobs[view.clock.culprit].number
-        return f"in the policy {str(choice)!r} ({hook}), for job {job}, at {number(view.clock.now)} s"
-    first = [int(view.jobs[job].number) for job in waiting(view)[:1]]
-    return f"in the policy {str(choice)!r} ({hook}) at {number(view.clock.now)} s" + "".join(
-        f", first waiting job {job}" for job in first
-    )
-
-
-def mistaken(error: Exception, view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError | None:
-    """Return what a policy did wrong as a sentence, unless the error is one of its own."""
-    what = ""
-    if isinstance(error, misuse.WrongAnswer):
-        what = f"{error.where}returned {error}, where {_part(view, chosen)[1].policy.answer} was expected"
-    elif missing := misuse.missing_field(error):
-        what = missing[1]
-    for (kind, words), told in faults.WORDS_OF_OTHERS.items():
-        if isinstance(error, kind) and words in str(error):
-            what = told
-    return blame(view, chosen, what) if what else None
-
-
-def explain(view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError:
-    """Put the loop's notes into a sentence."""
-    clock = view.clock
-    facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.node)}
-    facts |= {"job": f"with index {clock.culprit}", "procs": 0, "room": 0}
-    if 0 <= clock.culprit < clock.next:
-        job = view.jobs[clock.culprit]
-        submitted = clock.culprit < clock.next
-        room = nodes.room(view, int(clock.culprit), int(clock.node)) if submitted else 0
-        facts |= {"job": int(job.number), "procs": int(job.procs), "room": int(room)}
-    what = faults.sentence(int(clock.fault), **facts)
-    if clock.fault in (faults.STUCK, faults.DECLINED) and view.notes.declined:
-        what += f"; the selection {str(chosen['select'])!r} declined {view.notes.declined} times"
-    if clock.fault == faults.COUNTED:
-        what += f"; the selection is {str(chosen['select'])!r}"
-    return blame(view, chosen, what)
-
-
-def blame(view: Any, chosen: Mapping[str, Choice], what: str) -> faults.PolicyError:
-    """Say what the policy that was being asked did, and when."""
-    hook, choice = _part(view, chosen)
-    return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(view.clock.now)} s, {what}")
-
-
 class SlowestStateWarning(UserWarning):
     """Tells a user, once, that nodes drew at a rate what they draw in their slowest performance state."""
 
@@ -292,8 +284,3 @@ def _tell_once(policy: str, rate: float, slowest: float) -> None:
         SlowestStateWarning,
         stacklevel=2,
     )
-
-
-def number(value: float) -> str:
-    """Return a time without a decimal point if it has none."""
-    return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -1,6 +1,7 @@
 """The main call: a workload, a platform and a scheduler in, a schedule out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
 
 if TYPE_CHECKING:
-    from harness.engine.simulate import Progress
+    from harness.engine.setup import Extras
+    from harness.engine.simulate import Outcome, Progress
     from harness.platform.machine import Platform
     from harness.results.schedule import Schedule
     from harness.results.signal_meter import Meter
-    from harness.results.timeline import Placements
+    from harness.results.timeline import Placements, Timeline
     from harness.workload.events import Events
     from harness.workload.log import Log, Workload
     from harness.workload.signals import Signal
@@ -50,9 +52,67 @@ def simulate(
     keep the system at every instant, and which node served whom when, for `Schedule.timeline` and
     `Schedule.placements`; `Placements(begin, end)` keeps a window of it.
     """
-    from harness.engine.setup import Extras
     from harness.engine.simulate import simulate as run
-    from harness.results.schedule import Schedule
+
+    kept: dict[str, Any] = {"seed": seed, "plugins": plugins, "events": events, "timing": timing, "signal": signal}
+    what = given(workload, platform, scheduler, **kept, timeline=timeline, placements=placements)
+    outcome = run(
+        what.workload, what.machine, what.chosen, seed=seed, plain=plain, progress=progress, extras=what.extras
+    )
+    return what.schedule(outcome, partial(simulate, platform=what.machine, scheduler=what.chosen, **kept, plain=plain))
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a run is made of: read, prepared, chosen, and refused where it cannot be."""
+
+    workload: "Workload"
+    machine: "Platform"
+    chosen: Chosen
+    seed: int
+    timing: Timing
+    events: "Events | None"
+    samples: "Timeline | None"
+    places: "Placements | None"
+    meter: "Meter | None"
+
+    @property
+    def extras(self) -> "Extras":
+        """What the run has besides jobs and policies."""
+        from harness.engine.setup import Extras
+
+        written = [one.add for one in (self.samples, self.meter) if one is not None]
+
+        def write(records: Any) -> None:
+            for add in written:
+                add(records)
+
+        heard = self.meter.signal if self.meter else None
+        keep = self.places.add if self.places else None
+        return Extras(self.events, write if written else None, keep, self.timing, heard)
+
+    def schedule(self, outcome: "Outcome", again: "Callable[..., Schedule] | None" = None) -> "Schedule":
+        """Return what came of it; `again` replays a workload in the same way."""
+        from harness.results.schedule import Schedule
+
+        made = (self.workload, self.machine, self.chosen, self.seed, outcome)
+        return Schedule(*made, self.events, self.samples, self.places, self.timing, again, self.meter)
+
+
+def given(
+    workload: "Workload | Log | str | Path",
+    platform: "Machine | None",
+    scheduler: Scheduler | Chosen | None,
+    *,
+    seed: int = 0,
+    plugins: Iterable[str | Path] = (),
+    events: "Events | None" = None,
+    timing: Timing | None = None,
+    signal: "Signal | str | Path | None" = None,
+    timeline: bool = False,
+    placements: "bool | Placements" = False,
+) -> Given:
+    """Read, prepare and choose what a run is made of; the arguments are those of `simulate`."""
     from harness.results.timeline import Placements, Timeline
     from harness.workload.log import Workload
     from harness.workload.log_reading import read_workload
@@ -72,20 +132,7 @@ def simulate(
     chosen = choose_policies(scheduler or Scheduler(), machine, paths)
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
-    timing = timing or Timing()
-    meter = _meter(signal, prepared)
-    written = [one.add for one in (samples, meter) if one is not None]
-
-    def write(records: Any) -> None:
-        for add in written:
-            add(records)
-
-    heard = meter.signal if meter else None
-    extras = Extras(events, write if written else None, places.add if places else None, timing, heard)
-    outcome = run(prepared, machine, chosen, seed=seed, plain=plain, progress=progress, extras=extras)
-    kept: dict[str, Any] = {"platform": machine, "scheduler": chosen, "seed": seed, "plugins": paths}
-    again = partial(simulate, **kept, plain=plain, events=events, timing=timing, signal=heard)
-    return Schedule(prepared, machine, chosen, seed, outcome, events, samples, places, timing, again, meter)
+    return Given(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, _meter(signal, prepared))
 
 
 def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter | None":

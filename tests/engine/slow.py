@@ -23,6 +23,12 @@ ORDERS = {
     "wfp3": lambda j, m: -(((m.now - j.submit) / j.estimate) ** 3.0) * j.procs,
     "unicef": lambda j, m: -(m.now - j.submit) / (math.log2(max(j.procs, 2)) * j.estimate),
     "expansion": lambda j, m: -(m.now - j.submit + j.estimate) / j.estimate,
+    "network": lambda j, m: (
+        (  # its default weights
+            1.0 - 0.5 * math.log1p(float(m.now - j.submit)) / math.log1p(1e7)
+        )
+        + math.log1p(float(j.left(m.virtual))) / math.log1p(1e7)
+    ),
     # The papers take the logarithm of the submission; second 0 counts as second 1.
     "f1": lambda j, m: math.log10(j.estimate) * j.procs + 870 * math.log10(max(j.submit, 1)),
     "f2": lambda j, m: math.sqrt(j.estimate) * j.procs + 25600 * math.log10(max(j.submit, 1)),

@@ -116,7 +116,9 @@ def test_the_first_second_and_estimates_of_nothing_give_numbers(name):
     job = SimpleNamespace(**LATE | WHOSE | {"submit": 0.0, "estimate": 0.0, "left": 0.0, "procs": 1})
     nobody = SimpleNamespace(usage=0.0, users=1, groups=1)
     policy = OFFERED["order_queue"][name]
-    score = policy.function(job, SimpleNamespace(now=0.0, cores=8), **dict.fromkeys(policy.extras, nobody))
+    score = policy.function(
+        job, SimpleNamespace(now=0.0, cores=8, free=2, queued=1), **dict.fromkeys(policy.extras, nobody)
+    )
     assert math.isfinite(score)
 
 

@@ -1,0 +1,151 @@
+"""A run step by step: your own code decides about starts, between two steps of the loop."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.engine import stepping
+from harness.engine.faces import Showing
+from harness.engine.nodes import fits
+from harness.engine.queue import waiting
+from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
+from harness.engine.state import WAITING
+from harness.engine.verbs import start
+from harness.errors import HarnessError
+from harness.experiment.simulation import Given, given
+from harness.policy.kinds import Start
+from harness.policy.scheduler import Chosen, Scheduler
+from harness.policy.spec import Choice
+from harness.policy.timing import Timing
+from harness.results.schedule import Schedule
+
+if TYPE_CHECKING:
+    from harness.experiment.simulation import Machine
+    from harness.workload.log import Log, Workload
+
+
+def by_hand(state: Any) -> None:
+    """Nobody: whoever steps through the run starts jobs."""
+
+
+_BY_HAND = Choice.plain(Start("by-hand", by_hand))
+
+
+class Moment:
+    """A moment at which starts are to be decided: somebody waits, and something has happened.
+
+    It is over when the next one is asked for.
+    """
+
+    def __init__(self, ready: Ready, state: Any) -> None:
+        self._ready = ready
+        self.state = state  #: as start policies in plain Python get it, for their verbs: `harness.reservation(…)`
+
+    @property
+    def now(self) -> float:
+        """What time it is [s]."""
+        return float(self._ready.view.clock.now)
+
+    @property
+    def free(self) -> int:
+        """How many processors nobody holds."""
+        return int(self._ready.view.clock.free)
+
+    @property
+    def waiting(self) -> list[Any]:
+        """The waiting jobs in queue order, records as policies read them: `job.procs`, `job.estimate`, `job.submit`."""
+        jobs = self.state.jobs
+        return [job for job in (jobs[int(k)] for k in waiting(self._ready.state)) if job.status == WAITING]
+
+    @property
+    def running(self) -> list[Any]:
+        """The running jobs, by the end that is believed."""
+        jobs = self.state.jobs
+        return [jobs[int(k)] for k in self._ready.view.plan[: int(self._ready.view.clock.running)]]
+
+    def fits(self, job: Any) -> bool:
+        """Return whether a waiting job, a record or its index, could start now."""
+        return bool(fits(self.state, _index(job)))
+
+    def start(self, job: Any) -> bool:
+        """Start a waiting job now; False if the selection declines. Refuses one that does not wait or does not fit."""
+        with self._ready.blaming():
+            return bool(start(self.state, _index(job)))
+
+    def __repr__(self) -> str:
+        return f"<Moment {self.now:g} s: {len(self.waiting):,} jobs wait, {self.free:,} processors are free>"
+
+
+def _index(job: Any) -> int:
+    return int(job.index if hasattr(job, "index") else job)
+
+
+class Steps:
+    """A run in steps: an iterator over its moments, and the schedule when it is over."""
+
+    def __init__(self, what: Given) -> None:
+        self._given = what
+        self._ready = put_together(
+            what.workload, what.machine, what.chosen, seed=what.seed, plain=False, extras=what.extras, other=True
+        )
+        self._seconds = 0.0
+        self._over = False
+        self._moments = self._through()
+
+    def __iter__(self) -> Iterator[Moment]:
+        return self._moments
+
+    def _through(self) -> Iterator[Moment]:
+        ready = self._ready
+        moment = Moment(ready, Showing(("reserved",))(ready.state))
+        run, changes, budget = stepping.compiled_steps(), ready.changes, 1
+        try:
+            while not self._over:
+                began = time.perf_counter()
+                with ready.blaming():
+                    end = run(ready.state, changes, budget)
+                hand_over(ready.state, self._given.extras)
+                elapsed = time.perf_counter() - began
+                self._seconds += elapsed
+                self._over = end == stepping.OVER
+                changes = ready.changes
+                if end == stepping.DUE:
+                    yield moment
+                    changes |= stepping.DECIDED
+                budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9)), MOST_INSTANTS))
+        finally:
+            ready.disconnect()
+
+    @property
+    def schedule(self) -> Schedule:
+        """What came of the run, when it is over."""
+        if not self._over:
+            raise HarnessError(
+                "the run is not over: expected all of its moments to be gone through before its schedule"
+            )
+        return self._given.schedule(self._ready.outcome(self._seconds))
+
+
+def steps(
+    workload: "Workload | Log | str | Path",
+    platform: "Machine | None" = None,
+    scheduler: Scheduler | Chosen | None = None,
+    *,
+    seed: int = 0,
+    plugins: Iterable[str | Path] = (),
+    timing: Timing | None = None,
+    timeline: bool = False,
+) -> Steps:
+    """Replay `workload` step by step: `for moment in harness.steps(…)` yields every moment at which somebody waits.
+
+    Your code decides: `for job in moment.waiting: if moment.fits(job): moment.start(job)`. Everything else is decided
+    by the policies of `scheduler`, whose start policy is not asked; see `harness.simulate` for the rest. If nobody is
+    started although nothing else will happen, the run stops with an error. Afterwards `steps.schedule` is the schedule.
+    """
+    what = given(workload, platform, scheduler, seed=seed, plugins=plugins, timing=timing, timeline=timeline)
+    if what.timing.passing:
+        raise HarnessError(f"timing={what.timing!r}: expected no pass: starts are decided at any moment")
+    chosen = replace(what.chosen, choices={**what.chosen.choices, "start": _BY_HAND})
+    return Steps(replace(what, chosen=chosen))

@@ -1,0 +1,106 @@
+"""A run in steps is the run: whoever decides as a policy does gets the policy's schedule."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import harness
+from harness.engine.faults import PolicyError
+from harness.errors import HarnessError
+
+
+def in_order(moment: harness.Moment) -> None:
+    for job in moment.waiting:
+        if not (moment.fits(job) and moment.start(job)):
+            return
+
+
+def whatever_fits(moment: harness.Moment) -> None:
+    for job in moment.waiting:
+        if moment.fits(job):
+            moment.start(job)
+
+
+def easy_by_verbs(moment: harness.Moment) -> None:
+    """The rule of EASY, with the verbs that start policies call."""
+    state, head = moment.state, None
+    for job in moment.waiting:
+        if head is None and moment.fits(job):
+            moment.start(job)
+        elif head is None:
+            head = job
+            at, spare = harness.reservation(state, job.index)
+        elif job.procs <= moment.free:
+            if state.clock.virtual + job.left <= at:
+                moment.start(job)
+            elif job.procs <= spare:
+                spare -= job.procs
+                moment.start(job)
+
+
+HANDS = {"none": in_order, "greedy": whatever_fits, "easy": easy_by_verbs}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(sorted(HANDS)),
+    st.integers(1, 60),
+    st.integers(0, 10**6),
+    st.sampled_from(["fcfs", "spf", "wfp3"]),
+    st.sampled_from(["never", "timeout(idle=60)"]),
+    st.sampled_from(["requested", "recent(n=2)"]),
+)
+def test_deciding_as_a_policy_does_gives_its_schedule(
+    start: str, jobs: int, seed: int, order: str, sleep: str, predict: str
+) -> None:
+    log = harness.prepare(harness.read_workload(f"lublin(jobs={jobs}, procs=16, seed={seed})"), load=1.2)
+    scheduler = {"order": order, "sleep": sleep, "predict": predict}
+    platform = "synthetic-11(procs=16)" if sleep != "never" else 16
+    run = harness.steps(log, platform, harness.Scheduler(**scheduler))
+    last = -1.0
+    for moment in run:
+        assert moment.now >= last
+        assert moment.waiting
+        assert moment.free == moment.state.clock.free
+        HANDS[start](moment)
+        last = moment.now
+    expected = harness.simulate(log, platform, harness.Scheduler(start=start, **scheduler))
+    assert run.schedule.digest == expected.digest
+    assert run.schedule.scheduler["start"] == "by-hand"
+
+
+LOG = "lublin(jobs=30, procs=16, seed=5)"
+
+
+def test_an_impossible_start_is_told_as_a_sentence() -> None:
+    moment = next(iter(harness.steps(LOG, 16)))
+    job = moment.waiting[0].index
+    assert moment.start(job)
+    with pytest.raises(PolicyError, match=r"by-hand.*started job 1, which is not waiting"):
+        moment.start(job)
+
+
+def test_nobody_started_is_told_where_nothing_else_will_happen() -> None:
+    with pytest.raises(PolicyError, match="by-hand"):
+        for _ in harness.steps(LOG, 16):
+            pass
+
+
+def test_there_is_no_schedule_before_the_end() -> None:
+    run = harness.steps(LOG, 16)
+    next(iter(run))
+    with pytest.raises(HarnessError, match="the run is not over"):
+        _ = run.schedule
+
+
+def test_a_pass_is_refused() -> None:
+    with pytest.raises(HarnessError, match="expected no pass"):
+        harness.steps(LOG, 16, timing=harness.Timing(passing="60"))
+
+
+def test_the_timeline_is_kept() -> None:
+    run = harness.steps(LOG, 16, timeline=True)
+    for moment in run:
+        in_order(moment)
+    kept = harness.simulate(LOG, 16, harness.Scheduler(start="none"), timeline=True).timeline
+    assert run.schedule.timeline["queued"].tolist() == kept["queued"].tolist()
