@@ -65,6 +65,7 @@ class Copies:
         self.masks: npt.NDArray[np.int8] = np.zeros((count, task.slots), np.int8)
         self.ends: npt.NDArray[np.int64] = np.zeros(count, np.int64)
         self.choices: npt.NDArray[np.int64] = np.full(count, -1, np.int64)
+        self.first: npt.NDArray[np.int64] = np.zeros(count, np.int64)  # with which job each began
         self._runs: list[tuple[Given, Ready]] = []
         self._changes: npt.NDArray[np.int64] = np.zeros(count, np.int64)
         for place in range(count):
@@ -85,7 +86,7 @@ class Copies:
         self._runs[place][1].disconnect()
         self._runs[place] = self._made(first)
         self._tables[place] = self._runs[place][1].state.table
-        self.choices[place] = -1
+        self.choices[place], self.first[place] = -1, first
 
     def advance(self) -> None:
         """Make the `choices`, −1 for who begins, and go on to the next ones; fills in `seen`, `masks` and `ends`."""

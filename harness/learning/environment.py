@@ -7,7 +7,8 @@ the next decision the agent chooses anew. So an agent that always chooses who is
 of that order under `easy(backfill_order=fcfs)`.
 
 An episode is a stretch of the workload, from an empty machine until its last job has left. Its reward comes at its
-end. `info["action_mask"]` says which slots hold a job; who chooses an empty one gets the last job shown.
+end. `info["action_mask"]` says which slots hold a job; who chooses an empty one gets the last job that
+is shown. `info["first"]` is with which job of the workload, by submission, the episode began.
 """
 
 from typing import Any
@@ -72,7 +73,8 @@ class SchedulingEnv(gymnasium.Env):  # type: ignore[misc]  # Any to mypy, as is 
         self.copies.close()
 
     def _shown(self) -> tuple[Any, Info]:
-        return self.copies.seen[0].copy(), {"action_mask": self.copies.masks[0].copy()}
+        copies = self.copies
+        return copies.seen[0].copy(), {"action_mask": copies.masks[0].copy(), "first": int(copies.first[0])}
 
 
 class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc]
@@ -121,4 +123,5 @@ class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc]
             self.copies.begin(int(place), int(self.np_random.integers(self.copies.firsts)))
 
     def _shown(self) -> tuple[Any, Info]:
-        return self.copies.seen.copy(), {"action_mask": self.copies.masks.copy()}
+        copies = self.copies
+        return copies.seen.copy(), {"action_mask": copies.masks.copy(), "first": copies.first.copy()}
