@@ -117,6 +117,7 @@ class Copies:
         stretch = replace(whole, jobs=whole.jobs.iloc[first : first + self.task.jobs])
         what = replace(self.given, workload=stretch)
         made = put_together(stretch, what.machine, what.chosen, seed=0, plain=False, extras=what.extras, other=True)
+        made.view.notes.lasting = 0  # the start policy is shown the queue in parts: no trees are grown of it
         return what, made
 
     def _advance(self, part: slice) -> None:
