@@ -147,5 +147,7 @@ def steps(
     what = given(workload, platform, scheduler, seed=seed, plugins=plugins, timing=timing, timeline=timeline)
     if what.timing.passing:
         raise HarnessError(f"timing={what.timing!r}: expected no pass: starts are decided at any moment")
+    if not what.chosen["hold"].policy.constant:
+        raise HarnessError(f"hold={str(what.chosen['hold'])!r}: expected nobody to be held: steps do not know of holds")
     chosen = replace(what.chosen, choices={**what.chosen.choices, "start": _BY_HAND})
     return Steps(replace(what, chosen=chosen))
