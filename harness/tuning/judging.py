@@ -1,0 +1,139 @@
+"""The judgement: do the tuned parameters beat the default where nothing was tuned, and how sure is that?"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.disk.atomic import replacing
+from harness.errors import HarnessError
+from harness.experiment.pool import Progress
+from harness.experiment.runner import tournament
+from harness.platform.sizing import OF_THE_LOG
+from harness.policy.scheduler import Scheduler
+from harness.present.words import counted, readable, spoken
+from harness.ranking.inference import ALPHA, FEWEST, infer, log_ratios
+from harness.results.measures import Measure
+from harness.tuning.ranges import Search
+from harness.tuning.search import Trial, middle_of
+
+#: Of a front so many are judged, spread over it.
+MOST = 5
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One objective of a tuned scheduler against the default, outside the training data."""
+
+    trial: Trial
+    measure: Measure
+    ratio: float  # to the default, as its values are; the geometric mean over all units
+    interval: tuple[float, float]  # 95 %; not a number where there are too few units
+    better: bool | None  # None: not told apart
+    units: int
+    unit: str  # "workload" or "variation"
+
+    @property
+    def sentence(self) -> str:
+        """Say whether tuned beats default outside the training data."""
+        low, high = self.interval
+        within = f", 95 % interval {readable(low, 3)}–{readable(high, 3)}" if low == low else ""
+        said = f"{readable(self.ratio, 3)} times its {spoken(self.measure.name)}{within}"
+        verdict = {True: "beats the default", False: "is worse than the default", None: "is not told from the default"}
+        few = "" if self.units >= FEWEST else f" (it takes {FEWEST} to tell anything)"
+        return f"Outside the training data tuned {verdict[self.better]}: {said}, over {counted(self.units, self.unit)}{few}."
+
+
+def judge(
+    search: Search,
+    best: Sequence[Trial],
+    folder: Path,
+    *,
+    plugins: tuple[str, ...] = (),
+    workers: int | None = None,
+    watch: Callable[[Progress], None] = lambda progress: None,
+) -> tuple[list[Judgement], int]:
+    """Hold a tournament of the default and the best on held-out weeks and logs; return verdicts, and which time it is."""
+    chosen = [best[k] for k in np.unique(np.linspace(0, len(best) - 1, min(MOST, len(best))).round().astype(int))]
+    field = folder / "judge.toml"
+    with replacing(field) as temporary:
+        temporary.write_text(_field(search, [search.default, *(trial.scheduler for trial in chosen)], plugins))
+    results = tournament(field, folder / "judge", plugins=plugins, workers=workers, watch=watch)
+    frame = results.frame()
+    frame = frame[frame["status"] == "done"]
+    if frame.empty:
+        raise HarnessError(f"{folder / 'judge'}: no run of the judgement was done")
+    frame = frame.assign(
+        whole=[Scheduler(*row) for row in frame[["order", "start", "select", "rate", "sleep"]].to_numpy()]
+    )
+    return [one for trial in chosen for one in _compared(search, frame, trial)], _counted(folder, chosen)
+
+
+def _compared(search: Search, frame: Any, trial: Trial) -> list[Judgement]:
+    tables = [frame[frame["whole"] == _key(one)] for one in (trial.scheduler, search.default)]
+    if tables[0].equals(tables[1]):
+        return []
+    names = [one.name for one in search.objectives]
+    block = ["workload", "variation", "platform", "seed"]
+    tuned, usual = (table.set_index(block)[names].sort_index() for table in tables)
+    common = tuned.index.intersection(usual.index)
+    ratios = log_ratios(tuned.loc[common].to_numpy(float), usual.loc[common].to_numpy(float))
+    workloads = common.get_level_values("workload")
+    unit = "workload" if workloads.nunique() >= FEWEST or frame["variation"].max() == 0 else "variation"
+    if unit == "workload":
+        ratios = np.array([ratios[workloads == name].mean(axis=0) for name in workloads.unique()])
+    told = infer(ratios, 0)
+    found = []
+    for k, measure in enumerate(search.objectives):
+        mean, half = float(told.means[k]), float(told.half[k])
+        interval = (np.exp(mean - half), np.exp(mean + half)) if np.isfinite(half) else (np.nan, np.nan)
+        surely = told.p_values[k] <= ALPHA and len(ratios) >= FEWEST
+        better = (mean < 0) == (measure.better == "less") if surely else None
+        found.append(Judgement(trial, measure, float(np.exp(mean)), interval, better, len(ratios), unit))
+    return found
+
+
+def _key(scheduler: Scheduler) -> Scheduler:
+    """Return a scheduler by the parts that results name, written as they write them."""
+    from harness.policy.registry import plugins as load_plugins
+
+    written = scheduler.choose(load_plugins().policies).names
+    return Scheduler(*(written[part] for part in ("order", "start", "select", "rate", "sleep")))
+
+
+def _counted(folder: Path, chosen: Sequence[Trial]) -> int:
+    """Count how many different choices the held-out data have judged: the first verdict alone is untouched by them."""
+    path = folder / "judged.json"
+    before = json.loads(path.read_text()) if path.is_file() else []
+    now = [str(trial.scheduler) for trial in chosen]
+    if now not in before:
+        before.append(now)
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(before, indent=1))
+    return before.index(now) + 1
+
+
+def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, ...]) -> str:
+    """Write the field of the judgement."""
+    lines = [
+        'about = "The default and what a search found, on weeks and logs that the search has not seen."',
+        "workloads = [",
+    ]
+    for source in search.field.workloads:
+        options = {**source.options, "start": middle_of(source, plugins)}
+        told = ", ".join(f"{key} = {json.dumps(value)}" for key, value in options.items())
+        name = json.dumps(f"{source.name or source.source}, later weeks")
+        lines.append(f"  {{source = {json.dumps(source.source)}, {told}, name = {name}}},")
+    lines += [f"  {json.dumps(name)}," for name in search.held_out]
+    platforms = ", ".join(json.dumps(one) for one in search.field.platforms or (OF_THE_LOG,))
+    lines += ["]", f"platforms = [{platforms}]", f"resamples = {search.field.resamples}"]
+    lines += [f"seeds = {list(search.field.seeds)}", f"instants = {json.dumps(search.field.timing.instants)}"]
+    if search.field.timing.passing:
+        lines.append(f"pass = {json.dumps(search.field.timing.passing)}")
+    for scheduler in dict.fromkeys(schedulers):
+        lines.append("\n[[scheduler]]")
+        lines += [f"{part} = {json.dumps(str(value))}" for part, value in vars(scheduler).items() if value]
+    return "\n".join(lines) + "\n"
