@@ -21,6 +21,7 @@ from harness.cli import (
     run_command,
     theory_command,
     tournament_command,
+    tune_command,
     verify_command,
     warm_up_command,
 )
@@ -55,6 +56,7 @@ app.command("adequacy")(adequacy_command.adequacy)
 app.command("identify")(identify_command.identify)
 app.command("execute")(execute_command.execute)
 app.command("tournament")(tournament_command.tournament)
+app.command("tune")(tune_command.tune)
 app.command("report")(report_command.report)
 app.command("check")(check_command.check)
 app.command("verify")(verify_command.verify)

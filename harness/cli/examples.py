@@ -11,6 +11,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "identify": ("KTH-SP2 --jobs 5000", "KTH-SP2 --order fcfs --order spf --best 5"),
     "execute": ("'lublin(jobs=20)' --slurm slurm.conf", "my.swf --slurm slurm.conf --out executed.csv"),
     "tournament": ("demo", "classic --resample 20 --dry-run"),
+    "tune": ("my-tuning.toml", "my-tuning.toml --objective mean_wait --objective energy"),
     "report": ("tournaments/demo", "tournaments/demo --by mean_wait --out page.html"),
     "check": ("gate.json --field bundled --update", "gate.json --tolerance 5%"),
     "verify": ("schedule.csv --procs 100", "schedule.csv --promise easy --procs 100"),

@@ -10,9 +10,11 @@ import numpy as np
 
 from harness.disk.atomic import replacing
 from harness.errors import HarnessError
+from harness.experiment.field import PARTS
 from harness.experiment.pool import Progress
 from harness.experiment.runner import tournament
 from harness.platform.sizing import OF_THE_LOG
+from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler
 from harness.present.words import counted, readable, spoken
 from harness.ranking.inference import ALPHA, FEWEST, infer, log_ratios
@@ -44,7 +46,8 @@ class Judgement:
         said = f"{readable(self.ratio, 3)} times its {spoken(self.measure.name)}{within}"
         verdict = {True: "beats the default", False: "is worse than the default", None: "is not told from the default"}
         few = "" if self.units >= FEWEST else f" (it takes {FEWEST} to tell anything)"
-        return f"Outside the training data tuned {verdict[self.better]}: {said}, over {counted(self.units, self.unit)}{few}."
+        over = f"over {counted(self.units, self.unit)}{few}"
+        return f"Outside the training data tuned {verdict[self.better]}: {said}, {over}."
 
 
 def judge(
@@ -56,7 +59,7 @@ def judge(
     workers: int | None = None,
     watch: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[list[Judgement], int]:
-    """Hold a tournament of the default and the best on held-out weeks and logs; return verdicts, and which time it is."""
+    """Hold a tournament of the default and the best on held-out weeks and logs; return verdicts, and how often."""
     chosen = [best[k] for k in np.unique(np.linspace(0, len(best) - 1, min(MOST, len(best))).round().astype(int))]
     field = folder / "judge.toml"
     with replacing(field) as temporary:
@@ -66,16 +69,14 @@ def judge(
     frame = frame[frame["status"] == "done"]
     if frame.empty:
         raise HarnessError(f"{folder / 'judge'}: no run of the judgement was done")
-    frame = frame.assign(
-        whole=[Scheduler(*row) for row in frame[["order", "start", "select", "rate", "sleep"]].to_numpy()]
-    )
-    return [one for trial in chosen for one in _compared(search, frame, trial)], _counted(folder, chosen)
+    return [one for trial in chosen for one in _compared(search, frame, trial, plugins)], _counted(folder, chosen)
 
 
-def _compared(search: Search, frame: Any, trial: Trial) -> list[Judgement]:
-    tables = [frame[frame["whole"] == _key(one)] for one in (trial.scheduler, search.default)]
-    if tables[0].equals(tables[1]):
+def _compared(search: Search, frame: Any, trial: Trial, plugins: tuple[str, ...]) -> list[Judgement]:
+    tuned_parts, usual_parts = (_written(one, plugins) for one in (trial.scheduler, search.default))
+    if tuned_parts == usual_parts:
         return []
+    tables = [frame[(frame[list(parts)] == list(parts.values())).all(axis=1)] for parts in (tuned_parts, usual_parts)]
     names = [one.name for one in search.objectives]
     block = ["workload", "variation", "platform", "seed"]
     tuned, usual = (table.set_index(block)[names].sort_index() for table in tables)
@@ -96,12 +97,10 @@ def _compared(search: Search, frame: Any, trial: Trial) -> list[Judgement]:
     return found
 
 
-def _key(scheduler: Scheduler) -> Scheduler:
-    """Return a scheduler by the parts that results name, written as they write them."""
-    from harness.policy.registry import plugins as load_plugins
-
-    written = scheduler.choose(load_plugins().policies).names
-    return Scheduler(*(written[part] for part in ("order", "start", "select", "rate", "sleep")))
+def _written(scheduler: Scheduler, plugins: tuple[str, ...]) -> dict[str, str]:
+    """Return the parts of a scheduler as results write them; the energy policy is for the platform to choose."""
+    names = scheduler.choose(load_plugins(*plugins).policies).names
+    return {part: names[part] for part in PARTS if part in names and part != "energy"}
 
 
 def _counted(folder: Path, chosen: Sequence[Trial]) -> int:
@@ -118,10 +117,8 @@ def _counted(folder: Path, chosen: Sequence[Trial]) -> int:
 
 def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, ...]) -> str:
     """Write the field of the judgement."""
-    lines = [
-        'about = "The default and what a search found, on weeks and logs that the search has not seen."',
-        "workloads = [",
-    ]
+    about = "The default and what a search found, on weeks and logs that the search has not seen."
+    lines = [f"about = {json.dumps(about)}", "workloads = ["]
     for source in search.field.workloads:
         options = {**source.options, "start": middle_of(source, plugins)}
         told = ", ".join(f"{key} = {json.dumps(value)}" for key, value in options.items())

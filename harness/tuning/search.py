@@ -32,7 +32,7 @@ _WEEK = 7 * 86400.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A point that was tried: values by label, and the ratio to the default of each objective, on the training streams."""
+    """A point that was tried: its values, and the ratio to the default of each objective, on the training streams."""
 
     scheduler: Scheduler
     values: Mapping[str, float]
@@ -48,7 +48,7 @@ class Found:
 
 
 def middle_of(source: Source, plugins: tuple[str, ...]) -> float:
-    """Return where a log is parted [s after its first submit]: training before, judging after; between weeks if it can."""
+    """Return where a log is parted [s after its first submit]: it trains before and judges after."""
     if {"start", "stop", "jobs"} & set(source.options):
         raise HarnessError(
             f"{source.source}: start, stop or jobs given: expected the whole log, whose first half trains and whose "

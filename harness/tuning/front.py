@@ -1,0 +1,24 @@
+"""The front of a search for several objectives, as a picture."""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from harness.results.charts.figures import for_a_notebook
+from harness.results.charts.trade_off import trade_off
+from harness.tuning.ranges import Search
+from harness.tuning.search import Found
+
+
+def front(search: Search, found: Found) -> Any:
+    """Draw every trial by its first two objectives, as ratios to the default; those that none beats are joined."""
+    rows = {str(place): trial for place, trial in enumerate(found.trials, 1)}
+    measures = [replace(one, unit="ratio to the default", better="less") for one in search.objectives[:2]]
+    names = [one.name for one in measures]
+    frame = pd.DataFrame([trial.ratios[:2] for trial in rows.values()], columns=names)
+    frame["scheduler"] = [", ".join(f"{label} {v:g}" for label, v in t.values.items()) for t in rows.values()]
+    frame = frame.drop_duplicates("scheduler")
+    return for_a_notebook(
+        trade_off(frame, list(frame["scheduler"]), measures[0], measures[1], "the training streams", places="trials")
+    )
