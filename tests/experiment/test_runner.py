@@ -40,7 +40,7 @@ def test_the_frame_has_what_was_promised(write: Write, tmp_path: Path) -> None:
     frame = results.frame()
     assert list(frame) == [
         *SHARED,
-        *("energy_policy", "predict", "status", "error", "jobs", "seconds"),
+        *("energy_policy", "predict", "hold", "status", "error", "jobs", "seconds"),
         *(name for name in MEASURES if name != "jobs"),
         *("schedule_digest", "identity"),
     ]
