@@ -1,13 +1,16 @@
 """Makes the tables of kth-calendar.md: the calendar of KTH-SP2, fitted on one half of its log, judged on the other.
 
-The breakdown of `harness adequacy KTH-SP2` shows when the site lets jobs begin. `windows_hold.py` holds jobs by such a
-table. What it has to be told is when the windows begin, which the log's starts show, and by how much a job may outlast
-them, which is fitted: the best on average over four parts of the first half.
+The breakdown of `harness adequacy KTH-SP2` shows when the site lets jobs begin: working days from 8 h to 17 h, nights,
+and the weekend, and what begins in one ends in it. That is data for the hold `calendar`. By how much nights and
+weekends may be outlasted is fitted: the best on average over four parts of the first half. `kth-first-half.toml` came
+of it.
 """
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +19,6 @@ import typer
 
 import harness
 from harness.cli import main
-from harness.disk.bundled import folder
 from harness.present.tables import known_format, render
 
 #: The field that the calendar is held against: 15 orders with five start policies.
@@ -26,15 +28,12 @@ ORDERS = (
 )
 STARTS = ("none", "greedy", "easy", "conservative", "easy(backfill_order=spf)")
 
-#: When the windows of the week begin and which requests begin in them [h]: working days from 8 h to 17 h, nights, the
-#: weekend from Friday 17 h to Monday 8 h.
+#: When the windows of the week begin [h from Monday 0 h on], by a clock that is an hour ahead of UTC all year.
 BEGINS = tuple(24.0 * day + hour for day in range(5) for hour in (8.0, 17.0))
-LONGEST = (4.0, 15.0) * 4 + (4.0, 63.0)
-#: The machine's clock was an hour ahead of UTC all year.
 AHEAD = 3600.0
 
 #: By how much nights and weekends may be outlasted [h].
-NIGHTS, WEEKENDS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0), (0.0, 6.0, 12.0, 24.0)
+NIGHTS, WEEKENDS = (0, 1, 2, 3, 4, 6), (0, 4, 8, 12)
 PARTS = 4
 #: Until then the rule was kept, as `--months` shows.
 KEPT = "1997-06-01"
@@ -42,12 +41,29 @@ KEPT = "1997-06-01"
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
-def calendar(night: float, weekend: float) -> str:
-    """Return the hold in which nights may be outlasted by `night` hours, and weekends by `weekend`."""
-    late = (0.0, night) * 4 + (0.0, weekend)
-    lists = ", ".join(f"{name}={[*map(float, of)]}" for name, of in
-                      (("begins", BEGINS), ("longest", LONGEST), ("late", late)))  # fmt: skip
-    return f"windows({lists}, ahead={AHEAD})"
+def calendar(night: int, weekend: int) -> str:
+    """Return the calendar in which nights may be outlasted by `night` hours, and weekends by `weekend`.
+
+    Jobs of up to 15 h outlast a weekend by 4 h at most: with more they could begin on Monday by day.
+    """
+    evening = f"{8 + night:02}:00"
+    kinds = {
+        "at_most = 4": (True, min(weekend, 4)),
+        "longer = 4\nat_most = 15": (False, min(weekend, 4)),
+        "longer = 15\nat_most = 63": (None, weekend),
+    }
+    windows = []
+    for kind, (days, late) in kinds.items():
+        if days:
+            windows.append((kind, "Mon-Fri", "08:00", "17:00"))
+        if days is not None:
+            windows.append((kind, "Mon-Thu", "17:00", evening))
+        windows.append((kind, "Fri", "17:00", f"Mon {8 + late:02}:00"))
+    about = f"KTH-SP2 by the first half of its log; nights may be outlasted by {night} h, weekends by {weekend} h."
+    told = [f'about = "{about}"\nutc = 1    # by clocks that know no summer time\n']
+    for kind, on, begin, end in windows:
+        told.append(f'[[begin]]\n{kind}\ndays = "{on}"\nfrom = "{begin}"\nto = "{end}"\nwithin = true\n')
+    return "\n".join(told)
 
 
 def halves(log: harness.Log) -> tuple[list[harness.Workload], dict[str, harness.Workload]]:
@@ -63,17 +79,25 @@ def halves(log: harness.Log) -> tuple[list[harness.Workload], dict[str, harness.
     }
 
 
-def replayed(jobs: harness.Workload, order: str, start: str, hold: str = "none") -> harness.Adequacy:
+def replayed(jobs: harness.Workload, order: str, start: str, table: str = "") -> harness.Adequacy:
     """Replay one part, and say how far it is from its log."""
-    plugins = [str(folder("reports") / "windows_hold.py")]
-    scheduler = harness.Scheduler(order=order, start=start, energy="none", hold=hold)
-    return harness.adequacy(harness.simulate(jobs, None, scheduler, plugins=plugins))
+    return harness.adequacy(simulated(jobs, order, start, table))
 
 
-def fitted(parts: list[harness.Workload]) -> tuple[float, float, str, float]:
+def simulated(jobs: harness.Workload, order: str, start: str, table: str = "") -> harness.Schedule:
+    """Simulate jobs, held by a calendar if a `table` is given."""
+    with TemporaryDirectory() as here:
+        path = Path(here) / "calendar.toml"
+        path.write_text(table, encoding="utf-8")
+        hold = f"calendar('{path}')" if table else "none"
+        scheduler = harness.Scheduler(order=order, start=start, energy="none", hold=hold)
+        return harness.simulate(jobs, None, scheduler)
+
+
+def fitted(parts: list[harness.Workload]) -> tuple[int, int, str, float]:
     """Return hours of grace for nights and weekends, a start policy, and their mean skill over the parts."""
 
-    def judged(choice: tuple[float, float, str]) -> float:
+    def judged(choice: tuple[int, int, str]) -> float:
         night, weekend, start = choice
         return float(np.mean([replayed(part, "fcfs", start, calendar(night, weekend)).scale.skill for part in parts]))
 
@@ -97,19 +121,19 @@ def crossing(jobs: harness.Workload) -> pd.DataFrame:
     return pd.DataFrame({"jobs": 1, "over": over}).groupby(months).agg({"jobs": "size", "over": "mean"})
 
 
-def rows(judged: dict[str, harness.Workload], night: float, weekend: float, start: str) -> Iterator[tuple[Any, ...]]:
+def rows(judged: dict[str, harness.Workload], night: int, weekend: int, start: str) -> Iterator[tuple[Any, ...]]:
     """Yield half, scheduler, P, skill, median and rank correlation of the waits."""
     for half, jobs in judged.items():
         best = harness.identify(jobs, orders=ORDERS, starts=STARTS, states=0)[0]
-        for told, order, begin, hold in (
-            ("", "fcfs", "easy", "none"),
-            (", best of the 75", best.order, best.start, "none"),
-            ("", "fcfs", "greedy", "none"),
+        for told, order, begin, table in (
+            ("", "fcfs", "easy", ""),
+            (", best of the 75", best.order, best.start, ""),
+            ("", "fcfs", "greedy", ""),
             (" + calendar", "fcfs", "easy", calendar(night, weekend)),
             (" + calendar", "fcfs", "greedy", calendar(night, weekend)),
         ):
-            found = replayed(jobs, order, begin, hold)
-            chosen = ", fitted" * (hold != "none" and begin == start)
+            found = replayed(jobs, order, begin, table)
+            chosen = ", fitted" * (table != "" and begin == start)
             scale = found.scale
             yield half, f"{order} + {begin}{told}{chosen}", found.P, scale.skill, found.median, scale.rank_correlation
 
@@ -136,9 +160,10 @@ def kth_calendar(
     typer.echo(render(headers, shown, format, units=("", "", "s", "", "s", "")))
     if format in ("table", "markdown"):
         typer.echo(
-            f"\nfitted: nights may be outlasted by {night:g} h, weekends by {weekend:g} h, fcfs + {start}; "
-            f"mean skill over {PARTS} parts of the first half {skill:.3f}\n{calendar(night, weekend)}"
+            f"\nfitted: nights may be outlasted by {night} h, weekends by {weekend} h, fcfs + {start}; "
+            f"mean skill over {PARTS} parts of the first half {skill:.3f}"
         )
+        typer.echo(f"\n{calendar(night, weekend)}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,9 @@
-"""The hold by windows of the week beside a slow twin, what it does to a run, and the page of KTH's calendar."""
+"""KTH's calendar: its table, who breaks its rule, and the page."""
 
-from types import SimpleNamespace
-from typing import Any
+import tomllib
 
-import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import harness
 from harness.cli.study_command import load
@@ -14,60 +11,45 @@ from harness.disk.bundled import folder
 from harness.present.tables import readable
 
 study = load("kth_calendar")
-windows = load("windows_hold").windows
-PLUGIN = str(folder("reports") / "windows_hold.py")
 PAGE = (folder("reports") / "kth-calendar.md").read_text(encoding="utf-8")
 
-HOUR = 3600.0
+
+@pytest.mark.parametrize(("night", "weekend"), [(0, 0), (1, 12), (6, 8)])
+def test_the_calendar_is_a_table_that_the_hold_takes(night: int, weekend: int) -> None:
+    """Each window ends when working days begin, or so much later."""
+    windows = tomllib.loads(study.calendar(night, weekend))["begin"]
+    assert all(one["within"] for one in windows)
+    assert {one["to"] for one in windows if one["days"] == "Mon-Thu"} == {f"{8 + night:02}:00"}
+    ends = [one["to"] for one in windows if one["days"] == "Fri"]
+    short, long = (f"Mon {8 + late:02}:00" for late in (min(weekend, 4), weekend))
+    assert ends == [short, short, long]
 
 
-@st.composite
-def weeks(draw: Any) -> dict[str, list[float]]:
-    begins = sorted(draw(st.sets(st.integers(0, 167), min_size=1, max_size=6)))
-    hours = st.lists(st.integers(0, 80).map(float), min_size=len(begins), max_size=len(begins))
-    return {"begins": [*map(float, begins)], "longest": draw(hours), "late": draw(hours)}
-
-
-def twin(now: float, request: float, begins: list[float], longest: list[float], late: list[float]) -> float:
-    """The first of now and the next beginnings at which the job may begin [h from Monday on]; now if it never may."""
-
-    def may(time: float) -> bool:
-        hour = time % 168
-        inside = [k for k, begin in enumerate(begins) if begin <= hour]
-        window = inside[-1] if inside else len(begins) - 1
-        end = min(begin + 168 * week for week in range(3) for begin in begins if begin + 168 * week > hour)
-        return request <= longest[window] and request <= end - hour + late[window]
-
-    week = 168 * (now // 168)
-    later = sorted(week + begin + 168 * k for k in range(2) for begin in begins if week + begin + 168 * k > now)
-    return next((time for time in [now, *later] if may(time)), now)
-
-
-@given(weeks(), st.integers(0, 1000), st.integers(1, 100), st.sampled_from([0.0, 3600.0, -7200.0]))
-def test_a_job_is_held_until_the_first_window_that_takes_it(
-    week: dict[str, list[float]], now: int, request: int, ahead: float
-) -> None:
-    """Time 0 is a Monday, 0 h, where the log does not say; else so much later that the clock ahead shows it."""
-    jobs = [SimpleNamespace(requested=request * HOUR)]
-    expected = twin(float(now), float(request), **week) * HOUR
-    undated = SimpleNamespace(clock=SimpleNamespace(now=now * HOUR, epoch=np.nan), jobs=jobs)
-    assert windows(undated, 0, **week, ahead=ahead) == pytest.approx(expected)
-    monday = 4 * 24 * HOUR - ahead  # 1970 began with a Thursday
-    dated = SimpleNamespace(clock=SimpleNamespace(now=now * HOUR, epoch=monday), jobs=jobs)
-    assert windows(dated, 0, **week, ahead=ahead) == pytest.approx(expected)
-
-
-def test_in_a_run_nobody_begins_outside() -> None:
+def test_in_a_run_nobody_runs_into_the_next_window() -> None:
+    """Time 0 of a log without a date is a Monday, 0 h."""
     jobs = harness.prepare(harness.lublin(jobs=300, procs=64, load=0.6), filter="estimate <= 54000")
-    hold = study.calendar(0.0, 0.0)
-    scheduler = harness.Scheduler(start="easy", energy="none", hold=hold)
-    frame = harness.simulate(jobs, None, scheduler, plugins=[PLUGIN]).frame
-    hours, request = frame["start"] / HOUR, frame["estimate"] / HOUR
-    late = [0.0] * len(study.BEGINS)
-    for start, hour, asked in zip(frame["start"], hours, request, strict=True):
-        assert twin(hour, asked, [*study.BEGINS], [*study.LONGEST], late) * HOUR == pytest.approx(start), (hour, asked)
-    free = harness.simulate(jobs, None, harness.Scheduler(start="easy", energy="none")).frame
-    assert (frame["start"] != free["start"]).any()
+    schedule = study.simulated(jobs, "fcfs", "easy", study.calendar(0, 0))
+    frame = schedule.frame
+    hour = frame["start"] / 3600 % 168
+    begins = [*study.BEGINS, study.BEGINS[0] + 168]
+    left = [min(begin for begin in begins if begin > at) - at for at in hour]
+    assert (frame["estimate"] / 3600 <= pd.Series(left) + 1e-9).all()
+    assert (frame["start"] != study.simulated(jobs, "fcfs", "easy").frame["start"]).any()
+
+
+def test_who_breaks_the_rule_by_hand() -> None:
+    """Monday, September 6, 1993; the machine's clock shows an hour more than UTC."""
+    start = 747_273_600 - 3600 + 9 * 3600.0  # 9 h there
+    frame = pd.DataFrame({"submit": [0.0, 0.0, 7.5 * 3600, 4 * 86400 + 9 * 3600.0], "run": 60, "procs": 1, "wait": 0})
+    frame["estimate"] = [
+        7 * 3600,
+        9 * 3600,
+        3600,
+        60 * 3600,
+    ]  # to 16 h, to 18 h, over 17 h, from Friday 18 h to Monday 6 h
+    log = harness.log_from_frame(frame, procs=4, header=(f"; UnixStartTime: {start:.0f}",))
+    found = study.crossing(harness.prepare(log))
+    assert found.reset_index().to_numpy().tolist() == [["1993-09", 4, 0.5]]
 
 
 def published(number: int) -> list[list[str]]:
@@ -94,7 +76,8 @@ def test_when_the_rule_was_kept_is_what_we_publish() -> None:
 def test_what_was_fitted_on_one_half_is_judged_on_the_other() -> None:
     parts, judged = study.halves(harness.read_workload("KTH-SP2"))
     night, weekend, start, skill = study.fitted(parts)
-    assert study.calendar(night, weekend) in " ".join(PAGE.split())
+    written = folder("reports") / "kth-first-half.toml"
+    assert written.read_text(encoding="utf-8") == study.calendar(night, weekend)
     assert f"mean skill of {skill:.3f} over its four parts" in " ".join(PAGE.split())
     found = list(study.rows(judged, night, weekend, start))
     told = [[half, who, readable(P), readable(round(of, 3)), readable(median), readable(round(rank, 3))]
@@ -105,6 +88,6 @@ def test_what_was_fitted_on_one_half_is_judged_on_the_other() -> None:
 @pytest.mark.data
 def test_the_whole_log() -> None:
     jobs = harness.prepare(harness.read_workload("KTH-SP2"))
-    found = study.replayed(jobs, "fcfs", "greedy", study.calendar(2.0, 12.0))
+    found = study.replayed(jobs, "fcfs", "greedy", study.calendar(1, 12))
     told = f"P is {found.P:,.0f} s, the skill {found.scale.skill:.3f}, and the median error {found.median:,.0f} s"
     assert told in " ".join(PAGE.split())
