@@ -265,6 +265,29 @@ def test_nobody_writes_into_what_is_counted(field, compiled):
         simulate(workload([(0, 1, 1, 1)]), processors(1), choose(order=cheat))
 
 
+@harness.jit
+def after_others(job, user, users, group, everybody):
+    """As long as the user has jobs running, and one more; what is counted is a predictor's under the plural."""
+    user.asked += 1.0
+    return 1.0 + users[job.user].running + 10.0 * group.running + 100.0 * everybody.queued
+
+
+def predicted(job, user, clock, users, group, everybody, per_user):
+    """As above."""
+    return after_others(job, user, users, group, everybody)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+def test_a_predictor_s_user_is_its_own_and_the_others_are_counted(compiled):
+    rows = [(0, 1, 9, 500), (1, 1, 9, 500), (2, 1, 9, 500), (2, 1, 9, 500)]
+    made = workload([(*row, {"user": k % 2, "group": 0}) for k, row in enumerate(rows)])
+    kept = harness.per_user(("asked",))
+    policy = harness.Predict("watching", predicted, memory=kept, compiled=compiled)
+    found = simulate(made, processors(2), choose(predict=policy)).jobs
+    # The first finds nobody; the second one of its group running; the others two, one of them their user's.
+    assert list(found["predicted"]) == [1, 11, 22, 22]
+
+
 def test_nothing_is_counted_where_nobody_asks():
     outcome = simulate(workload([(0, 1, 1, 1)]), processors(1), choose())
     assert outcome.notes.shared == 0

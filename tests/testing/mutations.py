@@ -41,15 +41,15 @@ FAULTS = (
     Fault(
         "none looks behind the first that does not fit",
         STARTS,
-        "            return job\n",
-        "            pass\n",
+        "harness.start(state, job)):\n            return job\n",
+        "harness.start(state, job)):\n            pass\n",
         "none",
     ),
     Fault(
         "greedy wants a processor left over",
         STARTS,
-        "        if harness.fits(state, job):\n            harness.start(state, job)\n\n\ndef easy",
-        "        if state.jobs[job].procs < state.clock.free:\n            harness.start(state, job)\n\n\ndef easy",
+        "        if harness.fits(state, job):\n            harness.start(state, job)\n\n\ndef greedy_m",
+        "        if state.jobs[job].procs < state.clock.free:\n            harness.start(state, job)\n\n\ndef greedy_m",
         "greedy",
     ),
     Fault(
