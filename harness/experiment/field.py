@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.experiment.source_text import SourceText
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Chosen, Scheduler, choose_all, second_order
-from harness.policy.spec import Choice, choose, parse, summands, written
+from harness.policy.spec import Choice, choose, first_table, parse, summands, written
 from harness.policy.table import Table
 from harness.policy.timing import Timing
 from harness.workload.signals import Signal
@@ -115,8 +115,7 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
     """
     if len(parts := summands(spec)) > 1:
         return [" + ".join(point) for point in itertools.product(*(expand(part, known) for part in parts))]
-    policy = known.get(spec.partition("(")[0].strip())
-    name, values = parse(spec, next(iter(policy.readers), "") if policy else "")
+    name, values = parse(spec, first_table(spec, known))
     lists = {parameter: _swept(value, known.get(name), parameter) for parameter, value in values.items()}
     if empty := [parameter for parameter, choices in lists.items() if not choices]:
         raise HarnessError(f"{spec!r}: nothing to choose from for {empty[0]!r}: expected at least one value")

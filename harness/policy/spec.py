@@ -140,9 +140,14 @@ def joined(choices: Sequence[Choice]) -> Choice:
     return replace(first, inner=joined(others)) if others else first
 
 
-def _choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
+def first_table(spec: str, known: Mapping[str, Policy]) -> str:
+    """Return the parameter whose file may be given without its name, as in `calendar(kth-sp2)`; "" if there is none."""
     policy = known.get(spec.partition("(")[0].strip())
-    name, given = parse(spec, next(iter(policy.readers), "") if policy else "")
+    return next(iter(policy.readers), "") if policy else ""
+
+
+def _choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
+    name, given = parse(spec, first_table(spec, known))
     if name not in known:
         what = KINDS[hook].__name__.lower()
         raise HarnessError(f"there is no {what} policy {name!r}; {did_you_mean(name, known)}")

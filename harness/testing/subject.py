@@ -23,7 +23,7 @@ from harness.policy import scheduler
 from harness.policy.kinds import Policy, Rate, Sleep, Start
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler, choose_all, wrapping
-from harness.policy.spec import Choice, choose, parse
+from harness.policy.spec import Choice, choose, first_table, parse
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
 
@@ -134,8 +134,9 @@ def find(policy: Policy | str, hook: str | None = None, plugins: Iterable[str | 
     paths = tuple(str(path) for path in ((plugins,) if isinstance(plugins, str | Path) else plugins))
     if isinstance(policy, Policy):
         return _ready(Subject(policy, plugins=paths or _file_of(policy)))
-    name, given = parse(policy)
     known = load_plugins(*paths).policies
+    everybody = {name: one for offered in known.values() for name, one in offered.items()}
+    name, given = parse(policy, first_table(policy, everybody))
     if hook is not None and hook not in known:
         raise HarnessError(f"there is no hook {hook!r}; {did_you_mean(hook, known)}")
     homes = [h for h in known if name in known[h] and hook in (None, h)]

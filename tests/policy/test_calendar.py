@@ -12,6 +12,7 @@ from strategies import workload
 import harness
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
+from harness.experiment.field import expand
 from harness.platform.machine import plain
 from harness.policy.calendar_table import DAYS
 from harness.policy.scheduler import Scheduler
@@ -171,6 +172,19 @@ def test_what_is_no_calendar_is_refused(tmp_path, text, sentence):
 def test_a_calendar_that_is_not_there_is_refused_with_one_that_is_meant():
     with pytest.raises(HarnessError, match="did you mean 'kth-sp2'"):
         Scheduler(hold="calendar(kth-sp3)").choose(bundled())
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("calendar(kth-sp2)", "calendar(table='kth-sp2')"),
+        ("calendar('kth-sp2') + begin", "calendar(table='kth-sp2') + begin"),
+        ("calendar(table=kth-sp2)", "calendar(table='kth-sp2')"),
+    ],
+)
+def test_the_file_may_stand_without_a_name(written, read):
+    assert str(Scheduler(hold=written).choose(bundled())["hold"]) == read
+    assert expand(written, bundled()["hold_jobs"]) == [read.replace("'kth-sp2'", "kth-sp2")]
 
 
 @pytest.mark.data

@@ -41,7 +41,7 @@ def waits_for_starts_and_does_not_say_so(state, job):
     return harness.INFINITY if len(harness.running(state)) == 0 and job % 2 else state.clock.now
 
 
-@broken(Hold, "runs", "called harness.start", compiled=False)
+@broken(Hold, "runs", "calls harness.start, which only policies of start_jobs may call", compiled=False)
 def starts_what_it_holds(state, job):
     return harness.start(state, job)
 
@@ -52,6 +52,6 @@ def marks_who_is_held(state, job):
     return state.clock.now
 
 
-@broken(Hold, "foresight", "if what nobody can know at", timed=True)
+@broken(Hold, "runs", "used an index that state.jobs does not have")
 def knows_who_will_come(state, job):
-    return state.jobs[len(state.jobs) - 1].submit
+    return state.jobs[job + 1].submit
