@@ -28,7 +28,7 @@ def calls(monkeypatch):
     found, original = [], spec.choose
 
     def choose(text, hook, known):
-        found.append(text)
+        found.append((hook, text))
         return original(text, hook, known)
 
     for name, module in list(sys.modules.items()):
