@@ -43,6 +43,7 @@ def identify(
     goes by that, and may be: none of these. `--launch` and `--completion` are the overheads that the machine may have.
     """
     given.refuse_unknown_waits()
+    states = states if given.hold == "none" else 0  # a state is put together at another time, and holds go by the clock
     with compiling_said(), warnings_said():
         from harness.experiment.identification import identify as ranked
         from harness.experiment.identity_verdict import claimed, identity_verdict
@@ -84,7 +85,7 @@ def identify(
     about = f"{prepared.name}: {len(prepared):,} jobs under {len(found)} combinations, the nearest to the log first"
     told = [_ranking(found[:best], about, given.format)]
     if given.format == "table":
-        told = [*preparation(prepared), "", *told, "", *_sentences(found, verdict, claim)]
+        told = [*preparation(prepared), "", *told, "", *_sentences(found, verdict, claim, given.hold != "none")]
     say(*told, sep="\n")
 
 
@@ -119,7 +120,7 @@ def _row(place: int, one: "Likeness") -> tuple[Any, ...]:
     return place, interval, tied, one.order, one.start, *figures
 
 
-def _sentences(found: "list[Likeness]", verdict: "Verdict | None", claim: str) -> list[str]:
+def _sentences(found: "list[Likeness]", verdict: "Verdict | None", claim: str, held: bool) -> list[str]:
     """Say who wrote the log, as far as can be told."""
     tied = sum(one.tied for one in found)
     told = [
@@ -130,6 +131,8 @@ def _sentences(found: "list[Likeness]", verdict: "Verdict | None", claim: str) -
         told.append("It is no nearer to the log than one wait for all jobs would be.")
     if verdict:
         told.append(f"By single decisions: {verdict}")
+    elif held:
+        told.append("Single decisions are not asked of schedulers that hold jobs back: these go by the hour.")
     if claim:
         place = next((k for k, one in enumerate(found, 1) if (one.order, one.start) == ("fcfs", "easy")), None)
         about = f"; fcfs + easy has rank {place}" if place and "easy" in claim.lower() else ""

@@ -200,3 +200,13 @@ def test_a_replay_against_executions(harness_says: Call, executed: tuple[Path, l
     mixed = harness_says("adequacy", planned, "--against", "log", "--against", ran[0])
     assert mixed.status == 2
     assert "expected one of them, or files only" in mixed.err
+
+
+def test_schedulers_that_hold_jobs_are_not_asked_for_single_decisions(harness_says: Call, replayed: Path) -> None:
+    """Their answers go by the hour, and states of the log are put together at other hours."""
+    options = ("--order", "fcfs", "--order", "spf", "--start", "easy", "--hold", "limits(user_jobs=50)")
+    answer = harness_says("identify", replayed, *options)
+    assert (answer.status, answer.err) == (0, "")
+    assert "Single decisions are not asked of schedulers that hold jobs back" in answer.out
+    assert "By single decisions" not in answer.out
+    assert json.loads(harness_says("identify", replayed, *options, "--format", "json").out)["verdict"] is None
