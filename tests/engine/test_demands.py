@@ -66,23 +66,24 @@ NODES = st.lists(
 )
 
 
-def seldom(*values):
-    return st.sampled_from((-1, -1, -1, *values))
+#: What a job may ask for.
+VALUES = {
+    "nodes": (1, 2),
+    "exclusive": (1,),
+    "node_memory": (1.0, 3.0),
+    "features": (1, 2, 3),
+    "any_feature": (1, 3),
+    "needs_gpu": (1, 2),
+    "needs_licence": (1, 2),
+}
 
 
 @st.composite
 def asking(draw, procs, most=10):
-    """Rows of jobs that ask for a few things each."""
+    """Rows of jobs that ask for few kinds of things, but often, so that these bind."""
+    kinds = draw(st.sets(st.sampled_from(sorted(VALUES)), min_size=1, max_size=3))
     asked = st.fixed_dictionaries(
-        {
-            "nodes": seldom(1, 2),
-            "exclusive": seldom(1),
-            "node_memory": seldom(1.0, 3.0),
-            "features": seldom(1, 2, 3),
-            "any_feature": seldom(1, 3),
-            "needs_gpu": seldom(1, 2),
-            "needs_licence": seldom(1, 2),
-        }
+        {name: st.sampled_from((-1, *VALUES[name])) if name in kinds else st.just(-1) for name in VALUES}
     )
     some = draw(rows(procs, most=most, memory=draw(st.booleans()), partitions=2, cancellations=True))
     return [(*row[:4], row[4] | draw(asked)) for row in some]
