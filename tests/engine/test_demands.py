@@ -264,3 +264,9 @@ def test_the_log_of_a_schedule_asks_for_the_same():
     first = harness.simulate(made(jobs), platform)
     again = harness.simulate(harness.prepare(simulated_log(first)), platform)
     assert first.frame["start"].tolist() == again.frame["start"].tolist() == [0, 0, 9]
+
+
+def test_nobody_is_promised_cores_beside_who_is_promised_the_node_alone():
+    """The second job has the node to itself from 10 to 20, though it needs one core: the third is promised 20."""
+    jobs = [(0, 4, 10, 10), (1, 1, 10, 10, {"exclusive": 1}), (2, 3, 5, 5), (3, 4, 5, 5)]
+    assert starts(jobs, [FEW], start="conservative") == [0, 10, 20, 25]
