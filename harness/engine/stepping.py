@@ -18,7 +18,7 @@ from harness.engine import doors  # noqa: F401 - every verb has its place in the
 from harness.engine.bundles import INDICES, entered
 from harness.engine.faults import STARTING
 from harness.engine.features import described
-from harness.engine.loop import advance, ask_start, close, follow_up, set_pace_and_order
+from harness.engine.loop import advance, arrive, ask_start, close, follow_up, set_pace_and_order
 from harness.engine.marks import inner, once, publish
 from harness.engine.power import draw
 from harness.engine.queue import drop_started
@@ -63,6 +63,9 @@ def run_in_steps(state: Any, changes: int, budget: int) -> int:
             clock.corrected = 0
             notes.passed = 0
         followed = happens(state, changes)
+        arrived = clock.arrived
+        arrive(state, notes.most)
+        clock.arrived += arrived
         clock.instants += 1
         if followed:
             set_pace_and_order(state, changes)
