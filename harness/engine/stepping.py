@@ -18,7 +18,7 @@ from harness.engine import doors  # noqa: F401 - every verb has its place in the
 from harness.engine.bundles import INDICES, entered
 from harness.engine.faults import STARTING
 from harness.engine.features import described
-from harness.engine.loop import advance, arrive, ask_start, close, follow_up, set_pace_and_order
+from harness.engine.loop import advance, ask_start, close, follow_up, set_pace_and_order
 from harness.engine.marks import inner, once, publish
 from harness.engine.power import draw
 from harness.engine.queue import drop_started
@@ -26,6 +26,7 @@ from harness.engine.readings import happens, next_event
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service
 from harness.engine.state import WAITING
+from harness.engine.submissions import arrive
 
 #: How the loop returns: the run is over, it has to be called again, or a decision is due.
 OVER, AGAIN, DUE = range(3)
