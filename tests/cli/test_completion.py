@@ -14,7 +14,7 @@ from harness.policy.registry import plugins
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("run --order f", ["f1", "f2", "f3", "f4", "fcfs"]),
+        ("run --order f", ["f1", "f2", "f3", "f4", "fairshare", "fcfs"]),
         ("run -s ea", ["easy"]),
         ("run --platform peas", ["peas-table2"]),
         ("run lub", ["lublin"]),

@@ -35,7 +35,9 @@ def test_the_table_names_the_predictor_and_when_starts_are_decided(harness_says:
         "run", log, "--predict", "recent(n=1)", "--instants", "each", "--pass", "backfill=60, depth=9"
     )
     assert answer.status == 0
-    assert "predict recent(n=1), seed 0, a decision after each event, pass backfill=60, depth=9\n" in answer.out
+    assert (
+        "predict recent(n=1), hold none, seed 0, a decision after each event, pass backfill=60, depth=9\n" in answer.out
+    )
 
 
 @pytest.mark.parametrize("given", ["1e-9", "backfill=60, depth=1e30", "backfill=60, depth=1.5"])

@@ -302,7 +302,12 @@ def test_only_start_policies_write_what_they_reserved(run, hook, plain):
         job.reserved = 5.0
         return 1.0
 
+    def hold(state, job):
+        state.jobs[job].reserved = 5.0
+        return 0.0
+
     functions = {"order_queue": order, "account_energy": watts, "select_resources": select, "predict_runtime": predict}
+    functions |= {"hold_jobs": hold}
     policy = KINDS[hook]("writer", functions.get(hook, rate))
     part = next(part for part, of in Scheduler.HOOKS.items() if of == hook)
     with pytest.raises(PolicyError, match=r"'writer' .* changed '(reserved|watts)' of a record"):

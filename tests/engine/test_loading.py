@@ -1,5 +1,6 @@
 """What loading refuses: hooks, names, files, functions and specifications that make no sense."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -31,8 +32,8 @@ def test_a_name_that_is_taken_is_refused_naming_both_origins(hook):
     message = str(caught.value)
     assert repr(name) in message
     assert "'stranger'" in message
-    assert f"{hook}.py" in message
-    assert "already taken" in message
+    assert "already taken by" in message
+    assert re.search(r"plugins/\w+\.py: expected another name", message)
 
 
 def test_a_hook_that_returns_something_else_is_refused():
