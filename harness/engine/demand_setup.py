@@ -108,7 +108,7 @@ def _ask_for_features(asked: _Asked, platform: Platform, wants: Array, offers: A
         return
     offers["features"] = np.array([sum(bits[name] for name in set(t.features)) for t in platform.types])[nodes]
     names = asked.names("Feature")
-    for column, field in (("features", "features"), ("any_feature", "any")):
+    for column, field in (("features", "features"), ("any_feature", "either")):
         masks, which = np.unique(asked.column(column).astype(np.int64), return_inverse=True)
         found = np.zeros(len(masks), np.int64)
         for number, name in names.items():
@@ -182,8 +182,8 @@ def _rooms(want: Any, memory: float, offers: Array, machine: Array, kinds: int) 
     if memory > 0:
         room = np.minimum(room, np.floor(left / memory))
     fitting = (left >= 0) & ((offers["features"] & want["features"]) == want["features"])
-    if want["any"]:
-        fitting &= (offers["features"] & want["any"]) != 0
+    if want["either"]:
+        fitting &= (offers["features"] & want["either"]) != 0
     if want["partition"]:
         fitting &= (offers["partitions"] & want["partition"]) != 0
     for kind in range(kinds):

@@ -14,7 +14,7 @@ WANT = np.dtype(
         ("portion", "i8"),  # cores it takes of each of its nodes, fewer of the last; 0 any number
         ("alone", "i8"),  # 1 if it shares its nodes with nobody
         ("features", "i8"),  # bits of those that its nodes must have …
-        ("any", "i8"),  # … and of those of which they must have one; 0 none
+        ("either", "i8"),  # … and of those of which they must have one; 0 none
         ("partition", "i8"),  # bit of its own; 0 anywhere
         ("admitted", "i8"),  # bits of the windows that it may use
         ("memory", "f8"),  # on each of its nodes, besides that of its processors [KB]

@@ -22,7 +22,7 @@ def suits_demand(state: Any, job: int, node: int) -> bool:
     offer = state.offers[node]
     return bool(
         (want.features & offer.features) == want.features
-        and (want.any == 0 or (want.any & offer.features) != 0)
+        and (want.either == 0 or (want.either & offer.features) != 0)
         and (want.partition == 0 or (want.partition & offer.partitions) != 0)
     )
 

@@ -6,4 +6,4 @@ import numpy as np
 HELD_JOB = np.dtype([("job", "i8"), ("until", "f8")], align=True)
 
 #: One of the holds in use: where its kernel lies, where its numbers begin and end, and what may change its answers.
-HOLD = np.dtype([("kernel", "i8"), ("begin", "i8"), ("end", "i8"), ("flags", "i8")], align=True)
+HOLD = np.dtype([("kernel", "i8"), ("begin", "i8"), ("end", "i8"), ("because", "i8")], align=True)

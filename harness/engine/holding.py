@@ -159,7 +159,7 @@ def take_in(view: Any, holds: list[Choice], kernels: list[Any], own: list[Any]) 
     table["kernel"] = [address_of(kernel) if hasattr(kernel, "overloads") else 0 for kernel in kernels]
     table["end"] = np.cumsum([len(numbers) for numbers in own])
     table["begin"] = table["end"] - [len(numbers) for numbers in own]
-    table["flags"] = flags
+    table["because"] = flags
     return {
         "held": np.zeros(len(view.jobs), hold_state.HELD_JOB).view(np.recarray),
         "holds": table.view(np.recarray),

@@ -41,7 +41,7 @@ def held_until(state: Any, job: int, flags: int) -> float:
     clock.culprit = job
     for k in range(state.notes.holds):
         hold = state.holds[k]
-        if hold.flags & flags == 0 and flags >= 0:
+        if hold.because & flags == 0 and flags >= 0:
             continue
         clock.node = k  # for messages
         until = answer_of(state, k, seen(state), job, state.holds_own[hold.begin : hold.end])

@@ -341,6 +341,7 @@ STARTS = {
     "none": (none, ""),
     "greedy": (greedy, ""),
     "easy": (easy, ""),
+    "lull": (easy, ""),  # where there is no signal; with one, see tests/energy/test_signals.py
     "easy(backfill_order=spf)": (easy, "spf"),
     "easy(backfill_order=expansion)": (easy, "expansion"),
     "easy(reservations=2)": (lambda m: easy_many(m, 2), ""),

@@ -6,21 +6,30 @@ from numba import typeof
 from strategies import workload
 
 import harness
-from harness.engine import simulate, state
+from harness.engine import demand_state, hold_state, plan_state, recorded_state, simulate, state
 from harness.engine.bundles import STATE
 
-LAYOUTS = ["JOB", "NODE", "PACE", "NAP", "SLICE", "CLOCK", "TRUTH", "SUMS", "EVENT", "SAMPLE", "PLACEMENT", "DUE"]
+LAYOUTS = {
+    name: layout
+    for module in (demand_state, hold_state, plan_state, recorded_state, state)
+    for name, layout in vars(module).items()
+    if isinstance(layout, np.dtype) and layout.names
+}
+
+
+def test_the_layouts_are_found():
+    assert {"JOB", "NODE", "PACE", "NAP", "SLICE", "CLOCK", "TRUTH", "SUMS", "EVENT", "SAMPLE", "DUE"} < set(LAYOUTS)
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_no_field_hides_behind_an_attribute_of_numpys_records(name):
     """`clock.base` would be numpy's own in plain Python, and the field in compiled code."""
-    assert [field for field in getattr(state, name).names if hasattr(np.record, field)] == []
+    assert [field for field in LAYOUTS[name].names if hasattr(np.record, field)] == []
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_field_is_read_back_as_it_was_written(name):
-    layout = getattr(state, name)
+    layout = LAYOUTS[name]
     record = np.zeros(1, layout).view(np.recarray)[0]
     for number, field in enumerate(layout.names):
         setattr(record, field, number)

@@ -16,7 +16,7 @@ from harness.experiment.store import Store, opened
 from harness.experiment.stored_results import Results
 
 WANTED = [
-    (name, "log", "8 processors", 0, 0, *("fcfs", "easy", "first-fit", "full", "never", "none", "requested"))
+    (name, "log", "8 processors", 0, 0, *("fcfs", "easy", "first-fit", "full", "never", "none", "requested", "none"))
     for name in "abc"
 ]
 GOOD = Finished(None, 40, 1.0, 2.0, "here", 0.5, {"mean_wait": 0.1 + 0.2, "energy": float("nan")}, "digest")

@@ -33,7 +33,7 @@ class Fault:
 
 
 STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
-CONSERVATIVE = "plugins/start_promised.py"
+CONSERVATIVE = "plugins/start_jobs_promised.py"
 QUEUE, BLOCKED, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service"))
 
 FAULTS = (
