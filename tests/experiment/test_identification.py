@@ -41,7 +41,14 @@ def test_without_names_it_takes_all_that_do_not_preempt() -> None:
     found = identify(written_by("fcfs", "easy"), progress=lambda done, all_: progress.append((done, all_)))
     assert len(found) >= 40
     assert {one.order for one in found} == set(plugins().policies["order_queue"])
-    assert {one.start for one in found} == {"none", "greedy", "easy", "conservative", "easy(backfill_order=spf)", "lull"}
+    assert {one.start for one in found} == {
+        "none",
+        "greedy",
+        "easy",
+        "conservative",
+        "easy(backfill_order=spf)",
+        "lull",
+    }
     assert progress == [(done, len(found)) for done in range(1, len(found) + 1)]
 
 
