@@ -175,7 +175,11 @@ def publish(findings: list[Finding], table: str) -> list[Path]:
 
 PAGE = """# How fast the engine is
 
-Written by `harness bench ratios --update`, which measures and replaces this page, its picture and `bench.json`. Each
+Written by
+
+    harness bench ratios --update
+
+which measures and replaces this page, its picture and `bench.json`. Each
 number is the ratio of two least processor times of the simulation alone, out of three taken in turn in one run, so that
 it says more of the engine than of the machine; `harness bench ratios --check` measures again and fails if one is worse
 by more than 15 % (`--within`). `harness bench` gives jobs per second on your machine.

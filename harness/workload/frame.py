@@ -112,7 +112,7 @@ def check_columns(frame: pd.DataFrame, name: str) -> None:
 def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[pd.DataFrame, tuple[Step, ...]]:
     """Return `frame` with finite numbers in all its cells; rows with others are refused, or skipped if `lenient`.
 
-    Of what logs say besides the time of submission, −1 is unknown, and no other number is negative.
+    Of what logs say besides the time of submission and the status, −1 is unknown, and no other number is negative.
     """
     columns = {column: _number_column(frame[column]) for column in frame.columns}
     wrong = {column: _wrong(str(column), values) for column, values in columns.items()}
@@ -135,9 +135,12 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
 
 
 def _wrong(column: str, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Say which numbers of a column no log has; those of further columns are whatever policies make of them."""
+    """Say which numbers of a column no log has; those of further columns are whatever policies make of them.
+
+    A status is a code: one that nobody knows is shown by `harness data show`, and means nothing.
+    """
     wrong: npt.NDArray[np.bool_] = ~np.isfinite(values)
-    if column in SWF_COLUMNS and column != "submit":
+    if column in SWF_COLUMNS and column not in ("submit", "status"):
         wrong |= (values < 0) & (values != -1)
     return wrong
 

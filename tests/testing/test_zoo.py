@@ -130,7 +130,10 @@ def test_parameters_can_be_fixed_and_checks_named():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"policy": "none"}, "'none' is a policy of start_jobs and of account_energy: say which with hook="),
+        (
+            {"policy": "none"},
+            "'none' is a policy of start_jobs and of account_energy and of hold_jobs: say which with hook=",
+        ),
         ({"policy": "fcsf"}, "there is no policy 'fcsf'; did you mean 'fcfs'"),
         ({"policy": "fcfs", "hook": "order"}, "there is no hook 'order'"),
         ({"policy": "easy(reservation=2)"}, "no parameter 'reservation'; did you mean"),

@@ -25,7 +25,7 @@ def test_a_job_as_it_is_replayed() -> None:
     assert job == {
         "job": 15, "submit": 10, "procs": 4, "work": 50, "estimate": 60, "memory": 2.5, "user": 7, "group": 8,
         "queue": 11, "partition": 12, "cancel": INF, "killed": False,
-        "logged_wait": 5, "logged_run": 50, "logged_status": 1,
+        "logged_wait": 5, "logged_run": 50, "logged_status": 1, "x_preceding": 16, "x_think": 17,
     }  # fmt: skip
 
 
