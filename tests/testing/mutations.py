@@ -34,6 +34,9 @@ class Fault:
 
 STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
 CONSERVATIVE = "plugins/start_jobs_promised.py"
+OVERTAKING, COMPRESSION, PROMISED = (
+    f"harness/engine/{name}.py" for name in ("overtaking", "compression", "promised_starts")
+)
 QUEUE, BLOCKED, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service"))
 
 FAULTS = (
@@ -55,15 +58,15 @@ FAULTS = (
     Fault(
         "easy: < for ≤ at the reservation",
         STARTS,
-        "if not harness.later(now + record.left, at):",
-        "if harness.later(at, now + record.left):",
+        "if not harness.later(now + state.jobs[job].left, at):",
+        "if harness.later(at, now + state.jobs[job].left):",
         "easy",
     ),
     Fault(
         "easy forgets what time it is",
         STARTS,
-        "if not harness.later(now + record.left, at):",
-        "if not harness.later(record.left, at):",
+        "if not harness.later(now + state.jobs[job].left, at):",
+        "if not harness.later(state.jobs[job].left, at):",
         "easy",
     ),
     Fault(
@@ -76,15 +79,15 @@ FAULTS = (
     Fault(
         "easy gives spare processors away twice",
         STARTS,
-        "                spare -= burden\n\n\n@harness.jit\ndef backfill_behind_many",
-        "                pass\n\n\n@harness.jit\ndef backfill_behind_many",
+        "                spare -= burden\n\n\ndef easy_molding",
+        "                pass\n\n\ndef easy_molding",
         "easy",
     ),
     Fault(
         "easy leaves one processor unused",
-        STARTS,
-        "if record.procs > state.clock.free or job == head",
-        "if record.procs >= state.clock.free or job == head",
+        OVERTAKING,
+        "return procs <= clock.free and",
+        "return procs < clock.free and",
         "easy",
     ),
     Fault(
@@ -103,8 +106,8 @@ FAULTS = (
     ),
     Fault(
         "conservative does not lift a reservation that it moves",
-        CONSERVATIVE,
-        "            harness.release(state, record.procs, begin, begin + record.left)\n",
+        COMPRESSION,
+        "    if gap < np.inf:\n        change(state, procs, 1, gap, over)\n",
         "",
         "conservative",
     ),
@@ -124,26 +127,24 @@ FAULTS = (
     ),
     Fault(
         "conservative: ≥ for > when a job is due",
-        CONSERVATIVE,
-        "if harness.when(state, record.reserved) > now:",
-        "if harness.when(state, record.reserved) >= now:",
+        PROMISED,
+        "due = not when(state, state.promised[job]) > now",
+        "due = not when(state, state.promised[job]) >= now",
         "conservative",
     ),
     Fault(
         "conservative reserves a second for everybody",
         CONSERVATIVE,
-        "    record.reserved = harness.earliest_fit(state, record.procs, record.left)\n"
-        "    harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)\n",
-        "    record.reserved = harness.earliest_fit(state, record.procs, record.left)\n"
-        "    harness.reserve(state, record.procs, record.reserved, record.reserved + 1.0)\n",
+        "    harness.promise_at(state, job, harness.earliest_fit(state, record.procs, record.left))\n",
+        "    harness.promise_at(state, job, harness.earliest_fit(state, record.procs, 1.0))\n",
         "conservative",
     ),
     Fault(
         "conservative does not ask to be woken",
         CONSERVATIVE,
-        "if wake and soonest < harness.INFINITY:\n        harness.call_again(state, harness.when(state, soonest))\n"
+        "    if soonest < harness.INFINITY:\n        harness.call_again(state, harness.when(state, soonest))\n"
         "    return upset\n\n\ndef conservative_by_nodes",
-        "if False:\n        pass\n    return upset\n\n\ndef conservative_by_nodes",
+        "    return upset\n\n\ndef conservative_by_nodes",
         "conservative",
     ),
     Fault(
