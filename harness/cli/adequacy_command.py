@@ -65,7 +65,6 @@ def adequacy(
     """
     files, repeated = _sides(against, repetitions)
     with compiling_said(), warnings_said():
-        from harness.experiment.simulation import simulate
         from harness.results.adequacy import adequacy as compared
         from harness.results.adequacy import logged
         from harness.results.breakdown import breakdown
@@ -88,17 +87,7 @@ def adequacy(
         prepared = several[0] if several else prepared
         if not repeated:
             logged(prepared)  # says what makes it undefined before anything is simulated
-        machine = given.machine(prepared)
-        scheduler = given.scheduler(order, start)
-
-        by_slurm = rules.replay(log, given.seed) if rules.slurm else None
-
-        def replay(jobs: "Workload") -> Any:
-            if by_slurm:
-                return by_slurm(jobs)
-            kept: Any = {"seed": given.seed, "plugins": given.folders, "events": happenings, "timing": given.timing}
-            return simulate(jobs, machine, scheduler, **kept)
-
+        replay = _replay_with(given, rules, log, prepared, given.scheduler(order, start), happenings)
         result = replay(prepared)
         if len(several) > 1:
             replays = [result, *map(replay, several[1:])]
@@ -108,12 +97,22 @@ def adequacy(
         told = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
         assumed = told if repetitions else {}
         reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
-    about = (
-        [*rules.unmodelled(), *heading(result), *_incidents(logs, result.platform.cores, log)]
-        if logs
-        else [*rules.unmodelled(), *heading(result)]
-    )
+    incidents = _incidents(logs, result.platform.cores, log) if logs else []
+    about = [*rules.unmodelled(), *heading(result), *incidents]
     say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
+
+
+def _replay_with(
+    given: options.Replay, rules: SlurmRules, log: "Log", prepared: "Workload", scheduler: Any, events: Any
+) -> "Callable[[Workload], Any]":
+    """Return what replays a workload made of `log`: under the scheduler, or under the rules of a Slurm."""
+    from harness.experiment.simulation import simulate
+
+    if rules.slurm:
+        return rules.replay(log, given.seed)
+    machine = given.machine(prepared)
+    kept: Any = {"seed": given.seed, "plugins": given.folders, "events": events, "timing": given.timing}
+    return lambda jobs: simulate(jobs, machine, scheduler, **kept)
 
 
 def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool]:
