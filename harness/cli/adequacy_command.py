@@ -90,12 +90,13 @@ def adequacy(
         replay = _replay_with(given, rules, log, prepared, given.scheduler(order, start), happenings)
         result = replay(prepared)
         if len(several) > 1:
-            replays = [result, *map(replay, several[1:])]
-            say(_against_executions(log, logs, [compared(one) for one in replays], result, given.format))
+            replays = map(compared, [result, *map(replay, several[1:])])
+            say(_against_executions(log, logs, list(replays), result, given.format))
             return
         found, where = (None, None) if repeated else (compared(result), breakdown(result))
-        told = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
-        assumed = told if repetitions else {}
+        assumed: dict[str, Any] = {}
+        if repetitions:
+            assumed = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
         reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
     incidents = _incidents(logs, result.platform.cores, log) if logs else []
     about = [*rules.unmodelled(), *heading(result), *incidents]

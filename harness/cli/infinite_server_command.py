@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -73,7 +73,6 @@ def infinite_server(
     """How many processors are busy if there are always enough, and how many jobs outrun their time limit?"""
     from harness.theory import completion_curves, estimate_parameters
     from harness.theory.limit_laws import limit_law as law_named
-    from harness.theory.limit_laws import logged_limits
 
     given.known_format()
     only_one(workload, widths, given)
@@ -90,12 +89,7 @@ def infinite_server(
             jobs.interarrival, jobs.service, jobs.width, jobs.killed, jobs.completed, confidence
         )
         rows += [*reading_rows(jobs), *_parameter_rows(found)]
-        known = jobs.limit[jobs.limit > 0]
-        if limit_law == "logged" and not known.size:
-            raise HarnessError(f"{jobs.name} does not say what its jobs requested; expected another --limit-law")
-        law, mean = (
-            (logged_limits(known), float(known.mean())) if limit_law == "logged" else (law_named(limit_law), None)
-        )
+        law, mean = _limits_of(jobs, limit_law)
         model = found.model((release or Release.together).value, law, mean)
         busy = _of_the_log(jobs)
     rows += [*_model_rows(model, completion), *_log_rows(busy)]
@@ -105,6 +99,18 @@ def infinite_server(
         curves = completion_curves(mean_service=1 / model.service_rate)
         draw_completion(curves, picture, {"the model": model.distribution()} | busy if busy else {})
     show(rows, given.format)
+
+
+def _limits_of(jobs: Any, name: str) -> tuple[Any, float | None]:
+    """Return the law of the limits, and their mean where the jobs give it: `logged` is what they requested."""
+    from harness.theory.limit_laws import limit_law, logged_limits
+
+    if name != "logged":
+        return limit_law(name), None
+    known = jobs.limit[jobs.limit > 0]
+    if not known.size:
+        raise HarnessError(f"{jobs.name} does not say what its jobs requested; expected another --limit-law")
+    return logged_limits(known), float(known.mean())
 
 
 def draw_completion(curves: "pd.DataFrame", path: Path, busy: "dict[str, FloatArray] | None" = None) -> None:

@@ -50,8 +50,6 @@ def run(
     if fairness and events is not None:
         raise HarnessError("--fairness and --events both given: expected one of them")
     with compiling_said(), warnings_said():
-        from harness.experiment.simulation import simulate
-        from harness.present.progress import progress
         from harness.workload.events import read_events
 
         # What would fail at the end is refused before the work.
@@ -60,27 +58,9 @@ def run(
         _check_places(Path(workload), events, schedule, timeline)
         ready_for(report)
         happenings = None if events is None else read_events(events, interrupted=interrupted)
-        jobs = given.jobs(workload)
-        by_slurm = rules.replay(given.log(workload), given.seed) if rules.slurm else None
-        machine = given.machine(jobs)
         scheduler = given.scheduler(order, start, energy)
-        with progress("simulating", "jobs") as advance:
-            result = (
-                by_slurm(jobs)
-                if by_slurm
-                else simulate(
-                    jobs,
-                    machine,
-                    scheduler,
-                    seed=given.seed,
-                    plugins=given.folders,
-                    progress=advance,
-                    events=happenings,
-                    timing=given.timing,
-                    signal=given.signal or None,
-                    timeline=timeline is not None or report is not None,
-                )
-            )
+        drawn = timeline is not None or report is not None
+        result = _replayed(given, rules, workload, scheduler, happenings, drawn)
     if schedule is not None:
         result.export(schedule)
     if timeline is not None:
@@ -89,6 +69,32 @@ def run(
     say(_shown(result, given, measures, rules.unmodelled()))
     if fairness:
         say(_fairness(result, fairness), file=sys.stderr)
+
+
+def _replayed(
+    given: options.Heard, rules: SlurmRules, workload: str, scheduler: Any, events: Any, timeline: bool
+) -> "Schedule":
+    """Replay the workload under the scheduler, or under the rules of a Slurm, and show how far that is."""
+    from harness.experiment.simulation import simulate
+    from harness.present.progress import progress
+
+    jobs = given.jobs(workload)
+    if rules.slurm:
+        return rules.replay(given.log(workload), given.seed)(jobs)
+    machine = given.machine(jobs)
+    with progress("simulating", "jobs") as advance:
+        return simulate(
+            jobs,
+            machine,
+            scheduler,
+            seed=given.seed,
+            plugins=given.folders,
+            progress=advance,
+            events=events,
+            timing=given.timing,
+            signal=given.signal or None,
+            timeline=timeline,
+        )
 
 
 def _check_places(workload: Path, events: Path | None, schedule: Path | None, timeline: Path | None) -> None:

@@ -88,14 +88,21 @@ def tournament(
     if (frame["status"] == "done").any():
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
-            again = [
-                field,
-                *(["--out", str(out)] if out else []),
-                *([f"--jobs={jobs}"] if jobs else []),
-                *(f"--plugins={path}" for path in folders),
-            ]
-            say("", "next:", *_next(results, ["harness", "tournament", *again]), sep="\n")
+            _say_what_is_next(results, field, out, jobs, folders)
     return _failures(frame)
+
+
+def _say_what_is_next(
+    results: "Results", field: str, out: Path | None, jobs: int | None, folders: tuple[str, ...]
+) -> None:
+    """Say which commands go on from here, with the options that make them find these results."""
+    again = [
+        field,
+        *(["--out", str(out)] if out else []),
+        *([f"--jobs={jobs}"] if jobs else []),
+        *(f"--plugins={path}" for path in folders),
+    ]
+    say("", "next:", *_next(results, ["harness", "tournament", *again]), sep="\n")
 
 
 def _refuse_unknown(by: str, unit: str | None, extra: "Iterable[Measure]") -> None:
