@@ -6,7 +6,8 @@ returns what `slow.simulate` does.
 
 import math
 
-from slow import STARTS, Job, Machine, conservative, may_give_up, preempt_arrival, preempt_departure, serve_prefix
+from slow import STARTS, conservative, may_give_up, preempt_arrival, preempt_departure, serve_prefix
+from slow_machine import Job, Machine
 
 
 class DecisionOver(Exception):  # noqa: N818 - a signal

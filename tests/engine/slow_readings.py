@@ -7,7 +7,8 @@ prediction, corrections) of each row.
 import math
 
 import numpy as np
-from slow import STARTS, Job, Machine, conservative
+from slow import STARTS, conservative
+from slow_machine import Job, Machine
 
 STEPS = [60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000]
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import bundled
-from slow import ORDERS, STARTS
+from slow import STARTS
 from slow_holds import simulate as slowly
+from slow_machine import ORDERS
 from strategies import rows, seeded_rows, workload
 
 import harness

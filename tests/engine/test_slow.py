@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from slow import ORDERS, STARTS
+from slow import STARTS
 from slow import simulate as slowly
+from slow_machine import ORDERS
 from strategies import rows, seeded_rows, workload
 
 from harness.engine.setup import Extras
