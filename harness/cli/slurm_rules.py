@@ -1,7 +1,9 @@
 """`--slurm`: a replay under the rules of a Slurm configuration, in the place of policies."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +13,7 @@ from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
+    from harness.slurm.cluster import Cluster
     from harness.workload.log import Log, Workload
 
 #: What a replay under Slurm's rules has no use for: who decides, on which machine, and what only the engine knows.
@@ -70,29 +73,24 @@ class SlurmRules:
 
     def replay(self, log: "Log", seed: int) -> "Callable[[Workload], Schedule]":
         """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew."""
-        from harness.slurm.cluster import cluster_of
-        from harness.slurm.configuration import read_slurm
         from harness.slurm.fair_tree import Shares, read_shares
         from harness.slurm.slurm_replay import slurm_replay
 
-        assert self.slurm is not None
-        cluster = cluster_of(read_slurm(self.slurm))
+        cluster, path = self._cluster, self.associations
+        shares = Shares() if path is None else read_shares(path)
         seeds = iter(range(seed, 2**63))
-        if self.associations is not None:
-            read_shares(self.associations)  # refused before the work
-        return lambda jobs: slurm_replay(
-            jobs, log, cluster, seed=next(seeds),
-            shares=Shares() if self.associations is None else read_shares(self.associations),
-        )  # fmt: skip
+        return lambda jobs: slurm_replay(jobs, log, cluster, seed=next(seeds), shares=deepcopy(shares))
 
-    def unmodelled(self) -> list[str]:
-        """Return what of the configuration a replay leaves out, a sentence each."""
-        if self.slurm is None:
-            return []
+    @cached_property
+    def _cluster(self) -> "Cluster":
+        """What the configuration describes, read once."""
         from harness.slurm.cluster import cluster_of
         from harness.slurm.configuration import read_slurm
 
-        return [
-            f"not modelled: {key}, which may change {what}"
-            for key, what in cluster_of(read_slurm(self.slurm)).unmodelled
-        ]
+        assert self.slurm is not None
+        return cluster_of(read_slurm(self.slurm))
+
+    def unmodelled(self) -> list[str]:
+        """Return what of the configuration a replay leaves out, a sentence each."""
+        left_out = self._cluster.unmodelled if self.slurm else ()
+        return [f"not modelled: {key}, which may change {what}" for key, what in left_out]

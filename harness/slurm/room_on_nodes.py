@@ -1,6 +1,5 @@
 """Who holds what on which node, and where a job finds room: what Slurm's select plugins decide."""
 
-import copy
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -54,7 +53,7 @@ class Holdings:
         """Return the same, to be changed apart."""
         return Holdings(
             self.cluster, self.cpus[:], self.memory[:], [dict(one) for one in self.gres], self.jobs[:], self.closed,
-            dict(self.licences), copy.copy(self.running),
+            dict(self.licences), self.running[:],
         )  # fmt: skip
 
     def take(self, one: Running) -> None:
