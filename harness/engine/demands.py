@@ -87,9 +87,11 @@ def next_opening(state: Any, time: float) -> float:
 
 @verb(late=True)
 def suits_demanded(state: Any, job: int, node: int) -> bool:
-    """Return what `suits` does, where jobs ask for more than cores."""
-    memory = state.jobs[job].memory + state.wants[job].memory
-    return memory <= state.nodes[node].memory and suits_demand(state, job, node)
+    """Return what `suits` does, where jobs ask for more than cores: whether the node has room when it is empty."""
+    offer = state.offers[node]
+    for kind in range(state.notes.kinds):
+        offer.left[kind] = offer.whole[kind]
+    return room_left(state, job, node, state.nodes[node].cores, state.nodes[node].memory, 0) > 0
 
 
 @verb(late=True)

@@ -33,7 +33,7 @@ from harness.engine.loop import (
 )
 from harness.engine.marks import once
 from harness.engine.power import draw
-from harness.engine.readings import decide, happens, next_event
+from harness.engine.readings import decide, forget_what_was_seen, happens, next_event
 from harness.engine.samples import full, record_sample
 from harness.engine.submissions import submit
 from harness.policy.spec import Choice
@@ -106,7 +106,6 @@ def decide_without_held(state: Any) -> None:
 def run_with_holds(state: Any, changes: int, budget: int) -> bool:
     """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
     clock = state.clock
-    notes = state.notes
     if clock.instants == 0:
         draw(state, -1)
     for _ in range(budget):
@@ -117,13 +116,7 @@ def run_with_holds(state: Any, changes: int, budget: int) -> bool:
             close(state)
             return True
         advance(state, now)
-        if notes.passed:  # what no pass has seen, the next one has to be told
-            clock.completed = 0
-            clock.departed = 0
-            clock.upset = 0
-            clock.arrived = 0
-            clock.corrected = 0
-            notes.passed = 0
+        forget_what_was_seen(state)
         followed = attend(state, changes)
         clock.instants += 1
         if followed:

@@ -155,7 +155,7 @@ def enough_nodes(state: Any, job: int) -> bool:
 
 @verb
 def suits(state: Any, job: int, node: int) -> bool:
-    """Return whether the job could ever run on the node: its partition, its features, memory for one processor."""
+    """Return whether the job could ever run on the node: its partition, memory for one processor, all it asks for."""
     if not 0 <= node < len(state.nodes):
         return False
     if state.clock.constrained == DEMANDING:

@@ -263,10 +263,30 @@ def decide(state: Any) -> None:
         clock.start_timer = min(clock.start_timer, in_order)
 
 
+@once
+def forget_what_was_seen(state: Any) -> None:
+    """Begin to count anew what has happened, if the last decision has seen it: else the next one has to be told."""
+    clock = state.clock
+    if state.notes.passed:
+        clock.completed = 0
+        clock.departed = 0
+        clock.upset = 0
+        clock.arrived = 0
+        clock.corrected = 0
+        state.notes.passed = 0
+
+
+@once
+def let_arrive(state: Any) -> None:
+    """Let jobs arrive beside those that no decision has seen yet. Changes what `arrive` changes."""
+    arrived = state.clock.arrived
+    arrive(state, state.notes.most)
+    state.clock.arrived += arrived
+
+
 def run_with_readings(state: Any, changes: int, budget: int) -> bool:
     """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
     clock = state.clock
-    notes = state.notes
     if clock.instants == 0:
         draw(state, -1)
     for _ in range(budget):
@@ -277,17 +297,9 @@ def run_with_readings(state: Any, changes: int, budget: int) -> bool:
             close(state)
             return True
         advance(state, now)
-        if notes.passed:  # what no pass has seen, the next one has to be told
-            clock.completed = 0
-            clock.departed = 0
-            clock.upset = 0
-            clock.arrived = 0
-            clock.corrected = 0
-            notes.passed = 0
+        forget_what_was_seen(state)
         followed = happens(state, changes)
-        arrived = clock.arrived
-        arrive(state, notes.most)
-        clock.arrived += arrived
+        let_arrive(state)
         clock.instants += 1
         if followed:
             set_pace_and_order(state, changes)

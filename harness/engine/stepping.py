@@ -22,11 +22,10 @@ from harness.engine.loop import advance, ask_start, close, follow_up, set_pace_a
 from harness.engine.marks import inner, once, publish
 from harness.engine.power import draw
 from harness.engine.queue import drop_started
-from harness.engine.readings import happens, next_event
+from harness.engine.readings import forget_what_was_seen, happens, let_arrive, next_event
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service
 from harness.engine.state import WAITING
-from harness.engine.submissions import arrive
 
 #: How the loop returns: the run is over, it has to be called again, or a decision is due.
 OVER, AGAIN, DUE = range(3)
@@ -56,17 +55,9 @@ def run_in_steps(state: Any, changes: int, budget: int) -> int:
             close(state)
             return OVER
         advance(state, now)
-        if notes.passed:  # what nobody was shown, the next decision has to be
-            clock.completed = 0
-            clock.departed = 0
-            clock.upset = 0
-            clock.arrived = 0
-            clock.corrected = 0
-            notes.passed = 0
+        forget_what_was_seen(state)
         followed = happens(state, changes)
-        arrived = clock.arrived
-        arrive(state, notes.most)
-        clock.arrived += arrived
+        let_arrive(state)
         clock.instants += 1
         if followed:
             set_pace_and_order(state, changes)

@@ -185,6 +185,12 @@ def test_an_exclusive_job_shares_its_nodes_with_nobody():
     assert starts(jobs, [FEW, NEW], start="greedy") == [0, 0, 5, 8]
 
 
+@both_ways
+def test_a_row_is_not_interrupted_by_nodes_without_the_devices(by_python):
+    nodes = [(2, NEVER, (0, 1), 1, 1), (1, NEVER, (0, 1), 0, 0), (1, NEVER, (0, 1), 0, 1)]
+    assert starts([(0, 3, 1, 1, {"needs_gpu": 1})], nodes, select="contiguous", by_python=by_python) == [0]
+
+
 @pytest.mark.parametrize("select", [name for name in bundled()["select_resources"] if name not in BY_POWER])
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(data=st.data(), nodes=NODES, licences=st.integers(0, 3))
