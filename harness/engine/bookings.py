@@ -176,7 +176,10 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
 
 @verb
 def name_nodes(state: Any, job: int) -> None:
-    """Book processors for the job within the rooms just found: first those not free now, then the last nodes' ones."""
+    """Book processors for the job within the rooms just found: first those not free now, then the last nodes' ones.
+
+    Of the node that it needs fewer of than of the others it books as many: it asks for them when it starts.
+    """
     need = state.jobs[job].procs
     at_once = portion(state, job)
     for node in range(len(state.nodes)):
@@ -192,7 +195,7 @@ def name_nodes(state: Any, job: int) -> None:
         need -= more
     for node in range(len(state.nodes)):
         if state.then[node].free > 0:
-            book(state, job, node, state.then[node].free)
+            book(state, job, node, max(state.then[node].free, at_once))
 
 
 # ---------------------------------------------------------------- the verbs

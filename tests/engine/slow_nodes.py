@@ -125,6 +125,8 @@ class Machine:
             job.held[node] = min(job.procs - sum(job.held.values()), room if some and job.portion else some)
         for node, room in reversed(list(enumerate(rooms))):
             job.held[node] += min(job.procs - sum(job.held.values()), room - job.held[node])
+        if job.portion:  # the last node's are fewer, but it will look for as many
+            job.held = {node: job.portion for node, cores in job.held.items() if cores}
 
     def lift(self, job):
         job.reserved, job.held = None, {}

@@ -276,3 +276,42 @@ def test_nobody_is_promised_cores_beside_who_is_promised_the_node_alone():
     """The second job has the node to itself from 10 to 20, though it needs one core: the third is promised 20."""
     jobs = [(0, 4, 10, 10), (1, 1, 10, 10, {"exclusive": 1}), (2, 3, 5, 5), (3, 4, 5, 5)]
     assert starts(jobs, [FEW], start="conservative") == [0, 10, 20, 25]
+
+
+# ---------------------------------------------------------------- so many of each node, and fewer of the last
+
+PLAIN = st.tuples(st.integers(2, 4), st.just(NEVER), st.just((0, 1)), st.just(1), st.just(0))
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), st.lists(PLAIN, min_size=2, max_size=3), st.sampled_from(("easy", "conservative")))
+def test_agrees_with_the_obvious_simulator_on_nodes_times_cores(data, nodes, start):
+    """Most jobs ask for two or three nodes, and their widths leave a rest."""
+    count = st.sampled_from((-1, 1, 2, 2, 3, 3))
+    made_rows = data.draw(rows(sum(cores for cores, *_ in nodes), most=8))
+    jobs = [(*row[:4], row[4] | {"nodes": data.draw(count)}) for row in made_rows]
+    jobs[0][4]["features"] = 1  # so that something binds
+    assert starts(jobs, nodes, order="fcfs", start=start) == slowly(jobs, nodes, "fcfs", start)
+
+
+@both_ways
+def test_the_node_with_the_rest_is_kept_whole_for_who_was_promised_it(by_python):
+    """The second job asks for two nodes, three cores of the first and two of the other, and is promised them from 9 on:
+    nobody is let in for longer on the core that the other has besides."""
+    nodes = [(3, NEVER, (0, 1), 1, 0)] * 2
+    jobs = [(0, 6, 9, 9, {"features": 1}), (1, 5, 9, 9, {"nodes": 2}), (2, 1, 20, 20)]
+    assert starts(jobs, nodes, start="conservative", by_python=by_python) == [0, 9, 18]
+
+
+@both_ways
+def test_a_promise_names_all_cores_of_a_node_that_the_job_asks_for(by_python):
+    """When the last is promised its three nodes, some cores of one are free and others not: it takes three there, not
+    the one core that is not free, and another node besides."""
+    nodes = [(3, NEVER, (0, 1), 1, 0), (4, NEVER, (0, 1), 1, 0), (3, NEVER, (0, 1), 1, 0)]
+    jobs = [
+        (0, 7, 8, 8, {"nodes": 3, "features": 1}),
+        (1, 4, 2, 2),
+        (1, 3, 5, 5, {"nodes": 1}),
+        (1, 3, 2, 3, {"nodes": 3}),
+    ]
+    assert starts(jobs, nodes, start="conservative", by_python=by_python) == [0, 8, 8, 10]
