@@ -162,6 +162,8 @@ from .workload.published import is_published as is_published, read_published as 
 from .workload.resampling import resample as resample
 from .workload.sacct import is_sacct as is_sacct, read_sacct as read_sacct
 from .workload.signals import Signal as Signal, read_signal as read_signal
+from .workload.snapshot import Snapshot as Snapshot, at_instant as at_instant, followed_by as followed_by
+from .workload.state_file import read_state as read_state
 from .workload.swf import read_swf as read_swf, write_swf as write_swf
 from .workload.synthetic import lublin as lublin, poisson as poisson
 

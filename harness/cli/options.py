@@ -72,6 +72,10 @@ Seed = Annotated[int, typer.Option(help="of the policies that flip coins", min=0
 PluginPaths = Annotated[list[str] | None, typer.Option("--plugins", help="a plugin file or folder; may be repeated")]
 Events = Annotated[Path | None, typer.Option(help="replay failures and interventions: a CSV of time, event, subject")]
 Interrupted = Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")]
+StateFile = Annotated[
+    Path | None,
+    typer.Option("--state", metavar="FILE", help="go on from what squeue or sacct -P printed: who runs, who waits"),
+]
 Launch = Annotated[str, typer.Option(help="overhead of a job's launch in s, a distribution")]
 Completion = Annotated[str, typer.Option(help="overhead of a job's completion in s, a distribution")]
 Submission = Annotated[str, typer.Option(help="how late the scheduler sees a job in s, a distribution")]

@@ -27,6 +27,7 @@ def run(
     *,
     given: options.Heard,
     rules: SlurmRules,
+    state: options.StateFile = None,
     schedule: Annotated[
         Path | None, typer.Option(help="write it to FILE.csv, .parquet, .arrow, .json, .swf, .swf.gz")
     ] = None,
@@ -46,7 +47,12 @@ def run(
     fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
     report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="also show the run as a page")] = None,
 ) -> None:
-    """Replay WORKLOAD on a platform under a scheduler, and say how it went."""
+    """Replay WORKLOAD on a platform under a scheduler, and say how it went.
+
+    With --state the machine is in that state at first: who runs holds processors for what is left of the limit, who
+    waits has waited since the submission; measures of jobs are of those that had not begun. The jobs of WORKLOAD, if
+    one is given, arrive from then on.
+    """
     if fairness and events is not None:
         raise HarnessError("--fairness and --events both given: expected one of them")
     with compiling_said(), warnings_said():
@@ -60,7 +66,9 @@ def run(
         happenings = None if events is None else read_events(events, interrupted=interrupted)
         scheduler = given.scheduler(order, start, energy)
         drawn = timeline is not None or report is not None
-        result = _replayed(given, rules, workload, scheduler, happenings, drawn)
+        said = context.get_parameter_source("workload")
+        jobs = _jobs(given, workload if state is None or (said and said.name == "COMMANDLINE") else None, state)
+        result = _replayed(given, rules, workload, jobs, scheduler, happenings, drawn)
     if schedule is not None:
         result.export(schedule)
     if timeline is not None:
@@ -71,14 +79,30 @@ def run(
         say(_fairness(result, fairness), file=sys.stderr)
 
 
+def _jobs(given: options.Heard, workload: str | None, state: Path | None) -> "Workload":
+    """Return the jobs of the workload, those of a state, or the one after the other."""
+    from harness.workload.snapshot import followed_by
+    from harness.workload.state_file import read_state
+
+    if state is None:
+        return given.jobs(str(workload))
+    there = read_state(state, lenient=given.lenient).workload()
+    return there if workload is None else followed_by(there, given.jobs(workload))
+
+
 def _replayed(
-    given: options.Heard, rules: SlurmRules, workload: str, scheduler: Any, events: Any, timeline: bool
+    given: options.Heard,
+    rules: SlurmRules,
+    workload: str,
+    jobs: "Workload",
+    scheduler: Any,
+    events: Any,
+    timeline: bool,
 ) -> "Schedule":
     """Replay the workload under the scheduler, or under the rules of a Slurm, and show how far that is."""
     from harness.experiment.simulation import simulate
     from harness.present.progress import progress
 
-    jobs = given.jobs(workload)
     if rules.slurm:
         return rules.replay(given.log(workload), given.seed)(jobs)
     machine = given.machine(jobs)

@@ -31,6 +31,7 @@ _OTHERS = [
     "procs",
     "instants",
     "passing",
+    "state",
     "events",
     "interrupted",
     "timeline",

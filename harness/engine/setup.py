@@ -53,7 +53,8 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     binds = (jobs["partition"] >= 0).any() or (np.isfinite(machine["memory"]).any() and jobs["memory"].any())
     constrained = DEMANDING if asked else int(binds)
     jobs["status"] = np.where(accepted(jobs, machine, constrained, asked), layouts.PENDING, layouts.UNACCEPTED)
-    clock = start_clock(float(jobs["submit"][0]), platform.cores, constrained)
+    began = float(jobs["submit"][0]) if workload.now is None else workload.now
+    clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
     notes = np.zeros(1, layouts.NOTES)
     notes["least_rate"] = notes["release"] = np.inf

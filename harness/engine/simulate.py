@@ -163,7 +163,20 @@ def put_together(
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
-    return Ready(chosen, view, inside, place, state, tickets, changes, other, held)
+    ready = Ready(chosen, view, inside, place, state, tickets, changes, other, held)
+    if workload.now is not None:
+        begin_in_the_middle(ready, workload)
+    return ready
+
+
+def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
+    """Let some jobs run and others wait before the first instant."""
+    from harness.engine.opening import open_run
+
+    if ready.held:
+        raise HarnessError(f"{workload.name} begins in the middle: expected nobody to be held, and no hold")
+    with ready.blaming():
+        open_run(ready.state, workload, ready.place)
 
 
 def lasts(order: Choice) -> bool:

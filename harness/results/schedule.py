@@ -17,7 +17,7 @@ from harness.policy.timing import Timing
 from harness.present.aside import prints_aside
 from harness.results.endings import WORDS, Ending, endings
 from harness.results.measures import Measure, known_measures
-from harness.workload.log import Workload
+from harness.workload.log import STARTED, Workload
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -83,8 +83,9 @@ class Schedule:
 
     @cached_property
     def who_ran(self) -> npt.NDArray[np.bool_]:
-        """Which rows of `frame` averages are taken over."""
-        return np.isin(self.statuses, (Ending.COMPLETED, Ending.KILLED))
+        """Which rows of `frame` averages are taken over: of a run from the middle on none that had begun before."""
+        ran: npt.NDArray[np.bool_] = np.isin(self.statuses, (Ending.COMPLETED, Ending.KILLED))
+        return ran if self.workload.now is None else ran & ~(self.workload.jobs[STARTED].to_numpy() >= 0)
 
     def of_those_that_ran(self, column: str) -> npt.NDArray[np.float64]:
         """Return `ran[column]` as floats. Measures take it from here: making a frame for each run takes too long."""

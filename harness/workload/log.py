@@ -35,6 +35,9 @@ GAP = f"{FURTHER}gap"
 #: Two of them have a meaning: the job that this one has to wait for, and when a job may begin [s, as `submit`].
 PRECEDING, BEGIN = "x_preceding", "x_begin"
 
+#: Of a workload that begins in the middle: since when a job has run [s, as `submit`]; −1 if it has not begun.
+STARTED = "x_started"
+
 
 class LoggedStatus(IntEnum):
     """How a log says that a job ended, in the codes of the Standard Workload Format."""
@@ -91,6 +94,7 @@ class Workload:
     digest: str  # identity of content and preparation together
     preparation: tuple[Step, ...] = field(default=())
     header: tuple[str, ...] = ()  # of the log: it may say when and where it was
+    now: float | None = None  # it begins in the middle: from then on it is replayed, and has a column `STARTED`
 
     def __len__(self) -> int:
         return len(self.jobs)

@@ -59,22 +59,26 @@ def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
         raise HarnessError(
             f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed: Submit, State, Elapsed (or Start and End)"
         )
-    dump = _Dump(table, path, lenient, list(steps))
-    dump.leave_out_steps()
-    dump.read_cells()
-    jobs = _jobs(dump)
-    asked = _asked(dump, jobs)
-    frame = pd.DataFrame({name: canonical(values) for name, values in jobs.items()})
-    header = (*_header(dump), *asked.constraints.header)
-    return CachedReading(frame, header, tuple(dump.steps), content_digest(frame, header))
+    dump = Dump(table, path, lenient, list(steps))
+    return dump.reading()
 
 
-class _Dump:
+class Dump:
     """The cells of a dump as they turn into numbers, and what had to be done."""
 
     def __init__(self, table: pd.DataFrame, path: Path, lenient: bool, steps: list[Step]) -> None:
         self.table, self.path, self.lenient, self.steps = table, path, lenient, steps
         self.numbers: dict[str, Floats] = {}
+
+    def reading(self) -> CachedReading:
+        """Return the jobs of the dump as those of a log; the table keeps their lines alone, without those of steps."""
+        self.leave_out_steps()
+        self.read_cells()
+        jobs = _jobs(self)
+        asked = _asked(self, jobs)
+        frame = pd.DataFrame({name: canonical(values) for name, values in jobs.items()})
+        header = (*_header(self), *asked.constraints.header)
+        return CachedReading(frame, header, tuple(self.steps), content_digest(frame, header))
 
     def note(self, name: str, jobs: int | np.integer[Any], detail: str) -> None:
         if jobs:
@@ -130,7 +134,7 @@ class _Dump:
         return np.full(len(self.table), -1)
 
 
-def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
+def _jobs(dump: Dump) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of a log."""
     states = dump.table["State"].map(state_word)
     unfinished = states.isin(UNFINISHED).to_numpy(dtype=np.bool_)
@@ -167,7 +171,7 @@ def _jobs(dump: _Dump) -> dict[str, npt.NDArray[Any]]:
     return {name: np.where(np.isnan(values), -1, values) for name, values in jobs.items()}
 
 
-def _asked(dump: _Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
+def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
     """Add to the columns of a log what else the jobs asked for, and whose they are beyond what a log has room for."""
     procs = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"])
     asked = Asked(dump.table, procs, dump.first_of("ReqNodes"), str(dump.path))
@@ -186,7 +190,7 @@ def _asked(dump: _Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
     return asked
 
 
-def _job_numbers(dump: _Dump) -> npt.NDArray[Any]:
+def _job_numbers(dump: Dump) -> npt.NDArray[Any]:
     """Return Slurm's own numbers; from 1 where jobs of an array share one, and there is no other."""
     numbers = dump.first_of("JobIDRaw", "JobID")
     plain = "JobIDRaw" in dump.table or "JobID" not in dump.table or dump.table["JobID"].str.isdigit().all()
@@ -196,7 +200,7 @@ def _job_numbers(dump: _Dump) -> npt.NDArray[Any]:
     return np.arange(1, len(numbers) + 1)
 
 
-def _memory(dump: _Dump, procs: Floats, nodes: Floats) -> Floats:
+def _memory(dump: Dump, procs: Floats, nodes: Floats) -> Floats:
     """Return requested memory per processor in KB: Slurm gives it per CPU (…c), per node (…n), or for the job."""
     requested = dump.first_of("ReqMem")
     if "ReqMem" not in dump.table:
@@ -206,7 +210,7 @@ def _memory(dump: _Dump, procs: Floats, nodes: Floats) -> Floats:
     return np.where(requested > 0, np.floor(requested * share), np.nan)
 
 
-def _header(dump: _Dump) -> tuple[str, ...]:
+def _header(dump: Dump) -> tuple[str, ...]:
     """Return what an SWF file made of this dump would say."""
     lines = [f"; UnixStartTime: {dump.numbers['Submit'].min():.0f}", "; TimeZoneString: UTC"]
     lines.append("; Note: read from sacct, whose local times are taken as they are")

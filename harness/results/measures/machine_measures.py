@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 @measure("s", "less", "max(end) − min(submit)")
 def makespan(schedule: "Schedule") -> float:
     """Time from the first submit to the last end."""
+    if schedule.workload.now is not None:  # a run from the middle on has jobs from before
+        return elapsed(schedule)
     ends = schedule.of_those_that_ran("end")
     return float(ends.max() - schedule.of_those_that_ran("submit").min()) if len(ends) else math.nan
 
@@ -21,6 +23,8 @@ def makespan(schedule: "Schedule") -> float:
 @measure("", "more", "Σ N·run / (c · makespan)", headline=True, share=True)
 def utilisation(schedule: "Schedule") -> float:
     """Share of the processors' time that was spent on jobs."""
+    if schedule.workload.now is not None:
+        return ratio(_time_average(schedule, "busy"), schedule.platform.cores)
     used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
     return ratio(used, schedule.platform.cores * makespan(schedule))
 

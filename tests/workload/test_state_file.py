@@ -1,0 +1,162 @@
+"""What squeue and sacct print at one instant: who runs since when, who waits, who is left out."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harness
+from harness.errors import HarnessError
+from harness.workload.log import STARTED
+
+HEAD = "JOBID|USER|STATE|SUBMIT_TIME|START_TIME|TIME|TIME_LIMIT|CPUS|PARTITION|QOS|REASON"
+RUNS = "11|ann|RUNNING|2026-11-19T08:00:00|2026-11-19T08:10:00|1:50:00|4:00:00|48|main|normal|None"
+WAITS = "13_7|eve|PENDING|2026-11-19T09:10:00|N/A|0:00|2:00:00|64|main|normal|Resources"
+SACCT = "JobID|User|State|Submit|Start|Elapsed|Timelimit|ReqCPUS|AllocCPUS|Partition|QOS"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(*lines, **options):
+        path = tmp_path / "now.txt"
+        path.write_text("\n".join((*lines, "")))
+        return harness.read_state(path, **options)
+
+    return read
+
+
+def test_who_runs_and_who_waits(read):
+    state = read(HEAD, RUNS, WAITS)
+    assert state.now == 2 * 3600
+    assert state.there[["submit", STARTED, "procs", "estimate", "user", "run"]].to_numpy().tolist() == [
+        [0, 600, 48, 14400, 1, -1],
+        [4200, -1, 64, 7200, 2, -1],
+    ]
+    assert state.labels == ("11", "13_7")
+    assert state.elapsed.tolist() == [6600, 0]
+
+
+def test_sacct_says_the_same_as_squeue(read):
+    asked = "11|ann|RUNNING|2026-11-19T08:00:00|2026-11-19T08:10:00|01:50:00|04:00:00|40|48|main|normal"
+    waits = "13_7|eve|PENDING|2026-11-19T09:10:00|Unknown|00:00:00|02:00:00|64|0|main|normal"
+    step = "11.batch||RUNNING|2026-11-19T08:10:00|2026-11-19T08:10:00|01:50:00||48|48||"
+    one, other = read(SACCT, asked, step, waits), read(HEAD, RUNS, WAITS)
+    assert one.there.to_dict() == other.there.assign(used_procs=one.there["used_procs"]).to_dict()
+    assert (one.now, one.labels) == (other.now, other.labels)
+
+
+def test_those_that_ended_are_the_past(read):
+    ended = "9|ann|COMPLETED|2026-11-19T06:00:00|2026-11-19T06:10:00|00:50:00|04:00:00|40|48|main|normal"
+    asked = "11|ann|RUNNING|2026-11-19T08:00:00|2026-11-19T08:10:00|01:50:00|04:00:00|40|48|main|normal"
+    state = read(SACCT, ended, asked)
+    assert state.labels == ("11",)
+    assert state.past["run"].tolist() == [3000, -1]
+    assert state.now == 4 * 3600
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (WAITS.replace("Resources", "Dependency"), "held"),
+        (WAITS.replace("Resources", "(JobHeldUser)"), "held"),
+        (RUNS.replace("RUNNING", "SUSPENDED"), "neither running nor waiting"),
+    ],
+)
+def test_who_cannot_start_is_left_out_and_counted(read, line, why):
+    state = read(HEAD, RUNS.replace("11|", "10|"), line)
+    assert state.labels == ("10",)
+    assert [(step.name, step.jobs) for step in state.steps if step.name == why] == [(why, 1)]
+
+
+@pytest.mark.parametrize("word", ["R", "CG", "COMPLETING", "CONFIGURING"])
+def test_other_words_for_running(read, word):
+    assert read(HEAD.replace("STATE", "ST", 1), RUNS.replace("RUNNING", word)).running.all()
+
+
+def test_a_job_without_a_limit_has_the_longest_that_is_known(read):
+    state = read(HEAD, RUNS, WAITS.replace("2:00:00", "UNLIMITED"))
+    assert state.workload().jobs["estimate"].tolist() == [14400, 14400]
+
+
+def test_who_runs_beyond_the_limit_ends_now(read):
+    late = RUNS.replace("|4:00:00|", "|1:00:00|")
+    schedule = harness.simulate(read(HEAD, late, WAITS).workload(), 64)
+    assert schedule.frame["end"].tolist() == [7200, 14400]
+    assert schedule.frame["wait"].tolist() == [600, 3000]
+
+
+def test_measures_are_of_those_that_had_not_begun(read):
+    schedule = harness.simulate(read(HEAD, RUNS, WAITS).workload(), 64)
+    measures = schedule.measures()
+    assert (measures["mean_wait"], measures["makespan"]) == (15000 - 4200, 15000 + 7200 - 7200)
+    assert measures["utilisation"] == pytest.approx((48 * 7800 + 64 * 7200) / (64 * 15000))
+
+
+def test_further_jobs_arrive_from_then_on(read):
+    state = read(HEAD, RUNS, WAITS).workload()
+    further = harness.prepare(harness.lublin(jobs=20, procs=64))
+    jobs = harness.followed_by(state, further)
+    assert jobs.jobs["submit"].iloc[2:].min() == state.now
+    assert jobs.jobs["submit"].iloc[2:].diff().dropna().tolist() == further.jobs["submit"].diff().dropna().tolist()
+    assert jobs.jobs["job"].is_unique
+    assert not set(jobs.jobs["user"].iloc[2:]) & set(state.jobs["user"])
+    assert jobs.digest not in (state.digest, further.digest)
+    assert (harness.simulate(jobs, 64).frame["start"] >= jobs.jobs["submit"]).all()
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        (("",), "is empty"),
+        ((HEAD,), "holds no jobs"),
+        ((HEAD.replace("START_TIME", "X"), RUNS), "no column 'Start'"),
+        ((HEAD.replace("TIME_LIMIT", "X"), RUNS), "no column 'Timelimit'"),
+        ((HEAD, RUNS.replace("2026-11-19T08:10:00", "N/A")), "line 2: a running job without its start time"),
+        ((HEAD, RUNS.replace("4:00:00", "soon")), "line 2: Timelimit is 'soon'"),
+        ((HEAD, RUNS.rpartition("|")[0]), "line 2: expected 11 cells, found 10"),
+        ((HEAD, WAITS.replace("13_7", "13_[7-9]")), "an array of jobs in one line"),
+        ((HEAD, RUNS.replace("RUNNING", "SUSPENDED")), "nobody runs or waits"),
+        ((HEAD.replace("CPUS", "X"), RUNS), "has no widths"),
+    ],
+)
+def test_what_is_no_state(read, lines, complaint):
+    with pytest.raises(HarnessError, match=complaint.replace("[", r"\[")):
+        read(*lines)
+
+
+def test_nobody_has_a_limit(read):
+    with pytest.raises(HarnessError, match="expected a time limit of some job"):
+        read(HEAD, WAITS.replace("2:00:00", "UNLIMITED")).workload()
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 50), st.integers(0, 30), st.integers(1, 40), st.integers(1, 4)),
+        min_size=1,
+        max_size=12,
+    ),
+    now=st.integers(0, 100),
+    after=st.lists(st.integers(1, 99), min_size=12, max_size=12),
+)
+def test_what_a_log_says_of_later_times_is_not_in_its_state(rows, now, after):
+    """Whatever happens after the instant: what was known of the machine then is the same."""
+    frame = [{"submit": s, "wait": w, "run": r, "procs": p, "estimate": 50, "user": p} for s, w, r, p in rows]
+    other = [dict(row) for row in frame]
+    for row, more in zip(other, after, strict=False):
+        if row["submit"] > now:
+            row.update(submit=now + more, procs=more % 4 + 1, run=more, wait=0, user=more)
+        elif row["submit"] + row["wait"] >= now:
+            row.update(wait=now - row["submit"] + more - 1, run=more, status=0, cpu=more)
+        elif row["submit"] + row["wait"] + row["run"] > now:
+            row.update(run=now - row["submit"] - row["wait"] + more, status=5, used_memory=more)
+    known = []
+    for jobs in (frame, other):
+        table = [{"status": 1, "cpu": -1, "used_memory": -1} | row for row in jobs]
+        log = harness.log_from_frame(pd.DataFrame(table), procs=8)
+        try:
+            state = harness.at_instant(log, now)
+        except HarnessError:
+            known.append(None)
+        else:
+            known.append((state.there.to_dict(), state.past.to_dict(), state.labels, state.steps))
+    assert known[0] == known[1]
