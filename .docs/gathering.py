@@ -32,6 +32,7 @@ MENU = {
     },
     "Extend": {
         "Writing a plugin": "plugins/README.md",
+        "Gallery": "plugins/examples/README.md",
         "Hooks": "api/hooks.md",
         "Testing a policy": "api/testing.md",
     },

@@ -58,6 +58,7 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (PLATFORMS, lambda: _platforms(plugins))
     kinds["fields"] = (("name", "about"), _fields)
+    kinds["examples"] = (("name", "decides", "rule", "source"), _examples)
     kinds["records"] = (("record", "field", "kind", "meaning"), _records)
     kinds["verbs"] = (("function", "what it does", "for"), _verbs)
     kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
@@ -128,6 +129,12 @@ def _fields() -> Rows:
 
     about = {name: tomllib.loads(path.read_text(encoding="utf-8"))["about"] for name, path in bundled_fields().items()}
     return [(name, " ".join(text.split())) for name, text in about.items()]
+
+
+def _examples() -> Rows:
+    from harness.policy.gallery import described_examples
+
+    return [(one.name, ", ".join(one.hooks), one.rule, one.source) for one in described_examples()]
 
 
 def _records() -> Rows:

@@ -69,7 +69,10 @@ Pass = Annotated[
 ]
 Lenient = Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them", rich_help_panel=_JOBS)]
 Seed = Annotated[int, typer.Option(help="of the policies that flip coins", min=0)]
-PluginPaths = Annotated[list[str] | None, typer.Option("--plugins", help="a plugin file or folder; may be repeated")]
+PluginPaths = Annotated[
+    list[str] | None,
+    typer.Option("--plugins", help="a plugin file or folder, or one of `harness list examples`; may be repeated"),
+]
 Events = Annotated[Path | None, typer.Option(help="replay failures and interventions: a CSV of time, event, subject")]
 Interrupted = Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")]
 StateFile = Annotated[

@@ -16,6 +16,7 @@ import pluggy
 from harness.disk import bundled
 from harness.errors import HarnessError, did_you_mean
 from harness.policy import hooks
+from harness.policy.gallery import plugin_path
 from harness.policy.kinds import KINDS, Policy
 from harness.present.aside import prints_aside
 
@@ -39,9 +40,7 @@ class Plugins:
         for point in entry_points(group=ENTRY_POINTS):
             self._add(_import(point.load, f"the entry point {point.name!r}"), f"the entry point {point.name!r}")
         for given in paths:
-            found = Path(given)
-            if not found.exists():
-                raise HarnessError(f"--plugins {given}: no such file or folder")
+            found = plugin_path(given)
             if found.is_file() and found.suffix != ".py":
                 raise HarnessError(f"--plugins {given}: expected a Python file or a folder of them")
             for path in _files(found) if found.is_dir() else [found]:
@@ -134,7 +133,8 @@ def unregister(plugin: Any) -> None:
 
 def plugins(*paths: str) -> Plugins:
     """Return the plugins of this process and those at `paths`, read again when their files have changed."""
-    files = [file for path in paths for file in (_files(Path(path)) if Path(path).is_dir() else [Path(path)])]
+    places = [plugin_path(path) for path in paths]
+    files = [file for place in places for file in (_files(place) if place.is_dir() else [place])]
     return _plugins(tuple(dict.fromkeys(paths)), tuple((file, _stamp(file)) for file in files))
 
 

@@ -5,20 +5,24 @@ from pathlib import Path
 
 from harness.disk import bundled
 from harness.errors import HarnessError, did_you_mean
+from harness.policy.gallery import examples
 from harness.policy.kinds import KINDS, Policy
 from harness.policy.registry import ENTRY_POINTS, plugins
 
 
 def offered(what: str) -> tuple[tuple[str, ...], list[Policy]]:
     """Return what `plugins` must name for `what` to be found, and the policies it offers."""
-    path = Path(what)
-    files = [path] if path.is_file() else sorted(path.glob("*.py"))
     points = entry_points(group=ENTRY_POINTS)
+    path = Path(what)
+    if not path.exists() and what in examples() and not any(what in (p.name, p.dist and p.dist.name) for p in points):
+        path = examples()[what]
+    files = [path] if path.is_file() else sorted(path.glob("*.py"))
+    bundle = bundled.folder("plugins").resolve()
     paths: tuple[str, ...] = ()
-    if files and path.resolve().is_relative_to(bundled.folder("plugins").resolve()):
+    if files and bundle in (path.resolve(), path.resolve().parent):
         origins = {str(bundled.folder("plugins") / file.name) for file in files}
     elif files:
-        paths, origins = (what,), {str(file) for file in files}
+        paths, origins = (str(path),), {str(file) for file in files}
     else:
         origins = {f"the entry point {p.name!r}" for p in points if what in (p.name, p.dist and p.dist.name)}
     if not origins:

@@ -26,7 +26,8 @@ if not (ROOT / "CONTRIBUTING.md").exists():  # an sdist without it, say
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
-        "README.md", "CONTRIBUTING.md", "SECURITY.md", "harness/README.md", "workloads/README.md", "plugins/README.md"
+        "README.md", "CONTRIBUTING.md", "SECURITY.md", "harness/README.md", "workloads/README.md", "plugins/README.md",
+        "plugins/examples/README.md",
     )
 }  # fmt: skip
 HOUSE, GUIDE = PAGES["harness/README.md"], PAGES["CONTRIBUTING.md"]

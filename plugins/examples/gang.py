@@ -1,0 +1,81 @@
+"""Gang scheduling: jobs share the machine in turns; all processes of a job run at once, or none does.
+
+Source: Ousterhout (1982), Scheduling techniques for concurrent systems, ICDCS (its matrix); Feitelson and Rudolph
+(1992), Gang scheduling performance benefits for fine-grain synchronization, JPDC 16(4).
+
+Free places of a row that jobs of other rows could fill (alternate scheduling) stay empty, and changing rows costs
+nothing.
+"""
+
+import harness
+
+
+def gang(state, memory, per_job, quantum=600.0, rows=4):
+    """Put jobs in rows as wide as the machine, in queue order, and let one row after the other run, a quantum each.
+
+    A job goes to the first row with enough room, and stays there; when no row has room, it and those behind it wait.
+    Jobs whose turn is over stay in memory, and go on where they were. An empty row's turn is over at once.
+
+    `quantum`: how long a turn is [s]. `rows`: how many jobs a processor has at most.
+    """
+    clock = state.clock
+    put_in_rows(state, per_job, rows)
+    if clock.now >= memory[1] or load(state, per_job, memory[0]) == 0:
+        memory[0] = next_row(state, per_job, memory[0], rows)
+        memory[1] = clock.now + quantum
+    others = next_row(state, per_job, memory[0], rows) != memory[0]  # before they are suspended, and nowhere listed
+    for job in harness.running(state).copy():
+        if per_job[job].row != memory[0]:
+            harness.suspend(state, job, 0.0, True)
+    for begun in (True, False):  # who goes on where it was comes before those who can be anywhere
+        for job in harness.waiting(state):
+            record = state.jobs[job]
+            its_turn = record.status == harness.WAITING and per_job[job].row == memory[0]
+            if its_turn and (record.preemptions > 0) == begun and harness.fits(state, job):
+                harness.start(state, job)
+    if others:
+        harness.call_again(state, memory[1])
+
+
+@harness.jit
+def put_in_rows(state, per_job, rows):
+    """Give waiting jobs a row, in queue order, until there is no room for one."""
+    room = state.clock.cores - state.clock.down
+    for job in harness.waiting(state):
+        row = 1
+        while per_job[job].row == 0.0:
+            if row > rows:
+                return
+            if load(state, per_job, row) + state.jobs[job].procs <= room:
+                per_job[job].row = row
+            row += 1
+
+
+@harness.jit
+def load(state, per_job, row):
+    """Return how many processors the jobs of a row need; there is no row 0."""
+    procs = 0
+    for job in harness.running(state):
+        if per_job[job].row == row > 0:
+            procs += state.jobs[job].procs
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING and per_job[job].row == row > 0:
+            procs += state.jobs[job].procs
+    return procs
+
+
+@harness.jit
+def next_row(state, per_job, row, rows):
+    """Return the next row after this one that has jobs; this one if no other has."""
+    for further in range(1, rows):
+        following = (row - 1 + further) % rows + 1
+        if load(state, per_job, following) > 0:
+            return following
+    return max(row, 1.0)
+
+
+@harness.hookimpl
+def start_jobs():
+    kept = (2, harness.per_job(("row",)))  # the row that runs, and when its turn is over; each job's row
+    least = {"quantum": 1, "rows": 1}
+    return [harness.Start("gang", gang, memory=kept, preemptive=True, timed=True, least=least)]
