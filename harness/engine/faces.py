@@ -4,7 +4,7 @@ A face has no attribute that leads to the engine's arrays; `opened` reads them p
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -110,32 +110,59 @@ class Record(Face):
 
 
 class _Part:
-    """An array of the engine behind its face: the class of its records, which reads them, and how many are there."""
+    """An array of the engine behind its face: the kind of its records, their columns, and how many are there."""
 
     def __init__(self, array: Any, label: str, writable: tuple[str, ...], clock: Any = None) -> None:
         self.array = array
         self.label = label
         self.clock = clock
-        names = array.dtype.names
-        fields = {name: _property(array[name], label, name, name in writable) for name in names}
-        # Without a slot of its own a record has the one of `Face`, in which it keeps its index.
-        self.record = type("Record", (Record,), {"__slots__": (), "__setattr__": _setter(writable), **fields})
+        self.kind = _record_kind(array.dtype, label, writable)
+
+    @cached_property
+    def columns(self) -> list[Any]:
+        """Return the fields, made when somebody first reads a record: most arrays nobody reads."""
+        return _columns(self.array)
 
     def count(self) -> int:
         """Return how many records policies may see: of the jobs, those that have been submitted."""
         return len(self.array) if self.clock is None else int(self.clock["next"])
 
+    def record(self, at: int) -> Any:
+        """Return the face of one record."""
+        return self.kind((self.columns, at))
 
-def _property(column: Any, label: str, name: str, writable: bool) -> property:
-    """Return a field of the records that are in `column`."""
-    if column.ndim > 1:
-        return property(lambda self: _copied(column[_inside_of(self)]))
-    numbers: Any = memoryview(column)
+
+def _columns(array: Any) -> list[Any]:
+    """Return the fields of an array of records: of one number each as what Python reads and writes fastest."""
+    bare = array.view(np.ndarray)  # fields of numpy's arrays of records are slow to get
+    columns = [bare[name] for name in array.dtype.names]
+    return [column if column.ndim > 1 else memoryview(column) for column in columns]
+
+
+@cache
+def _record_kind(dtype: Any, label: str, writable: tuple[str, ...]) -> Any:
+    """Return the class of the records of such an array; making one takes longer than reading many."""
+    fields = {name: _property(k, dtype[name].shape != (), name in writable) for k, name in enumerate(dtype.names)}
+    # Without a slot of its own a record has the one of `Face`, in which it keeps its columns and its index.
+    return type("Record", (Record,), {"__slots__": (), "__setattr__": _setter(writable), **fields})
+
+
+def _property(k: int, several: bool, writable: bool) -> property:
+    """Return a field of records, that of column k."""
+
+    def read(self: Face) -> Any:
+        columns, at = _inside_of(self)
+        return columns[k][at]
+
+    def read_several(self: Face) -> Any:
+        columns, at = _inside_of(self)
+        return _copied(columns[k][at])
 
     def write(self: Face, value: Any) -> None:
-        numbers[_inside_of(self)] = float(value)
+        columns, at = _inside_of(self)
+        columns[k][at] = float(value)
 
-    return property(lambda self: numbers[_inside_of(self)], write if writable else None)
+    return property(read_several if several else read, write if writable else None)
 
 
 @cache
@@ -166,9 +193,14 @@ class Quick:
 
     def __init__(self, array: Any) -> None:
         self.array = array
+        self.bare = array.view(np.ndarray)
         self.made: dict[int, Any] = {}
-        fields = {name: _open_property(array[name]) for name in array.dtype.names}
-        self.record = type("QuickRecord", (), {"__slots__": ("at",), **fields})
+        self.kind = _quick_record_kind(array.dtype)
+
+    @cached_property
+    def columns(self) -> list[Any]:
+        """Return the fields, made when somebody first reads a record."""
+        return _columns(self.array)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -178,7 +210,9 @@ class Quick:
         if found is None:
             if isinstance(index, slice):
                 return self.array[index]
-            found = self.made[index] = self.record()
+            found = self.made[index] = self.kind()
+            found.bare = self.bare
+            found.columns = self.columns
             found.at = range(len(self.array))[index]
         return found
 
@@ -186,16 +220,23 @@ class Quick:
         return getattr(self.array, name)
 
 
-def _open_property(column: Any) -> property:
-    """Return a field of quick records, whose index is `at`."""
-    if column.ndim > 1:
-        return property(lambda self: column[self.at])
-    numbers: Any = memoryview(column)
+@cache
+def _quick_record_kind(dtype: Any) -> Any:
+    """Return the class of the quick records of such an array."""
+    fields = {name: _open_property(k, name) for k, name in enumerate(dtype.names)}
+    return type("QuickRecord", (), {"__slots__": ("at", "bare", "columns"), **fields})
+
+
+def _open_property(k: int, name: str) -> property:
+    """Return a field of quick records, that of column k."""
+
+    def read(self: Any) -> Any:
+        return self.columns[k][self.at]
 
     def write(self: Any, value: Any) -> None:
-        column[self.at] = value
+        self.bare[name][self.at] = value  # as numpy converts it
 
-    return property(lambda self: numbers[self.at], write)
+    return property(read, write)
 
 
 def _quick(bundle: Any) -> Any:
