@@ -14,6 +14,7 @@ from harness.cli import (
     compare_command,
     data_command,
     execute_command,
+    forecast_command,
     identify_command,
     list_command,
     plugin_command,
@@ -52,6 +53,7 @@ def _about(
 
 app.command("run")(run_command.run)
 app.command("compare")(compare_command.compare)
+app.command("forecast")(forecast_command.forecast)
 app.command("adequacy")(adequacy_command.adequacy)
 app.command("identify")(identify_command.identify)
 app.command("execute")(execute_command.execute)

@@ -7,6 +7,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("run KTH-SP2 --order spf --start easy", "tournament demo"),
     "run": ("KTH-SP2 --order spf --start 'easy(reservations=2)'", "KTH-SP2 --from 1997-01-01 --report run.html"),
     "compare": ("KTH-SP2 'fcfs + easy' 'spf + easy'", "'lublin(jobs=2000)' 'fcfs + easy' 'saf + easy' --resample 20"),
+    "forecast": ("KTH-SP2 --at 1997-01-15T12:00", "KTH-SP2 --at 9000000 --order spf --repetitions 200"),
     "adequacy": ("KTH-SP2", "KTH-SP2 --order fcfs --start conservative --jobs 5000"),
     "identify": ("KTH-SP2 --jobs 5000", "KTH-SP2 --order fcfs --order spf --best 5"),
     "execute": ("'lublin(jobs=20)' --slurm slurm.conf", "my.swf --slurm slurm.conf --out executed.csv"),

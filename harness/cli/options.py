@@ -154,8 +154,8 @@ COMMON = ("select", "rate", "sleep", "predict", "hold")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replay(Jobs):
-    """What commands take that replay one workload: where, and what all schedulers have in common."""
+class Where(Shown):
+    """What commands take that replay jobs: where, and what all schedulers have in common."""
 
     platform: Platform = None
     procs: Procs = None
@@ -202,6 +202,11 @@ class Replay(Jobs):
         if self.reservations is None:
             return found  # type: ignore[no-any-return]
         return kept(machine_of(found, jobs), read_windows(self.reservations), self.reservations.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay(Where, Jobs):
+    """What commands take that replay one workload."""
 
     def refuse_unknown_waits(self) -> None:
         """Refuse options that make another stream of the log's jobs, where a replay is compared with the log."""

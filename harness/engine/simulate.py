@@ -174,7 +174,7 @@ def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
     from harness.engine.opening import open_run
 
     if ready.held:
-        raise HarnessError(f"{workload.name} begins in the middle: expected nobody to be held, and no hold")
+        raise HarnessError(f"{workload.name} begins in the middle, where nobody can be held: expected no hold")
     with ready.blaming():
         open_run(ready.state, workload, ready.place)
 

@@ -14,6 +14,7 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.workload.content import content_digest
 from harness.workload.log import BEGIN, PRECEDING, STARTED, Log, LoggedStatus, Step, Workload
+from harness.workload.preparation import Preparation
 from harness.workload.prepare import prepare
 
 Floats = npt.NDArray[np.float64]
@@ -97,8 +98,7 @@ def at_instant(log: Log, now: float) -> Snapshot:
     there = known & ~ended
     if not there.any():
         raise HarnessError(
-            f"{log.name}: nobody runs or waits {now - _first(log):,.0f} s after the first submit: expected a time at "
-            "which there are jobs"
+            f"{log.name}: nobody runs or waits then: expected a time between its first submit, which is 0, and its end"
         )
     hidden = dict.fromkeys(_AFTERWARDS, -1)
     started = np.where(begun & there, start, -1.0)
@@ -113,6 +113,16 @@ def at_instant(log: Log, now: float) -> Snapshot:
     return Snapshot(log.name, now, frame, past.reset_index(drop=True), labels, log.header, tuple(steps), log.procs)
 
 
+def time_in(log: Log, told: str) -> float:
+    """Return the time of `told`, seconds after the first submit or a date, on the clock of `log` [s]."""
+    try:
+        asked = Preparation(start=told)
+    except HarnessError as error:
+        raise HarnessError(str(error).replace("start=", "--at ")) from None
+    seconds = asked.in_seconds(log.header, log.name, _first(log)).start
+    return _first(log) + float(seconds or 0.0)
+
+
 def _first(log: Log) -> float:
     return float(log.jobs["submit"].min())
 
@@ -123,16 +133,18 @@ def cancelled(jobs: pd.DataFrame) -> Bools:
     return np.asarray((run <= 0) & (status != LoggedStatus.COMPLETED))
 
 
-def followed_by(state: Workload, further: Workload) -> Workload:
+def followed_by(state: Workload, further: Workload, *, moved: float | None = None) -> Workload:
     """Let the jobs of `further` arrive after those of `state`, the first of them at its instant.
 
-    They are numbered on, and are other users' and groups': numbers of two files do not stand for the same people.
+    They are numbered on, and are other users' and groups': numbers of two files do not stand for the same people. With
+    `moved` they come so much later than they did [s], and belong to the same people.
     """
     assert state.now is not None
     ours, theirs = state.jobs, further.jobs
-    moved = state.now - float(theirs["submit"].min())
+    strangers = ("user", "group") if moved is None else ()
+    moved = state.now - float(theirs["submit"].min()) if moved is None else moved
     changed: dict[str, Any] = {name: theirs[name] + moved for name in ("submit", "cancel")}
-    for name in ("user", "group"):
+    for name in strangers:
         changed[name] = np.where(theirs[name] >= 0, theirs[name] + max(0, int(ours[name].max())) + 1, -1)
     numbers = int(ours["job"].max())
     changed["job"] = theirs["job"] + numbers

@@ -89,6 +89,7 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
     dump = Dump(table, path, lenient, steps)
     reading = dump.reading()
     dump.steps = [step for step in dump.steps if step.name != "unfinished"]
+    _keep_numbers(dump, reading.jobs)
     lines = dump.table.index
     state, frame = dump.table["State"], reading.jobs
     begun, elapsed = dump.first_of("Start"), dump.first_of("ElapsedRaw", "Elapsed")
@@ -121,6 +122,14 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
         tuple(dump.steps),
         header_procs(reading.header),
     )
+
+
+def _keep_numbers(dump: Dump, jobs: pd.DataFrame) -> None:
+    """Let jobs have Slurm's own numbers if no two share one, even where some belong to arrays."""
+    numbers = dump.first_of("JobIDRaw", "JobID")
+    if not np.isnan(numbers).any() and len(np.unique(numbers)) == len(numbers):
+        jobs["job"] = numbers.astype(np.int64)
+        dump.steps = [step for step in dump.steps if step.name != "numbered"]
 
 
 def _labels(dump: Dump) -> "np.ndarray[tuple[int], np.dtype[np.object_]]":

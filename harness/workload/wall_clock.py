@@ -41,6 +41,12 @@ class WallClock:
         moment = datetime.fromisoformat(date)
         return (moment if moment.tzinfo else moment.replace(tzinfo=self.zone)).timestamp() - self.start
 
+    def date(self, time: float) -> str | None:
+        """Return the date and time at the site that `time` is [s since the log's time 0]; None if it is not known."""
+        if self.start is None or self.beyond(np.array([time])):
+            return None
+        return datetime.fromtimestamp(self.start + time, self.zone).strftime("%Y-%m-%d %H:%M:%S")
+
     def beyond(self, times: Floats) -> bool:
         """Say whether any of `times` lies beyond the calendar."""
         return self.start is not None and self.start + float(np.max(times, initial=0.0)) > _LAST

@@ -86,7 +86,7 @@ def test_what_runs_must_fit():
 
 def test_nobody_may_be_held_from_the_middle_on():
     jobs = replace(workload([(0, 1, 9, 9, {STARTED: 0.0})]), now=3.0)
-    with pytest.raises(HarnessError, match="expected nobody to be held"):
+    with pytest.raises(HarnessError, match="expected no hold"):
         table(jobs, plain(2), hold="limits(user_jobs=1)")
 
 

@@ -1,0 +1,131 @@
+"""How far forecasts of starts were from the starts that a log knows, beside two that need no simulation."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.errors import HarnessError
+from harness.forecasting.starts import forecast_starts
+from harness.forecasting.usage import size
+from harness.policy.scheduler import Scheduler
+from harness.workload.log import Log
+from harness.workload.snapshot import Snapshot, at_instant, cancelled
+
+Floats = npt.NDArray[np.float64]
+
+#: Lead times [s]: each row of a table ends at one.
+LEADS = (3600.0, 4 * 3600.0, 12 * 3600.0, 24 * 3600.0, np.inf)
+
+#: Whose forecasts are compared.
+WHO = ("forecast", "similar", "at_once")
+
+
+def instants(log: Log, count: int, seed: int = 0) -> list[float]:
+    """Draw instants by lot from the second half of a log, whole seconds, in order."""
+    submit = log.jobs["submit"].to_numpy(dtype=np.float64)
+    first, last = float(submit[submit >= 0].min()), float(submit.max())
+    draw = np.random.default_rng(seed).uniform((first + last) / 2, last, count)
+    return sorted(np.floor(draw).tolist())
+
+
+def judged(
+    log: Log, moments: Sequence[float], scheduler: Scheduler, *, repetitions: int = 50, level: float = 0.8
+) -> Iterator[pd.DataFrame]:
+    """Yield what was forecast at each of these moments of a log, a row for each job that waited then and started later.
+
+    `now`, `job`, `lead`, the time from then to the start that is logged, and what was forecast of it: `forecast`, with
+    `low` and `high`; `similar`, by the wait of the last similar job that had started; `at_once`, nothing. Times in s.
+    """
+    jobs = log.jobs
+    logged = pd.Series((jobs["submit"] + jobs["wait"]).to_numpy(), jobs["job"].astype(str))
+    logged = logged[~cancelled(jobs)]
+    for now in moments:
+        try:
+            snapshot = at_instant(log, now)
+        except HarnessError:  # nobody was there
+            continue
+        if snapshot.running.all():
+            continue
+        found = forecast_starts(snapshot, None, scheduler, repetitions=repetitions, level=level)
+        table = found.table.set_index("job")
+        frame = pd.DataFrame({"forecast": table["median"], "low": table["low"], "high": table["high"]})
+        frame["similar"] = pd.Series(as_similar(snapshot), found.labels)
+        frame["at_once"] = 0.0
+        frame["lead"] = logged[logged.index.isin(frame.index)] - now
+        frame["now"] = now
+        yield frame.dropna(subset=["lead"]).reset_index(names="job")
+
+
+def as_similar(snapshot: Snapshot) -> Floats:
+    """Return how long each waiting job still waits if it waits in all as long as the last similar job that started.
+
+    Similar is who has the same user, and width and limit of the same size; else such width and limit; else anybody.
+    """
+    past = snapshot.past[snapshot.past["wait"] >= 0]
+    past = past.iloc[np.argsort((past["submit"] + past["wait"]).to_numpy(), kind="stable")]
+    last: dict[Any, float] = {}
+    for keys, wait in zip(_likenesses(past), past["wait"].tolist(), strict=True):
+        last.update(dict.fromkeys(keys, float(wait)))
+    waiting = snapshot.there[~snapshot.running]
+    waits = [next((last[key] for key in keys if key in last), 0.0) for keys in _likenesses(waiting)]
+    left: Floats = np.maximum(0.0, waiting["submit"].to_numpy(dtype=np.float64) + np.array(waits) - snapshot.now)
+    return left
+
+
+def _likenesses(jobs: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Yield what jobs are alike by, the nearest likeness first."""
+    width = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"]).astype(np.float64)
+    sizes = zip(jobs["user"].tolist(), size(width).tolist(), size(jobs["estimate"].to_numpy()).tolist(), strict=True)
+    for user, procs, limit in sizes:
+        yield (user, procs, limit), (procs, limit), ()
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far forecasts were off for the jobs of one range of lead times [s]."""
+
+    below: float  # lead times up to here [s]; infinity: any longer one
+    jobs: int
+    moments: int
+    means: dict[str, float]  # mean absolute error of each of `WHO`
+    medians: dict[str, float]
+    covered: float  # share of the starts within the interval
+    width: float  # median width of the interval
+
+
+def errors(rows: pd.DataFrame, by: str = "lead") -> list[Error]:
+    """Return the errors by lead time, the logged one, or with `by` "forecast" that which was told; all at last."""
+    place = np.searchsorted(LEADS, rows[by].to_numpy(), "left")
+    parts = [(end, rows[place == k]) for k, end in enumerate(LEADS)]
+    return [_error(end, part) for end, part in (*parts, (np.nan, rows)) if len(part)]
+
+
+def _error(below: float, rows: pd.DataFrame) -> Error:
+    off = {who: (rows[who] - rows["lead"]).abs() for who in WHO}
+    return Error(
+        below,
+        len(rows),
+        rows["now"].nunique(),
+        {who: float(values.mean()) for who, values in off.items()},
+        {who: float(values.median()) for who, values in off.items()},
+        float(((rows["low"] <= rows["lead"]) & (rows["lead"] <= rows["high"])).mean()),
+        float((rows["high"] - rows["low"]).median()),
+    )
+
+
+def ratio(rows: pd.DataFrame, null: str, *, draws: int = 2000, seed: int = 0) -> tuple[float, float, float]:
+    """Return the mean error of the forecast over that of a null, and its 95 % interval, by drawing moments anew.
+
+    Jobs that wait at one moment wait for the same others: the moments are what is drawn.
+    """
+    off = pd.DataFrame({who: (rows[who] - rows["lead"]).abs() for who in ("forecast", null)})
+    sums = off.groupby(rows["now"]).sum().to_numpy()
+    draw = np.random.default_rng(seed).integers(0, len(sums), (draws, len(sums)))
+    drawn = sums[draw].sum(axis=1)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
+    total = sums.sum(axis=0)
+    return float(low), float(total[0] / total[1]), float(high)

@@ -1,0 +1,160 @@
+"""When the waiting jobs of a machine will start: its state continued many times over, with runtimes drawn anew."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.engine.simulate import simulate
+from harness.errors import HarnessError
+from harness.experiment.simulation import given
+from harness.forecasting.arrivals import Arrivals
+from harness.forecasting.usage import Usage
+from harness.policy.scheduler import Scheduler
+from harness.policy.timing import Timing
+from harness.workload.log import STARTED, Workload
+from harness.workload.snapshot import Snapshot, followed_by
+
+if TYPE_CHECKING:
+    from harness.experiment.simulation import Machine
+    from harness.platform.machine import Platform
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StartForecast:
+    """When those who waited at one instant will start, by so many repetitions."""
+
+    snapshot: Snapshot
+    platform: "Platform"
+    scheduler: dict[str, str]
+    waiting: pd.DataFrame  # who waits, with a log's columns
+    labels: tuple[str, ...]
+    limits: Floats
+    starts: Floats  # a row for each repetition, a column for each job; not a number: never
+    level: float  # of the intervals
+    remarks: tuple[str, ...]  # what was assumed, for people
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per waiting job, the first to start first.
+
+        `job`, `procs`, `limit` [s], `waited` [s] so far, and how long from the instant on until its start [s]:
+        `median`, and `low` to `high`, between which it lies in a share `level` of the repetitions. Infinity is never.
+        """
+        left = np.where(np.isnan(self.starts), np.inf, self.starts - self.snapshot.now)
+        low, median, high = _quantiles(left, ((1 - self.level) / 2, 0.5, (1 + self.level) / 2))
+        columns = {
+            "job": self.labels,
+            "procs": self.waiting["procs"].to_numpy(),
+            "limit": self.limits,
+            "waited": self.snapshot.now - self.waiting["submit"].to_numpy(dtype=np.float64),
+            "median": median,
+            "low": low,
+            "high": high,
+        }
+        return pd.DataFrame(columns).sort_values("median", kind="stable", ignore_index=True)
+
+
+def _quantiles(values: Floats, shares: tuple[float, ...]) -> list[Floats]:
+    """Return quantiles of each column that are values of it: there may be infinities."""
+    ordered = np.sort(values, axis=0)
+    return [ordered[round(share * (len(ordered) - 1))] for share in shares]
+
+
+def forecast_starts(
+    snapshot: Snapshot,
+    platform: "Machine | None" = None,
+    scheduler: Scheduler | None = None,
+    *,
+    repetitions: int = 50,
+    level: float = 0.8,
+    arrivals: str = "weeks",
+    seed: int = 0,
+    plugins: Iterable[str | Path] = (),
+    timing: Timing | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> StartForecast:
+    """Say when each job will start that waits in `snapshot`: a median and an interval of so many repetitions.
+
+    In each, what is left of running jobs, and what waiting ones will take, is drawn from what earlier jobs of the same
+    user and limit took of theirs; who comes later is as in an earlier week, or nobody if `arrivals` is "none". Nothing
+    else is known of later times: what `harness.at_instant` takes of a log is all that it depends on.
+    """
+    if repetitions < 1:
+        raise HarnessError(f"repetitions {repetitions}: expected at least 1")
+    if not 0 < level < 1:
+        raise HarnessError(f"level {level:g}: expected a share of the repetitions between 0 and 1, as 0.8")
+    if snapshot.running.all():
+        raise HarnessError(f"{snapshot.name}: nobody waits then: expected an instant at which jobs wait")
+    base = snapshot.workload()
+    what = given(base, platform, scheduler, seed=seed, plugins=plugins, timing=timing)
+    base, crowded = _with_room(base, what.machine.cores)
+    kept = ~crowded
+    usage, draw = Usage(snapshot.past), np.random.default_rng([seed, 1])
+    later = Arrivals(snapshot, usage, arrivals, draw)
+    users = snapshot.there["user"].to_numpy(dtype=np.int64)
+    runtimes = usage.runtimes(users, snapshot.limits, snapshot.elapsed, draw, repetitions)[:, kept]
+    waits = base.jobs[STARTED].to_numpy() < 0
+    starts = np.full((repetitions, int(waits.sum())), np.nan)
+    for k in range(repetitions):
+        jobs = _drawn(base, runtimes[k], later, np.random.default_rng([seed, 2, k]))
+        outcome = simulate(jobs, what.machine, what.chosen, seed=seed, extras=what.extras)
+        begun = np.empty(len(jobs))
+        begun[outcome.place] = np.asarray(outcome.jobs["start"])
+        starts[k] = begun[: len(waits)][waits]
+        if progress is not None:
+            progress(k + 1, repetitions)
+    rows = ~snapshot.running
+    at_once = int((starts == snapshot.now).all(axis=0).sum())
+    return StartForecast(
+        snapshot,
+        what.machine,
+        what.chosen.names,
+        snapshot.there[rows].assign(procs=base.jobs["procs"].to_numpy()[waits]).reset_index(drop=True),
+        tuple(np.array(snapshot.labels, dtype=object)[rows]),
+        snapshot.limits[rows],
+        starts,
+        level,
+        (usage.remark, later.remark, *_crowding(crowded), *_kept(at_once)),
+    )
+
+
+def _with_room(base: Workload, cores: int) -> tuple[Workload, npt.NDArray[np.bool_]]:
+    """Return the jobs but for those that began last which the machine has no room for, and who these are.
+
+    Some logs have more running at times than their machine holds.
+    """
+    started = base.jobs[STARTED].to_numpy()
+    order = np.lexsort((np.arange(len(started)), np.where(started >= 0, started, np.inf)))
+    procs = np.where(started >= 0, base.jobs["procs"].to_numpy(), 0)
+    crowded = np.zeros(len(started), dtype=np.bool_)
+    crowded[order] = np.cumsum(procs[order]) > cores
+    crowded &= started >= 0
+    if not crowded.any():
+        return base, crowded
+    return replace(base, jobs=base.jobs[~crowded].reset_index(drop=True)), crowded
+
+
+def _crowding(crowded: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    count = int(crowded.sum())
+    return (f"{count:,} running jobs left out: those that began before fill the machine",) if count else ()
+
+
+def _kept(at_once: int) -> tuple[str, ...]:
+    """Say that some jobs wait which this scheduler would not let wait."""
+    told = "that would start at once under this scheduler wait all the same: for what is not known here"
+    return (f"{at_once:,} jobs {told} (a hold, another job, a limit, a node)",) if at_once else ()
+
+
+def _drawn(base: Workload, runtimes: Floats, later: Arrivals, draw: np.random.Generator) -> Workload:
+    """Return the jobs with these runtimes, and with others that come later."""
+    longest = np.maximum(base.jobs["estimate"].to_numpy(), runtimes)
+    jobs = replace(base, jobs=base.jobs.assign(work=runtimes, estimate=longest))
+    others = later.drawn(draw)
+    return jobs if others is None else followed_by(jobs, others[0], moved=others[1])
