@@ -90,7 +90,7 @@ def _scheduler(name: str, given: options.Heard) -> "Scheduler | Recorded":
 
 def _parts(name: str) -> tuple[str, str]:
     order, plus, start = (part.strip() for part in name.partition("+"))
-    if not (order and plus and start) or "+" in start:
+    if not (order and plus and start):
         raise HarnessError(f"{name!r}: no scheduler: expected ORDER + START, such as 'fcfs + easy', or a file")
     return order, start
 

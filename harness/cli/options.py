@@ -168,6 +168,12 @@ class Where(Shown):
     sleep: Sleep = "never"
     predict: Predict = "requested"
     hold: Hold = "none"
+    queues: Annotated[
+        Path | None,
+        typer.Option(
+            help="queues with an order and a start of their own, tables of a TOML file", rich_help_panel=_POLICIES
+        ),
+    ] = None
     instants: Instants = "together"
     passing: Pass = ""
     seed: Seed = 0
@@ -182,6 +188,10 @@ class Where(Shown):
         from harness.policy.scheduler import Scheduler
 
         common = {name: getattr(self, name) for name in COMMON}
+        if self.queues is not None:
+            from harness.policy.own_queues import beside, read_queues
+
+            start = beside(start, read_queues(self.queues))
         return Scheduler(order=order, start=start, energy=energy, **common)
 
     @property

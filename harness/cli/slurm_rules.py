@@ -22,6 +22,7 @@ _OTHERS = [
     "hold",
     "order",
     "start",
+    "queues",
     "select",
     "rate",
     "sleep",

@@ -316,7 +316,7 @@ def ticket() -> int:
 
 def connect(number: int, kernel: Kernel, state: Any) -> None:
     """Let the trampoline that carries `number` find this kernel's function."""
-    _callbacks[number] = (kernel.python, state, kernel.own)  # type: ignore[assignment]
+    _callbacks[number] = (kernel.python or kernel.function, state, kernel.own)
 
 
 def disconnect(number: int) -> None:

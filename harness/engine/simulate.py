@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from harness.compile import kernels
-from harness.engine import doors, faults, holding, loop, overtaking, readings
+from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import State
 from harness.engine.demand_setup import get_ready
@@ -119,7 +119,7 @@ class Ready:
     def outcome(self, seconds: float, computed: float = 0.0) -> Outcome:
         """Return the arrays as the loop left them."""
         view, inside, place = self.view, self.inside, self.place
-        policies = [self.chosen[part.split()[0]].policy for part in self.tickets]
+        policies = [self.chosen[part if part in self.chosen else part.split()[0]].policy for part in self.tickets]
         names = {policy.hook: str(policy.name) for policy in policies}
         size = sum(array.nbytes for array in (*view, *inside))
         return Outcome(
@@ -140,30 +140,26 @@ def put_together(
     """Put a run together; `other` is whether it needs another loop than the usual one in any case."""
     view, inside, place = arrays(workload, platform, extras)
     view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
+    chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     chosen = suited(chosen, view)
     other = readings.ask_for(view, chosen["predict"], extras.timing) or other
     held = bool(holding.in_use(chosen["hold"]))
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(view, chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
-    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, other=other or held)
+    state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:
         get_ready(state, str(chosen["rate"]))
-    changes = (
-        loop.ORDER_CHANGES * chosen["order"].says("varies")
-        + loop.ORDER_LEARNS * chosen["order"].says("learn")
-        + loop.SECOND_LEARNS * (chosen["second"] is not chosen["order"] and chosen["second"].says("learn"))
-        + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
-        + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
-    )
-    if not view.notes.moldable:  # who may overtake stands where its width says
+    if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
         view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
-    ready = Ready(chosen, view, inside, place, state, tickets, changes, other, held)
+    if which is not None:
+        chosen = queue_setup.ByQueue(chosen, state.start_own)
+    ready = Ready(chosen, view, inside, place, state, tickets, changing(chosen), other, held)
     if workload.now is not None:
         begin_in_the_middle(ready, workload)
     return ready
@@ -179,6 +175,20 @@ def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
         open_run(ready.state, workload, ready.place)
 
 
+def changing(chosen: Mapping[str, Choice]) -> int:
+    """Return whose answers may change from one instant to the next, and who learns: flags of the loop."""
+    orders = [one for part, one in chosen.items() if queue_setup.of_part(part) == "order"]
+    seconds = [one for part, one in chosen.items() if queue_setup.of_part(part) == "second"]
+    seconds = [one for one in seconds if not any(one is order for order in orders)]
+    return (
+        loop.ORDER_CHANGES * any(one.says("varies") for one in orders)
+        + loop.ORDER_LEARNS * any(one.says("learn") for one in orders)
+        + loop.SECOND_LEARNS * any(one.says("learn") for one in seconds)
+        + loop.RATE_CHANGES * (not chosen["rate"].policy.constant)
+        + loop.SLEEP_CHANGES * (not chosen["sleep"].policy.constant)
+    )
+
+
 def lasts(order: Choice) -> bool:
     """Return whether the order gives a waiting job one score for as long as it waits, however often it is asked."""
     told = any(set(one.policy.extras) - {"columns"} for one in order.chain)
@@ -186,15 +196,15 @@ def lasts(order: Choice) -> bool:
 
 
 def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
-    """Return the chosen policies, with what takes the start policy's place where something binds or jobs are moldable.
+    """Return the chosen policies, with what takes a start policy's place where something binds or jobs are moldable.
 
     Where both is so jobs are as wide as they ask to be: what is promised names processors.
     """
     if chosen["select"].policy.fits or not (view.clock.constrained or view.notes.moldable):
         return chosen
-    start = chosen["start"]
-    other = start.policy.instead("bound" if view.clock.constrained else "molding")
-    return {**chosen, "start": replace(start, policy=other)}
+    trait = "bound" if view.clock.constrained else "molding"
+    starts = {part: one for part, one in chosen.items() if queue_setup.of_part(part) == "start"}
+    return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
 
 
 def bind(
@@ -204,12 +214,14 @@ def bind(
     view: Any,
     inside: Mapping[str, Any],
     columns: kernels.Columns,
+    which: np.ndarray[Any, Any] | None,
     *,
     other: bool,
 ) -> tuple[State, dict[str, int]]:
     """Put the state of the run together with its policies, and give tickets to find those in plain Python by.
 
     A predictor is among them only for the `other` loops, which ask one. Of holds there are as many as are in use.
+    `which` is the queue of each job, where queues have policies of their own.
     """
     given: dict[str, Any] = {"plain": plain, "sizes": sizes(view.jobs, len(view.nodes)), "columns": columns}
     held = {f"hold {k}": one for k, one in enumerate(holding.in_use(chosen["hold"]))}
@@ -220,13 +232,17 @@ def bind(
     own = {part: np.array([float(tickets[part])]) if part in tickets else bound[part].own for part in bound}
     policies: dict[str, Any] = {"predict": None}
     policies |= dict.fromkeys(("predict_own", "tally_own", "mold_own"), np.zeros(1))
-    for part in asked:
+    for part in (part for part in asked if part == queue_setup.of_part(part)):
         name = "watts" if part == "energy" else part
         policies |= {name: bound[part].function, f"{name}_own": own[part]}
+    if which is not None:
+        stand_in, connected = queue_setup.together(chosen, which, bound, own)
+        policies, tickets = policies | stand_in, tickets | connected
     for_holds = holding.take_in(view, list(held.values()), [bound[p].function for p in held], [own[p] for p in held])
     state = State(**(view._asdict() | inside | policies | for_holds))
     for part, ticket in tickets.items():
-        kernels.connect(ticket, bound[part], state if part in ("start", "sleep") else view)
+        whole = queue_setup.of_part(part) in ("start", "sleep")
+        kernels.connect(ticket, bound[part], state if whole else view)
     return state, tickets
 
 

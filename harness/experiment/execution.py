@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import harness
 from harness.engine import doors, holding, loop
+from harness.engine.by_queue import compiled_by_queue
 from harness.errors import HarnessError
 from harness.experiment.run_identity import made_with
 from harness.experiment.simulation import choose_policies, simulate
@@ -134,6 +135,8 @@ def warm(chosen: Chosen) -> None:
             if choice.policy not in _warm and not (choice.policy.hook == "predict_runtime" and choice.policy.constant):
                 doors.kernel_of(choice, 0)
                 _warm.add(choice.policy)
+        if chosen["start"].queues:
+            compiled_by_queue()
 
 
 _warm: set[Any] = set()

@@ -10,7 +10,8 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.experiment.source_text import SourceText
 from harness.policy.kinds import Policy
-from harness.policy.scheduler import Chosen, Scheduler, choose_all, second_order
+from harness.policy.own_queues import CONDITIONS
+from harness.policy.scheduler import Chosen, Scheduler, choose_all, own_choices, second_order
 from harness.policy.spec import Choice, choose, first_table, parse, summands, written
 from harness.policy.table import Table
 from harness.policy.timing import Timing
@@ -60,6 +61,8 @@ def _is(choice: Choice, wanted: Choice) -> bool:
 
 def _is_one(choice: Choice, wanted: Choice) -> bool:
     defaults = wanted.policy.parameters
+    if wanted.queues and wanted.queues != choice.queues:
+        return False
     return choice.policy.name == wanted.policy.name and all(
         choice.values[name] == value for name, value in wanted.values.items() if value != defaults[name]
     )
@@ -133,8 +136,11 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
 
 
 def _swept(value: Any, policy: Policy | None, parameter: str) -> list[Any]:
-    """Return the values that a sweep takes for a parameter: those of a list, or the tables of a list of tables."""
-    many = isinstance(value, list)
+    """Return the values that a sweep takes for a parameter: those of a list, or the tables of a list of tables.
+
+    What says whose a queue of its own is may be a list as well.
+    """
+    many = isinstance(value, list) and (policy is not None or parameter not in CONDITIONS)
     if many and policy and parameter in policy.parameters and policy.kind(parameter) is Table:
         many = any(isinstance(one, list | str) for one in value)
     return value if many else [value]
@@ -162,5 +168,6 @@ def chosen(spec: str, part: str, policies: Mapping[str, Mapping[str, Policy]]) -
     """Return the policy that `spec` names for a part of a scheduler."""
     hook = Scheduler.HOOKS[part]
     choice = choose(spec, hook, policies[hook])
-    second_order(choice, policies)  # refused here if there is none of that name
+    second_order(choice, policies)  # refused here if there is none of that name …
+    own_choices(choice, policies)  # … or for a queue of its own
     return choice

@@ -12,6 +12,7 @@ from harness.experiment.field import PARTS, Exclusion, Field, Source, chosen, ex
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import OF_THE_LOG
 from harness.policy.kinds import Policy
+from harness.policy.own_queues import OwnQueue, beside, queues_of, read_queues
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
@@ -187,16 +188,27 @@ class _Reader:
 
     def group(self, table: dict[str, Any], number: int) -> dict[str, list[Choice]]:
         """Read the policies of one [[scheduler]], sweeps expanded."""
-        self.check_keys(table, PARTS, "scheduler", number)
+        self.check_keys(table, (*PARTS, "queues"), "scheduler", number)
         group: dict[str, list[Choice]] = {}
+        table, own = self.with_queues(table, number)
         for part, value in table.items():
             group[part] = []
-            for spec in self.specs(value, part, number):
+            for spec in (beside(one, own if part == "start" else []) for one in self.specs(value, part, number)):
                 with self.written.locating(spec, "scheduler", number):
                     every = expand(spec, self.policies[Scheduler.HOOKS[part]])
                     group[part] += [chosen(one, part, self.policies) for one in every]
             self.check_repeats([str(choice) for choice in group[part]], part, "scheduler", number)
         return group
+
+    def with_queues(self, table: dict[str, Any], number: int) -> tuple[dict[str, Any], list[OwnQueue]]:
+        """Return the parts of one [[scheduler]], and the queues that have their own: tables, or the name of a file."""
+        if "queues" not in table:
+            return table, []
+        given = table["queues"]
+        with self.written.locating("queues", "scheduler", number):
+            own = queues_of(given, "queues") if isinstance(given, dict) else read_queues(str(given))
+        parts = {"start": Scheduler().start} | table
+        return {part: value for part, value in parts.items() if part != "queues"}, own
 
     def specs(self, value: Any, part: str, number: int) -> list[str]:
         """Return the policies of a part as they are written; of holds, each may be a list of several in use at once."""

@@ -16,6 +16,7 @@ from harness.engine.verbs import start
 from harness.errors import HarnessError
 from harness.experiment.simulation import Given, given
 from harness.policy.kinds import Start
+from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
@@ -149,5 +150,6 @@ def steps(
         raise HarnessError(f"timing={what.timing!r}: expected no pass: starts are decided at any moment")
     if not what.chosen["hold"].policy.constant:
         raise HarnessError(f"hold={str(what.chosen['hold'])!r}: expected nobody to be held: steps do not know of holds")
+    refuse_queues(what.chosen["start"])
     chosen = replace(what.chosen, choices={**what.chosen.choices, "start": _BY_HAND})
     return Steps(replace(what, chosen=chosen))

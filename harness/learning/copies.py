@@ -16,6 +16,7 @@ from harness.engine.features import FEATURES
 from harness.engine.simulate import Ready, put_together
 from harness.errors import HarnessError
 from harness.experiment.simulation import Given, given
+from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Task:
                 raise HarnessError(f"{name}={getattr(self, name)!r}: expected a whole number of at least 1")
         what = given(self.workload, self.platform, Scheduler(self.order, self.start), plugins=self.plugins)
         start = what.chosen["start"]
+        refuse_queues(start)
         if start.policy.preemptive or start.policy.rejects or "every reservation" in start.policy.guarantees:
             raise HarnessError(
                 f"start={self.start!r}: expected a policy that keeps no plan and takes nobody off, as none, greedy or "

@@ -22,7 +22,8 @@ RICHEST = ("spec", "cores", "peas", "none")
 class Scheduler:
     """Policies, one for each decision, as a user writes them: `easy`, `easy(reservations=2)`, …
 
-    Of holds there may be several: `limits(user_jobs=8) + begin`.
+    Of holds there may be several: `limits(user_jobs=8) + begin`. Behind a start policy there may be queues that have an
+    order and a start policy of their own: `easy + night(queue=3, order=spf, start=none)`.
     """
 
     order: str = "fcfs"
@@ -57,7 +58,34 @@ def choose_all(choices: Mapping[str, Choice], policies: Policies) -> "Chosen":
     found["order"] = wrapping(found["order"], policies)
     second = second_order(found["start"], policies)
     found["second"] = wrapping(second, policies) if second else found["order"]
+    found |= own_choices(found["start"], policies)
     return Chosen(found, "energy" in choices)
+
+
+def own_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
+    """Find the policies of the queues beside a start policy, by what `own_part` calls them."""
+    found: dict[str, Choice] = {}
+    names = [queue.name for queue in start.queues]
+    for queue in start.queues:
+        if names.count(queue.name) > 1:
+            raise HarnessError(f"{str(start)!r}: two queues are called {queue.name!r}: expected different names")
+        order = wrapping(choose(queue.order, Order.hook, policies[Order.hook]), policies)
+        begins = choose(queue.start, Start.hook, policies[Start.hook])
+        second = second_order(begins, policies)
+        for one in (start, begins):
+            if one.policy.preemptive or (one is begins and one.queues):
+                problem = "takes running jobs off" if one.policy.preemptive else "has queues itself"
+                raise HarnessError(
+                    f"{str(one)!r}, a start policy of one of several queues, {problem}: expected another"
+                )
+        own = {"order": order, "start": begins, "second": wrapping(second, policies) if second else order}
+        found |= {own_part(part, queue): choice for part, choice in own.items()}
+    return found
+
+
+def own_part(part: str, queue: Any) -> str:
+    """Return what the policy of a queue is called among those of a scheduler."""
+    return f"{part} of {queue}"
 
 
 def second_order(start: Choice, policies: Policies) -> Choice | None:
@@ -81,7 +109,8 @@ def wrapping(choice: Choice, policies: Policies, depth: int = 0) -> Choice:
 class Chosen(Mapping[str, Choice]):
     """The policies of a scheduler with the values of their parameters: found once, then handed on as this object.
 
-    One for each part of a scheduler, and `second`, the order that the start policy was given, or the queue's own.
+    One for each part of a scheduler, and `second`, the order that the start policy was given, or the queue's own; and
+    the same of queues that have their own.
     """
 
     choices: Mapping[str, Choice]

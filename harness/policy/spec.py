@@ -19,6 +19,7 @@ class Choice:
     policy: Any  # of the kind that its part of a scheduler has
     values: dict[str, Any]
     inner: "Choice | None" = None  # the order that an order wraps, or the hold beside a hold
+    queues: tuple[Any, ...] = ()  # beside a start policy: those who have their own, see `harness.policy.own_queues`
 
     @classmethod
     def plain(cls, policy: Policy) -> "Choice":
@@ -37,6 +38,8 @@ class Choice:
     def __str__(self) -> str:
         if self.inner and self.policy.part == "hold":
             return f"{replace(self, inner=None)} + {self.inner}"
+        if self.queues:
+            return " + ".join(map(str, (replace(self, queues=()), *self.queues)))
         given = [f"{k}={written(v)}" for k, v in self.values.items() if v != self.policy.parameters[k]]
         return str(self.policy.name) + (f"({', '.join(given)})" if given else "")
 
@@ -127,9 +130,16 @@ def _balanced(text: str) -> bool:
 
 
 def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
-    """Find the policy that `spec` names, or of holds, those that it names with a + between; check their parameters."""
+    """Find the policy that `spec` names, or of holds, those that it names with a + between; check their parameters.
+
+    Behind a start policy what follows a + is a queue that has its own.
+    """
     if hook == "hold_jobs":
         return joined([_choose(part, hook, known) for part in summands(spec)])
+    if hook == "start_jobs" and len(parts := summands(spec)) > 1:
+        from harness.policy.own_queues import own_queue
+
+        return replace(_choose(parts[0], hook, known), queues=tuple(map(own_queue, parts[1:])))
     return _choose(spec, hook, known)
 
 

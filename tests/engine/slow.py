@@ -176,7 +176,7 @@ def simulate(rows, procs, order, start, events=(), requeue=True, rating=None):
     `rating`: what is asked for the rate first at every instant; full speed without.
     """
     jobs = [Job(k, *row[:4], **(row[4] if len(row) > 4 else {})) for k, row in enumerate(rows)]
-    rule, backfill = STARTS[start]
+    rule, backfill = STARTS[start] if isinstance(start, str) else start  # or a rule, see slow_queues
     machine = Machine(procs, order, backfill or order, rating=rating)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
     first = machine.now = machine.virtual = future[0].submit

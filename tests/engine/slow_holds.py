@@ -93,7 +93,7 @@ def simulate(rows, procs, order, start, rules, events=(), requeue=True, freed_by
         further = {name: extra.pop(name) for name in list(extra) if name != "cancel"}
         jobs.append(Job(place, *row[:4], **extra))
         vars(jobs[-1]).update(further)
-    rule, backfill = STARTS[start]
+    rule, backfill = STARTS[start] if isinstance(start, str) else start  # or a rule, see slow_queues
     machine = HoldingMachine(procs, order, backfill or order)
     machine.prepare(jobs, rules, freed_by_starts)
     future = sorted(jobs, key=lambda job: (job.submit, job.place))

@@ -153,6 +153,9 @@ SCHEDULER = '[[scheduler]]\norder = "fcfs"\n'
             2,
             ["1,000,000,001 runs: expected at most 1,000,000"],
         ),
+        (f'workloads = "lublin"\n{SCHEDULER}[scheduler.queues.a]\norder = "spf"\n', 4, ["'a'", "expected queue=…"]),
+        (f'workloads = "lublin"\n{SCHEDULER}[scheduler.queues.a]\nqueu = 1\n', 4, ["no 'queu'", "mean 'queue'"]),
+        (f'workloads = "lublin"\n{SCHEDULER}queues = "no.toml"\n', 4, ["no.toml", "there is no such file"]),
         # What is only found when workloads are prepared and policies meet platforms:
         (f'workloads = ["lublin",\n "nowhere.swf"]\n{SCHEDULER}', 2, ["nowhere.swf", "no such file"]),
         (f'workloads = [{{source = "lublin", load = -1}}]\n{SCHEDULER}', 1, ["expected a number above 0"]),
@@ -254,3 +257,34 @@ def test_the_example_of_the_documentation_is_right(write: Write) -> None:
     field = read_field(write(example[1]))
     assert len(list(field.combinations())) == 2 * 2 * 7 - 2 * 2
     assert len(expand("hysteresis(low=[2, 8], high=[4, 8])", RATES)) == 3
+
+
+def test_queues_of_their_own_are_tables_of_a_scheduler_or_of_a_file(write: Write, tmp_path: Path) -> None:
+    tables = (
+        '[{0}express]\nqueue = [1, "short"]\norder = "spf"\n[{0}wide]\npartition = 3\nstart = "easy(reservations=2)"\n'
+    )
+    parts = 'workloads = "lublin"\n[[scheduler]]\nstart = ["none", "easy"]\n'
+    here = read_field(write(parts + tables.format("scheduler.queues.")))
+    (tmp_path / "queues.toml").write_text(tables.format(""))
+    there = read_field(write(f'{parts}queues = "{tmp_path / "queues.toml"}"\n'))
+    own = "express(queue=[1, short], order=spf, start=easy) + wide(partition=3, order=fcfs, start=easy(reservations=2))"
+    for field in (here, there):
+        assert [scheduler.start for scheduler in field.schedulers] == [f"none + {own}", f"easy + {own}"]
+        for scheduler, chosen in field.schedulers.items():
+            assert scheduler.choose(plugins().policies).names == chosen.names
+
+
+def test_what_says_whose_a_queue_is_is_no_sweep(write: Write) -> None:
+    spec = "easy(reservations=[1, 2]) + a(queue=[1, 2], order=[fcfs, spf])"
+    field = read_field(write(f'workloads = "lublin"\n[[scheduler]]\nstart = "{spec}"\n'))
+    assert [scheduler.start for scheduler in field.schedulers] == [
+        f"{first} + a(queue=[1, 2], order={order}, start=easy)"
+        for first in ("easy", "easy(reservations=2)")
+        for order in ("fcfs", "spf")
+    ]
+
+
+def test_runs_that_differ_in_a_queue_alone_are_two(write: Write) -> None:
+    starts = [f"easy + a(queue={queue}, order={order})" for queue in (1, 2) for order in ("fcfs", "spf")]
+    field = read_field(write(f'workloads = "lublin(jobs=9)"\n[[scheduler]]\nstart = {[*starts, "easy"]}\n'))
+    assert len({run.identity for run in make_plan(field).runs}) == 5

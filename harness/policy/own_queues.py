@@ -1,0 +1,93 @@
+"""Queues of a site that have an order and a start policy of their own: `easy + night(queue=3, order=spf, start=none)`.
+
+They are written behind the start policy of all other jobs, or in tables of a file, which become the same words.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from harness.disk.stored import stored_bytes, toml_of
+from harness.errors import HarnessError, did_you_mean
+from harness.policy.spec import Choice, parse, written
+
+_EXAMPLE = "night(queue=3, order=spf, start=easy)"
+
+
+@dataclass(frozen=True)
+class OwnQueue:
+    """Jobs that meet both conditions, and what decides about them; no condition is met by all."""
+
+    name: str
+    queue: tuple[int | str, ...] = ()  # they were submitted to, numbers or names of the log …
+    partition: tuple[int | str, ...] = ()  # … and where they must run
+    order: str = "fcfs"
+    start: str = "easy"
+
+    def __str__(self) -> str:
+        given = {key: getattr(self, key) for key in _KEYS if getattr(self, key)}
+        values = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+        shown = {
+            key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in values.items()
+        }
+        return f"{self.name}({', '.join(f'{key}={written(value)}' for key, value in shown.items())})"
+
+
+_KEYS = tuple(field.name for field in fields(OwnQueue)[1:])
+
+#: Conditions, which may be lists without being swept over.
+CONDITIONS = ("queue", "partition")
+
+
+def own_queue(spec: str) -> OwnQueue:
+    """Read a queue as it is written behind a start policy."""
+    name, given = parse(spec)
+    return _queue(name, given, repr(spec))
+
+
+def _queue(name: str, given: Mapping[str, Any], where: str) -> OwnQueue:
+    for key in given:
+        if key not in _KEYS:
+            raise HarnessError(f"{where}: a queue has no {key!r}; {did_you_mean(key, _KEYS)}")
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        many = value if isinstance(value, list) else [value]
+        kinds = (int, str) if key in CONDITIONS else (str,)
+        if not many or not all(type(one) in kinds for one in many) or (key not in CONDITIONS and len(many) > 1):
+            expected = "numbers or names of the log" if key in CONDITIONS else f"the name of one policy for {key}"
+            raise HarnessError(f"{where}: {key}={written(value)}: expected {expected}")
+        values[key] = tuple(many) if key in CONDITIONS else many[0]
+    if not any(values.get(key) for key in CONDITIONS):
+        raise HarnessError(
+            f"{where}: does not say whose queue that is: expected queue=… or partition=…, as in {_EXAMPLE}"
+        )
+    return OwnQueue(name, **values)
+
+
+def queues_of(table: Mapping[str, Any], where: str) -> list[OwnQueue]:
+    """Read queues from tables by their names, in the order in which they are asked."""
+    for name, given in table.items():
+        if not isinstance(given, dict):
+            raise HarnessError(f"{where}: {name} = {given!r}: expected a table for each queue, as [{name}]")
+    return [own_queue(str(_queue(name, given, f"{where}, queue {name!r}"))) for name, given in table.items()]
+
+
+def read_queues(source: str | Path) -> list[OwnQueue]:
+    """Read a file of queues, a TOML table for each."""
+    path = Path(source)
+    table = toml_of(stored_bytes(path, "a table of queues"), path, "a table of queues")
+    if not table:
+        raise HarnessError(f"{path}: no queues: expected a table for each, with queue or partition, order and start")
+    return queues_of(table, str(path))
+
+
+def beside(start: str, queues: list[OwnQueue]) -> str:
+    """Write a start policy with queues that have their own."""
+    return " + ".join([start, *map(str, queues)])
+
+
+def refuse_queues(start: Choice) -> None:
+    """Refuse a start policy beside which queues have their own, where a program decides in the place of policies."""
+    if start.queues:
+        raise HarnessError(f"start={str(start)!r}: expected one policy for all jobs, without queues of their own")
