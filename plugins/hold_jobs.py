@@ -177,8 +177,22 @@ def opens(requested, table, first, now):
 def hold_jobs():
     return [
         harness.Hold("none", none, constant=True),
-        harness.Hold("limits", limits, again=("starts",), least=dict.fromkeys(LIMITS, 0)),
-        harness.Hold("calendar", calendar, readers={"table": harness.read_calendar}, again=("time",), timed=True),
+        harness.Hold(
+            "limits",
+            limits,
+            again=("starts",),
+            least=dict.fromkeys(LIMITS, 0),
+            alike=("user", "group", "queue", "partition", "procs"),
+            singly=("user_submitted", "group_submitted", "queue_submitted"),
+        ),
+        harness.Hold(
+            "calendar",
+            calendar,
+            readers={"table": harness.read_calendar},
+            again=("time",),
+            timed=True,
+            alike=("requested", "procs", "queue", "user", "group"),
+        ),
         harness.Hold("begin", begin, columns=("x_begin",), again=(), timed=True),
         harness.Hold(
             "dependencies",

@@ -230,7 +230,14 @@ def order_queue():
         harness.Order("ljf-width", ljf_width),
         *(harness.Order(score.__name__, score, varies=True) for score in (wfp3, unicef, expansion, network)),
         harness.Order("queue-priority", queue_priority),
-        harness.Order("fairshare", fairshare, varies=True, choices=WHOSE, least=dict.fromkeys(NOT_BELOW_ZERO, 0.0)),
+        harness.Order(
+            "fairshare",
+            fairshare,
+            varies=True,
+            choices=WHOSE,
+            least=dict.fromkeys(NOT_BELOW_ZERO, 0.0),
+            alike=("user", "group"),
+        ),
         harness.Order(
             "multifactor",
             multifactor,

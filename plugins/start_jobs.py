@@ -4,6 +4,9 @@ import harness
 
 ANY, DEPARTURE, ARRIVAL = range(3)
 
+#: What they guarantee who look at the others only when the first of the queue does not fit.
+FIRST = "first starts if it fits"
+
 
 @harness.jit
 def start_in_order(state):
@@ -272,8 +275,8 @@ def serve_prefix(state):
 @harness.hookimpl
 def start_jobs():
     return [
-        harness.Start("none", none, molding=none_molding, guarantees=("nobody overtakes",)),
-        harness.Start("greedy", greedy, molding=greedy_molding),
+        harness.Start("none", none, molding=none_molding, guarantees=("nobody overtakes", FIRST)),
+        harness.Start("greedy", greedy, molding=greedy_molding, guarantees=(FIRST,)),
         harness.Start(
             "easy",
             easy,
@@ -281,7 +284,7 @@ def start_jobs():
             molding=easy_molding,
             order="backfill_order",
             least={"reservations": 1},
-            guarantees=("first reservation",),
+            guarantees=("first reservation", FIRST),
         ),
         harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")}),
     ]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from harness.engine.bookings import strike_out
-from harness.engine.holds import held_until
+from harness.engine.holds import BY_KIN, held_as_its_kin
 from harness.engine.instants import later
+from harness.engine.kin import give_up_kin, join_kin, let_kin_go
 from harness.engine.marks import inner, once
 from harness.engine.queue import join_queue, leave
 from harness.engine.state import CANCELLED, HELD, JOB_DELETED
@@ -19,11 +20,14 @@ from harness.engine.state import CANCELLED, HELD, JOB_DELETED
 @inner
 def put_on_list(state: Any, job: int, until: float) -> None:
     """Let a job be held until a time. Changes held, notes, clock."""
+    if state.notes.holding & BY_KIN:
+        join_kin(state, job, until)
+        return
     entry = state.held[state.clock.held]
     entry.job = job
     entry.until = until
     state.clock.held += 1
-    if until < np.inf:
+    if -np.inf < until < np.inf:
         state.notes.release = min(state.notes.release, until)
 
 
@@ -33,9 +37,10 @@ def hold_back(state: Any, flags: int) -> int:
     clock = state.clock
     notes = state.notes
     kept = notes.head
+    notes.rounds += 1
     for place in range(notes.head, notes.tail):
         job = state.queue[place]
-        until = held_until(state, job, flags)
+        until = held_as_its_kin(state, job, flags, False)
         if until > -np.inf:
             record = state.jobs[job]
             record.status = HELD
@@ -59,21 +64,26 @@ def hold_back(state: Any, flags: int) -> int:
 
 
 @inner
-def let_go(state: Any, ended: bool) -> int:
+def let_go(state: Any, first: int, ended: bool) -> int:
     """Ask about held jobs whose time has come, and if something `ended`, about those without one; return how many go.
 
-    They are asked about in the order in which they came to be held, and whoever is free joins the queue at once.
+    They are asked about in the order in which they came to be held, from the `first` on of whom that may be true, and
+    whoever is free joins the queue at once.
     """
     clock = state.clock
     notes = state.notes
-    kept = 0
-    notes.release = np.inf
+    if notes.holding & BY_KIN:
+        return let_kin_go(state, ended)
+    kept = first
+    if first == 0:
+        notes.release = np.inf
+    notes.rounds += 1
     count = clock.held
-    for k in range(count):
+    for k in range(first, count):
         job = state.held[k].job
         until = state.held[k].until
         if not later(until, clock.now) or (ended and until == np.inf):
-            until = held_until(state, job, -1)
+            until = held_as_its_kin(state, job, -1, True)
         if until == -np.inf:
             state.ranking[0] = job
             clock.demand += state.jobs[job].left
@@ -89,18 +99,28 @@ def let_go(state: Any, ended: bool) -> int:
 
 
 @inner
+def first_held(state: Any) -> int:
+    """Return one of the held jobs: the first in the list, or of the first kin."""
+    return int(state.kins[state.kins[0].listed].first if state.notes.holding & BY_KIN else state.held[0].job)
+
+
+@inner
 def take_off_list(state: Any, job: int) -> bool:
     """Let a held job leave the system; return whether it was held. Changes held, jobs, clock, sums."""
     clock = state.clock
-    place = 0
-    while place < clock.held and state.held[place].job != job:
-        place += 1
-    if place == clock.held:
-        return False
-    clock.held -= 1
-    for k in range(place, clock.held):
-        state.held[k].job = state.held[k + 1].job
-        state.held[k].until = state.held[k + 1].until
+    if state.notes.holding & BY_KIN:
+        if not give_up_kin(state, job):
+            return False
+    else:
+        place = 0
+        while place < clock.held and state.held[place].job != job:
+            place += 1
+        if place == clock.held:
+            return False
+        clock.held -= 1
+        for k in range(place, clock.held):
+            state.held[k].job = state.held[k + 1].job
+            state.held[k].until = state.held[k + 1].until
     state.sums.backlog -= state.truth[job].work
     leave(state, job, CANCELLED)
     return True

@@ -10,6 +10,7 @@ A loop of its own, as that of `readings` is, whose readings of an instant it has
    and the start policy is asked again, until a decision ends in which that did not happen.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -18,10 +19,20 @@ import numpy as np
 
 from harness.compile.addresses import address_of
 from harness.engine import hold_state
-from harness.engine.faults import HOLDING, SLEEPLESS, PolicyFault, note
-from harness.engine.held import hold_back, leave_while_held, let_go, put_on_list
-from harness.engine.holds import FREED_BY_STARTS, STARTS, TIME
+from harness.engine.alike import kins_of, may_stay_by_kin
+from harness.engine.faults import HOLDING, SLEEPLESS, STARTING, PolicyFault, note
+from harness.engine.held import first_held, hold_back, leave_while_held, let_go, put_on_list
+from harness.engine.holds import BY_KIN, FREED_BY_STARTS, STARTS, TIME
 from harness.engine.instants import later
+from harness.engine.kin import (
+    comes_before_kin,
+    first_kin,
+    first_of_kin,
+    let_first_wait,
+    let_kins_wait,
+    score_first_of_kins,
+    shut_kins,
+)
 from harness.engine.loop import (
     advance,
     close,
@@ -32,9 +43,13 @@ from harness.engine.loop import (
     set_pace_and_order,
 )
 from harness.engine.marks import once
+from harness.engine.nodes import fits
+from harness.engine.overtaking import ORDER_LASTS
 from harness.engine.power import draw
+from harness.engine.queue import drop_started, score_ranking
 from harness.engine.readings import decide, forget_what_was_seen, happens, next_event
 from harness.engine.samples import full, record_sample
+from harness.engine.service import begin, enter_service
 from harness.engine.submissions import submit
 from harness.policy.spec import Choice
 
@@ -51,7 +66,10 @@ def attend(state: Any, changes: int) -> bool:
     due = not later(notes.release, clock.now)
     leave_while_held(state)
     followed = happens(state, changes) or clock.departed > gone
+    first = clock.held  # of those who are submitted now, in the list
     came = submit(state, notes.most)
+    if came > 0 and notes.holding & BY_KIN and notes.lasting & ORDER_LASTS:
+        score_ranking(state, came)
     ended = clock.departed > gone or clock.upset != 0 or notes.rejoined != 0
     for k in range(came):
         clock.demand -= state.jobs[state.ranking[k]].left
@@ -63,13 +81,13 @@ def attend(state: Any, changes: int) -> bool:
         back = hold_back(state, flags)
     went = 0
     if came > 0 or due or ended:
-        went = let_go(state, ended)
+        went = let_go(state, 0 if due or ended else first, ended)
     clock.arrived += went
     if due and went == 0 and not followed:
         notes.vigils += 1
         if notes.vigils >= PATIENCE:
             clock.hook = HOLDING
-            note(clock, SLEEPLESS, state.held[0].job, clock.node, notes.release)
+            note(clock, SLEEPLESS, first_held(state), clock.node, notes.release)
             raise PolicyFault
     else:
         notes.vigils = 0
@@ -77,10 +95,44 @@ def attend(state: Any, changes: int) -> bool:
 
 
 @once
+def start_let_go(state: Any) -> bool:
+    """Start those first in order, of the queue and of the kins that are let go, while they fit; let the others join.
+
+    That is what the start policy would do first, who guarantees it. So most of those who are let go and are held again
+    at once never join the queue. Return whether somebody was started who has not entered service.
+    """
+    clock = state.clock
+    notes = state.notes
+    early = False
+    score_first_of_kins(state)
+    clock.hook = STARTING
+    while notes.opened > 0:
+        place = first_kin(state)
+        waits = notes.head < notes.tail and comes_before_kin(state, state.queue[notes.head], place)
+        job = state.queue[notes.head] if waits else first_of_kin(state, place)
+        if not fits(state, job):
+            break
+        if not waits:
+            let_first_wait(state, place)
+        if not begin(state, job):
+            break
+        drop_started(state)
+        early = True
+        if shut_kins(state) or notes.closed:
+            enter_service(state)
+            early = False
+            notes.closed = 0
+            hold_back(state, STARTS)
+    let_kins_wait(state)
+    return early
+
+
+@once
 def decide_without_held(state: Any) -> None:
     """Decide who starts, again and again until no start makes anybody held who waits. Changes what `decide` does."""
     clock = state.clock
     notes = state.notes
+    early = notes.opened > 0 and start_let_go(state)
     again = True
     while again:
         notes.closed = 0
@@ -88,13 +140,16 @@ def decide_without_held(state: Any) -> None:
         decide(state)
         started = notes.served + notes.boots != before
         serve_started(state)
+        if early:
+            enter_service(state)
+            early = False
         again = notes.closed != 0
         if again and clock.suspended > 0:
             requeue_suspended(state)
             notes.rejoined = 1
         if again:
             hold_back(state, TIME | STARTS if notes.rejoined else STARTS)
-        if started and notes.holding & FREED_BY_STARTS and let_go(state, True) > 0:
+        if started and notes.holding & FREED_BY_STARTS and let_go(state, 0, True) > 0:
             again = True
         if again:
             clock.corrected += 1  # who has left is not to be taken out of plans twice
@@ -138,7 +193,9 @@ def in_use(chosen: Choice) -> list[Choice]:
     return [replace(one, inner=None) for one in chosen.chain if not one.policy.constant]
 
 
-def take_in(view: Any, holds: list[Choice], kernels: list[Any], own: list[Any]) -> dict[str, Any]:
+def take_in(
+    view: Any, chosen: Mapping[str, Choice], holds: list[Choice], kernels: list[Any], own: list[Any]
+) -> dict[str, Any]:
     """Note how many holds there are, and return what the state has for them: `kernels`, and their numbers, `own`."""
     flags = [
         TIME * ("time" in one.policy.again)
@@ -147,7 +204,8 @@ def take_in(view: Any, holds: list[Choice], kernels: list[Any], own: list[Any]) 
         for one in holds
     ]
     view.notes.holds = len(holds)
-    view.notes.holding = int(np.bitwise_or.reduce([0, *flags]))
+    by_kin = BY_KIN if holds and may_stay_by_kin(view, chosen, holds) else 0
+    view.notes.holding = int(np.bitwise_or.reduce([by_kin, *flags]))
     table = np.zeros(len(holds), hold_state.HOLD)
     table["kernel"] = [address_of(kernel) if hasattr(kernel, "overloads") else 0 for kernel in kernels]
     table["end"] = np.cumsum([len(numbers) for numbers in own])
@@ -155,6 +213,7 @@ def take_in(view: Any, holds: list[Choice], kernels: list[Any], own: list[Any]) 
     table["because"] = flags
     return {
         "held": np.zeros(len(view.jobs), hold_state.HELD_JOB).view(np.recarray),
+        **kins_of(view.jobs, chosen["order"], holds),
         "holds": table.view(np.recarray),
         "holds_own": np.concatenate(own) if own else np.zeros(0),
         "hold": tuple(kernels),

@@ -16,6 +16,9 @@ from harness.engine.state import WAITING
 # What may make a hold, or all that are in use, answer otherwise: flags. The first two make it hold a job again.
 TIME, STARTS, FREED_BY_STARTS = 1, 2, 4
 
+#: Held jobs are kept by kin, see `kin.py`: a flag beside them.
+BY_KIN = 8
+
 _call = calling(bundles.HOLD)
 
 
@@ -56,13 +59,30 @@ def held_until(state: Any, job: int, flags: int) -> float:
 
 
 @inner
+def held_as_its_kin(state: Any, job: int, flags: int, of_held: bool) -> float:
+    """Return what `held_until` does, in rounds in which jobs alike are asked about once.
+
+    Of those who are held each may be the last to be let go: once one of their kin is not, they are not.
+    """
+    kin = state.kins[state.of_kin[job].kin]
+    if kin.asked == state.notes.rounds:
+        return float(kin.answer)
+    until = held_until(state, job, flags)
+    if until > -np.inf or not of_held:
+        kin.asked = state.notes.rounds
+        kin.answer = until
+    return until
+
+
+@inner
 def close_if_held(state: Any) -> None:
     """After a start: if it makes anybody held who waits, nobody else starts before the queue is without them."""
     notes = state.notes
     if notes.holding & STARTS == 0:
         return
+    notes.rounds += 1
     for place in range(notes.head, notes.tail):
         job = state.queue[place]
-        if state.jobs[job].status == WAITING and held_until(state, job, STARTS) > -np.inf:
+        if state.jobs[job].status == WAITING and held_as_its_kin(state, job, STARTS, False) > -np.inf:
             notes.closed = 1
             return

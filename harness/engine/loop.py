@@ -221,8 +221,8 @@ def set_pace_and_order(state: Any, changes: int) -> None:
         wanted = state.rate(seen(state), state.rate_own)
         if wanted != clock.rate:
             set_rate(state, wanted)
-    # A single waiting job needs no order, unless it is compared with the running ones.
-    if changes & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive):
+    # A single waiting job needs no order, unless it is compared with the running ones, or those that are let go.
+    if changes & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive or state.notes.opened > 0):
         rank_queue(state)
 
 

@@ -213,20 +213,32 @@ def noted(entries: Any, count: int, job: int) -> int:
 
 
 @inner
-def join_queue(state: Any, count: int) -> None:
-    """Score the first `count` jobs of `ranking`, and let them wait. Changes jobs, queue, clock."""
+def score_ranking(state: Any, count: int) -> None:
+    """Score the first `count` jobs of `ranking`. Changes jobs, scores."""
     state.clock.hook = ORDERING
     state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
     check_scores(state, count)
     for k in range(count):
         state.jobs[state.ranking[k]].score = state.scores[k]
+
+
+@inner
+def let_wait(state: Any, job: int) -> None:
+    """Let a scored job wait. Changes jobs, queue, clock."""
+    state.jobs[job].status = WAITING
+    if state.notes.joined >= 0:
+        state.notes.joined = noted(state.joined, state.notes.joined, job)
+    if state.notes.entered >= 0:
+        state.notes.entered = noted(state.entries, state.notes.entered, job)
+    enqueue(state, job)
+
+
+@inner
+def join_queue(state: Any, count: int) -> None:
+    """Score the first `count` jobs of `ranking`, and let them wait. Changes jobs, queue, clock."""
+    score_ranking(state, count)
     for k in range(count):
-        state.jobs[state.ranking[k]].status = WAITING
-        if state.notes.joined >= 0:
-            state.notes.joined = noted(state.joined, state.notes.joined, state.ranking[k])
-        if state.notes.entered >= 0:
-            state.notes.entered = noted(state.entries, state.notes.entered, state.ranking[k])
-        enqueue(state, state.ranking[k])
+        let_wait(state, state.ranking[k])
 
 
 @inner

@@ -187,6 +187,8 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         bookings=records(np.empty(booking, plan_state.BOOKING)),
         booked=np.empty(len(view.nodes) if booking else 0, np.int64),
         held=records(np.empty(0, hold_state.HELD_JOB)),
+        kins=records(np.empty(0, hold_state.KIN)),
+        of_kin=records(np.empty(0, hold_state.OF_KIN)),
         holds=records(np.empty(0, hold_state.HOLD)),
         holds_own=np.empty(0),
     )

@@ -13,6 +13,7 @@ import pandas as pd
 
 from harness.compile import kernels
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
+from harness.engine.alike import lasts
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import State
 from harness.engine.demand_setup import get_ready
@@ -189,12 +190,6 @@ def changing(chosen: Mapping[str, Choice]) -> int:
     )
 
 
-def lasts(order: Choice) -> bool:
-    """Return whether the order gives a waiting job one score for as long as it waits, however often it is asked."""
-    told = any(set(one.policy.extras) - {"columns"} for one in order.chain)
-    return not (told or order.says("varies") or order.says("learn"))
-
-
 def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     """Return the chosen policies, with what takes a start policy's place where something binds or jobs are moldable.
 
@@ -238,7 +233,8 @@ def bind(
     if which is not None:
         stand_in, connected = queue_setup.together(chosen, which, bound, own)
         policies, tickets = policies | stand_in, tickets | connected
-    for_holds = holding.take_in(view, list(held.values()), [bound[p].function for p in held], [own[p] for p in held])
+    kernels_of_holds = [bound[part].function for part in held]
+    for_holds = holding.take_in(view, chosen, list(held.values()), kernels_of_holds, [own[part] for part in held])
     state = State(**(view._asdict() | inside | policies | for_holds))
     for part, ticket in tickets.items():
         whole = queue_setup.of_part(part) in ("start", "sleep")

@@ -118,3 +118,28 @@ def check_wrapping(policy: "Order") -> None:
             f"policy {policy.name!r}: order={policy.order!r:.40}: expected a parameter of its function whose default "
             "is the name of an order, as in order='inner' and inner='fcfs'"
         )
+
+
+#: By which fields jobs may be said to be alike: what a job comes with, and keeps.
+ALIKE = ("procs", "requested", "memory", "partition", "user", "group", "queue")
+
+
+def check_words(policy: "Policy", trait: str, known: tuple[str, ...]) -> None:
+    """Refuse a trait that is not several words out of those that are known."""
+    given = getattr(policy, trait)
+    if isinstance(given, str) or not isinstance(given, tuple | list):
+        raise HarnessError(f"policy {policy.name!r}: {trait}={given!r:.40}: expected several out of {known}")
+    for word in given:
+        if word not in known:
+            raise HarnessError(f"policy {policy.name!r}: {trait}={given!r:.60}; {did_you_mean(str(word), known)}")
+
+
+def check_alike(policy: "Policy") -> None:
+    """Refuse to call jobs alike by what they do not keep, or if the function is told apart what the engine cannot."""
+    check_words(policy, "alike", ALIKE)
+    told = [name for name in policy.extras if name in ("columns", "memory", "dice") or name.startswith("per_")]
+    if getattr(policy, "alike", ()) and told:
+        raise HarnessError(
+            f"policy {policy.name!r}: it says that jobs are alike, and its function names {' and '.join(told)}, in "
+            "which they may differ: expected none of these, or no alike="
+        )

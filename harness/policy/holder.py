@@ -6,7 +6,7 @@ Import it from `kinds`, which lists it among the others.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.errors import HarnessError, did_you_mean
+from harness.policy.declared_traits import check_alike, check_words
 from harness.policy.kinds import Policy
 
 #: What may make a hold answer otherwise than before.
@@ -22,12 +22,18 @@ class Hold(Policy):
     has left the machine. `again` is what may make it hold a job that it had let go, and has not started: the passing
     of `time`, the `starts` of others. `freed_by` is what may make it let go a job that it holds without a time: the
     `ends` of others, their `starts`. With `constant=True` it holds nobody and is never asked.
+
+    `alike` names fields of a job: those equal in them that wait get one answer, and so do those that are held, of whom
+    nobody who joins the queue lets another go. `singly` are parameters with which each of them that waits may hold the
+    others, if they are not as by default. It is faster so where many are held, and the schedule is the same.
     """
 
     function: "Callable[..., float]"
     again: tuple[str, ...] = field(default=AGAIN, kw_only=True)
     freed_by: tuple[str, ...] = field(default=("ends",), kw_only=True)
     constant: bool = field(default=False, kw_only=True)
+    alike: tuple[str, ...] = field(default=(), kw_only=True)
+    singly: tuple[str, ...] = field(default=(), kw_only=True)
     part, plural = "hold", "holds"
     hook = "hold_jobs"
     arguments = ("state", "job")
@@ -35,10 +41,6 @@ class Hold(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for trait, known in (("again", AGAIN), ("freed_by", FREED_BY)):
-            given = getattr(self, trait)
-            if isinstance(given, str) or not isinstance(given, tuple | list):
-                raise HarnessError(f"policy {self.name!r}: {trait}={given!r:.40}: expected several out of {known}")
-            for word in given:
-                if word not in known:
-                    raise HarnessError(f"policy {self.name!r}: {trait}={given!r:.60}; {did_you_mean(str(word), known)}")
+        for trait, known in (("again", AGAIN), ("freed_by", FREED_BY), ("singly", tuple(self.parameters))):
+            check_words(self, trait, known)
+        check_alike(self)

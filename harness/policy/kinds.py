@@ -211,6 +211,7 @@ class Order(Policy):
     varies: bool = field(default=False, kw_only=True)  # the score of a waiting job changes with time
     learn: "Callable[..., None] | None" = field(default=None, kw_only=True)
     order: str = field(default="", kw_only=True)  # the parameter that names the order it wraps
+    alike: tuple[str, ...] = field(default=(), kw_only=True)  # fields: jobs equal in them get one score, whoever waits
     part, plural = "order", "orders"
     hook = "order_queue"
     arguments = ("job", "clock")
@@ -219,6 +220,7 @@ class Order(Policy):
     def __post_init__(self) -> None:
         check_wrapping(self)
         super().__post_init__()
+        declared_traits.check_alike(self)
         if self.learn:
             own = list(inspect.signature(self.function).parameters.values())[2:]
             check_agreement(self, "learn", ["state"], [p for p in own if p.name not in (self.order, *counted.WHOSE)])

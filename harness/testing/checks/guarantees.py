@@ -40,6 +40,32 @@ def nobody_overtakes(subject: Subject, case: Case) -> None:
     _promised(subject, case, after, {})
 
 
+@guarantee("first starts if it fits", equal=True)
+def first_starts(subject: Subject, case: Case) -> None:
+    """Require that the first that waits starts if it fits, before anybody else does."""
+
+    def first_that_fits(state: Any) -> int:
+        left = [index for index in harness.waiting(state) if state.jobs[index].status == harness.WAITING]
+        return int(left[0]) if left and harness.fits(state, left[0]) else -1
+
+    def starting(state: Any, index: int, *own: Any) -> None:
+        first = -1 if state.clock.asking else first_that_fits(state)
+        if first not in (-1, index):
+            early, late = (int(state.jobs[job].number) for job in (index, first))
+            raise Wrong(f"at {state.clock.now:g} s job {early} starts before job {late}, which is first and fits")
+
+    def after(answer: Any, state: Any, *own: Any) -> None:
+        if (first := first_that_fits(state)) >= 0:
+            raise Wrong(f"at {state.clock.now:g} s job {state.jobs[first].number} does not start: it is first and fits")
+
+    def watched(chosen: Chosen) -> Chosen:
+        spy(chosen, "start", after=after)
+        spy(chosen, "select", before=starting)
+        return chosen
+
+    subject.run(case, watched=watched)
+
+
 @guarantee("first reservation", equal=True, bound=True)
 def first_reservation(subject: Subject, case: Case) -> None:
     """Require that the first job that does not fit starts no later than it would if no later one were let in."""

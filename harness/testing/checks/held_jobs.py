@@ -1,9 +1,12 @@
 """Checks of holds: nobody starts who is held, and nobody is forgotten who is not."""
 
+import math
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import harness
+from harness.engine.alike import answers_alike
 from harness.policy.kinds import Policy
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
@@ -87,3 +90,43 @@ def not_forgotten(subject: Subject, case: Case) -> None:
 
     if not traits.constant:
         subject.run(case, watched=watched)
+
+
+@check(
+    "alike",
+    "jobs that are equal in what alike names are asked about once for all of them, and held and let go together: whom "
+    "the policy tells apart all the same is held or let go by an answer about another",
+    applies=lambda policy: bool(getattr(policy, "alike", ())),
+    crowds=4,
+)
+def told_apart(subject: Subject, case: Case) -> None:
+    """Require of jobs equal in these fields that they get one answer; who is held may be held behind one let go."""
+    traits: Any = subject.policy
+    given: dict[Any, tuple[float, int]] = {}
+
+    def compare(moment: tuple[Any, ...], job: Any, answer: float, later_ones_held: bool = False) -> None:
+        key = (*moment, *(job[name] for name in traits.alike))
+        before, number = given.setdefault(key, (answer, int(job.number)))
+        if not math.isclose(before, answer, rel_tol=1e-9) and not (later_ones_held and answer > before):
+            raise Wrong(
+                f"at {moment[0]:g} s the answer is {before:g} for job {number} and {answer:g} for job {job.number}, "
+                f"which are equal in alike={traits.alike!r}"
+            )
+
+    def of_hold(answer: float, state: Any, job: int, *own: Any) -> None:
+        clock, record = state.clock, state.jobs[job]
+        moment = (clock.now, clock.running, clock.free, clock.started, int(record.status))
+        singly = record.status == harness.HELD and not answers_alike(subject.choose(case)["hold"])
+        compare(moment, record, float(answer) if harness.later(float(answer), clock.now) else -math.inf, singly)
+
+    def of_order(answer: float, job: Any, clock: Any, *own: Any) -> None:
+        compare((clock.now, clock.running), job, float(answer))
+
+    def watched(chosen: Chosen) -> Chosen:
+        part = subject.part
+        asked_singly = replace(chosen[part], policy=replace(chosen[part].policy, alike=()))
+        chosen[part] = asked_singly
+        spy(chosen, part, after=of_hold if part == "hold" else of_order)
+        return chosen
+
+    subject.run(case, watched=watched)

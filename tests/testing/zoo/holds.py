@@ -55,3 +55,15 @@ def marks_who_is_held(state, job):
 @broken(Hold, "runs", "used an index that state.jobs does not have")
 def knows_who_will_come(state, job):
     return state.jobs[job + 1].submit
+
+
+@broken(Hold, "alike", r"the answer is .* for job \d+ and .* for job \d+", again=("starts",), alike=("user",))
+def calls_the_wide_and_the_narrow_alike(state, job):
+    wide = state.jobs[job].procs > 1 and len(harness.running(state)) > 0
+    return harness.INFINITY if wide else state.clock.now
+
+
+@broken(Hold, "alike", r"the answer is .* for job \d+ and .* for job \d+", again=("starts",), alike=("user",))
+def lets_them_go_one_by_one_and_does_not_say_so(state, job):
+    waits = state.jobs[job].status == harness.WAITING
+    return harness.INFINITY if not waits and state.clock.queued > 0 and len(harness.running(state)) > 0 else 0.0

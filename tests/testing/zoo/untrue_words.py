@@ -57,6 +57,16 @@ def breaks_its_promise_in_a_crowd(state):
             return
 
 
+@broken(Start, "first starts if it fits", r"job \d+, which is first and fits", guarantees=("first starts if it fits",))
+def begins_with_the_last(state):
+    for job in harness.waiting(state)[::-1]:
+        if harness.fits(state, job):
+            harness.start(state, job)
+
+
+broken(Order, "alike", r"the answer is .* for job \d+ and .* for job \d+", alike=("user",))(
+    lambda job, clock: job.procs, "tells_apart_whom_it_calls_alike"
+)
 broken(Start, "guarantees", "guarantees 'everybody is happy'", guarantees=("everybody is happy",))(
     lambda state: greedily(state), "promises_the_moon"
 )

@@ -1,0 +1,75 @@
+"""Which jobs are alike to the holds of a run, and whether they may be held and let go by kin; see `kin.py`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.engine import hold_state
+from harness.engine.readings import EACH
+from harness.policy.spec import Choice
+
+#: What starts guarantee who start the first of the queue if it fits, before they look at anybody else.
+FIRST_STARTS = "first starts if it fits"
+
+#: What a function names that looks at who waits.
+OF_THE_QUEUE = frozenset({"waiting", "queued", "queued_procs", "ranked", "work_left", "demand", "arrived", "held"})
+
+
+def lasts(order: Choice) -> bool:
+    """Return whether the order gives a waiting job one score for as long as it waits, however often it is asked."""
+    told = any(set(one.policy.extras) - {"columns"} for one in order.chain)
+    return not (told or order.says("varies") or order.says("learn"))
+
+
+def named_in(function: Callable[..., Any]) -> set[str]:
+    """Return every name in a function and in those of its module, and of others, that it calls."""
+    found: set[str] = set()
+    left: list[Any] = [function]
+    seen: list[Any] = []
+    while left:
+        code = left.pop()
+        globals_of = getattr(getattr(code, "py_func", code), "__globals__", None)
+        code = getattr(getattr(code, "py_func", code), "__code__", None)
+        if code is None or code in seen:
+            continue
+        seen.append(code)
+        found |= set(code.co_names)
+        known = globals_of or {}
+        left += [known[name] for name in code.co_names if name in known]
+    return found
+
+
+def answers_alike(hold: Choice) -> bool:
+    """Return whether the hold, with these parameters, holds jobs alike and lets them go together."""
+    policy = hold.policy
+    singly = any(hold.values[name] != policy.parameters[name] for name in policy.singly)
+    return bool(policy.alike) and not singly and "starts" not in policy.freed_by
+
+
+def may_stay_by_kin(view: Any, chosen: Mapping[str, Choice], holds: list[Choice]) -> bool:
+    """Return whether jobs may be held by kin: who starts first is known, and nobody looks at who waits meanwhile."""
+    order, start, notes = chosen["order"], chosen["start"].policy, view.notes
+    bound = view.clock.constrained or notes.moldable or chosen["select"].policy.fits
+    usual = not (notes.reading & EACH or notes.period > 0.0 or notes.main >= 0.0 or notes.horizon < np.inf)
+    first = FIRST_STARTS in start.guarantees and not start.extras and not start.preemptive and not start.rejects
+    ordered = lasts(order) or (bool(order.policy.alike) and not order.inner and not order.says("learn"))
+    unseen = chosen["rate"].policy.constant and not named_in(chosen["select"].policy.function) & OF_THE_QUEUE
+    alike = all(answers_alike(hold) for hold in holds) and not chosen["start"].queues
+    return alike and first and ordered and unseen and usual and not bound and notes.depth >= len(view.jobs)
+
+
+def kins_of(jobs: Any, order: Choice, holds: list[Choice]) -> dict[str, Any]:
+    """Return the kins of the jobs, and of which each is: jobs that no hold and no order can tell apart."""
+    count = len(jobs)
+    kin = np.arange(count)
+    alike = [hold.policy.alike for hold in holds]
+    if alike and all(alike):
+        kin = np.zeros(count, np.int64)
+        for name in sorted({*order.policy.alike, *(name for names in alike for name in names)}):
+            _, number = np.unique(jobs[name], return_inverse=True)
+            _, kin = np.unique(kin * (number.max(initial=0) + 1) + number, return_inverse=True)
+    of_kin = np.zeros(count, hold_state.OF_KIN)
+    of_kin["kin"] = kin
+    kins = np.zeros(count, hold_state.KIN)
+    return {"kins": kins.view(np.recarray), "of_kin": of_kin.view(np.recarray)}
