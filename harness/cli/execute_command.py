@@ -43,10 +43,11 @@ def execute(
         given.known_format()
         programs()
         configuration = read_slurm(slurm)
+        log = given.log(workload)
         jobs = given.jobs(workload)
         place = _place(out, jobs.name)
         with progress("executing", "jobs") as advance:
-            done = executed(jobs, configuration, speed=speed, progress=advance, slower=_told)
+            done = executed(jobs, configuration, log, speed=speed, progress=advance, slower=_told)
     _write(done, place)
     say(_shown(done, place, given.format))
 

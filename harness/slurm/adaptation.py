@@ -31,7 +31,7 @@ _CONFINED = "how jobs are started and confined: here they sleep"
 #: What there is no use for here, by why: keys, in which `*` stands for any letters, and `?` for one.
 _LEFT_OUT = {
     _HOST: "ControlMachine ControlAddr BackupController BackupAddr SlurmctldAddr SlurmctldHost SlurmctldParameters",
-    _DAEMON: "SlurmctldLogFile SlurmdLogFile SlurmSchedLogFile SlurmSchedLogLevel SlurmctldSyslogDebug "
+    _DAEMON: "SlurmdLogFile SlurmSchedLogFile SlurmSchedLogLevel SlurmctldSyslogDebug "
     "SlurmdSyslogDebug PluginDir JobCredentialPrivateKey JobCredentialPublicCertificate AuthAltTypes "
     "AuthAltParameters CryptoType TmpFS JobContainerType",
     _SITE: "*Program *Prolog *Epilog Prolog* Epilog? EpilogSlurmctld HealthCheck* PrEpPlugins PrEpParameters "
@@ -154,6 +154,7 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
         "SlurmdUser": (user, _DAEMON),
         "StateSaveLocation": (f"{folder}/state", _DAEMON),
         "SlurmdSpoolDir": (f"{folder}/spool/%n", _DAEMON),
+        "SlurmctldLogFile": (f"{folder}/log/controller", _DAEMON),
         "SlurmctldPidFile": (f"{folder}/controller.pid", _DAEMON),
         "SlurmdPidFile": (f"{folder}/%n.pid", _DAEMON),
         "SlurmdParameters": (",".join(sorted(parameters | {"config_overrides"})), "nodes are what the file says"),

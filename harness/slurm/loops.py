@@ -1,4 +1,4 @@
-"""Slurm's two loops over a workload: the main one at every event, and the backfill every so many seconds.
+"""Slurm's two loops over a workload: the main one soon after events, and the backfill every so many seconds.
 
 The main loop goes through the queue and stops, partition by partition, at the first job that finds no room; nodes of
 such a partition are nobody's any more. The backfill plans everybody from time limits, whole nodes and in slots, and
@@ -12,18 +12,25 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
+from harness.slurm.choice_of_nodes import Places
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
 from harness.slurm.priorities import Priorities
 from harness.slurm.requests import Request
-from harness.slurm.room_on_nodes import Holdings, Places, Running, Wish, usable, wish
+from harness.slurm.room_on_nodes import Holdings, Running, Wish, usable, wish
 from harness.slurm.slots import Slots
 
 #: What happens: by the order in which it is seen to when it happens at once.
-ENDED, SUBMITTED, CANCELLED, RECOMPUTED, LOOKED, BACKFILLED = range(6)
+ENDED, SUBMITTED, CANCELLED, RECOMPUTED, LOOKED, LOOKED_ALL, BACKFILLED = range(7)
 
-#: Threads of the controller look at the clock once a second [s].
+#: Threads of the controller look at the clock once a second, and it counts whole ones [s].
 _SECOND = 1.0
+
+#: What launching a job and noticing its end take; its nodes are somebody else's only then [s].
+_LAUNCHED, _NOTICED = 0.5, 1.5
+
+#: The time of the workload begins at some second of the clock's day.
+_DAY = 86400
 
 
 @dataclass
@@ -51,8 +58,11 @@ class Loops:
         self.events: list[tuple[float, int, int, Request | Running | None]] = []
         self.now = 0.0
         self.decayed = 0.0  # when usage was last let decay [s]
-        self.last_pass = -math.inf
-        self.pass_due = False  # an event for the next one is on its way
+        self.last_pass = self.last_look = -math.inf
+        self.pass_due = self.look_due = False  # an event for the next one is on its way
+        self.origin = self.chance.randrange(_DAY)
+        self.sleepy = self.chance.random() * _SECOND  # by how much the thread of the backfill oversleeps
+        self.empty = Holdings(cluster)
         self.foreseen: dict[tuple[Wish, int], tuple[float, Places] | None] = {}  # as long as nobody starts or ends
 
     def run(self) -> list[Decided]:
@@ -63,9 +73,9 @@ class Loops:
                 self._expect(max(one.cancel, one.eligible), CANCELLED, one)
         first = min((one.eligible for one in self.requests), default=0.0)
         self.decayed = first
-        phase = self.chance.random()
-        self.last_pass = first - phase * self.cluster.parameters.interval
-        self._expect(first + self.chance.random() * self.cluster.parameters.main_interval, LOOKED, None)
+        parameters = self.cluster.parameters
+        self.last_pass = first - self.chance.random() * parameters.interval
+        self._expect(first + self.chance.random() * parameters.main_interval, LOOKED_ALL, None)
         self._expect(first + self.chance.random() * self.cluster.weights.period, RECOMPUTED, None)
         while self.events:
             self.now, kind, _, subject = heapq.heappop(self.events)
@@ -80,7 +90,7 @@ class Loops:
         if isinstance(subject, Running):
             self._count_usage(subject)
             self.holdings.give_back(subject)
-            self._look(self.cluster.parameters.depth)
+            self._plan_look()
         elif isinstance(subject, Request):
             if kind == SUBMITTED:
                 self._submit(subject)
@@ -90,24 +100,38 @@ class Loops:
             self.pass_due = False
             self._backfill()
             self.last_pass = self.now
+        elif kind == LOOKED:
+            self.look_due = False
+            self._look(self.cluster.parameters.depth)
         elif self._goes_on():
             if kind == RECOMPUTED:
                 self._recompute()
                 self._expect(self.now + max(_SECOND, self.cluster.weights.period), RECOMPUTED, None)
             else:
                 self._look(math.inf)
-                self._expect(self.now + self.cluster.parameters.main_interval, LOOKED, None)
-        self._plan_pass()
+                self._expect(self.now + self.cluster.parameters.main_interval, LOOKED_ALL, None)
+        if kind in (ENDED, SUBMITTED, CANCELLED) or self.waiting:
+            self._plan_pass()
 
     def _goes_on(self) -> bool:
         """Return whether anything is still to come."""
         return bool(self.waiting or self.holdings.running) or any(isinstance(one[3], Request) for one in self.events)
 
+    def _plan_look(self) -> None:
+        """Expect the main loop at the controller's next look at the clock, if it is long enough after its last one."""
+        if self.waiting and not self.look_due:
+            due = max(self.now + self.chance.random() * _SECOND, self.last_look + self.cluster.parameters.delay)
+            self._expect(due, LOOKED, None)
+            self.look_due = True
+
     def _plan_pass(self) -> None:
-        """Expect the next backfill, if somebody waits: so long after the last, at a second of its thread's own."""
-        if self.cluster.parameters.backfilling and self.waiting and not self.pass_due:
-            due = max(self.last_pass + self.cluster.parameters.interval, self.now)
-            self._expect(due + self.chance.random() * _SECOND, BACKFILLED, None)
+        """Expect the next backfill as something has happened: so long after the last, or when its thread looks.
+
+        It passes over an empty queue too: what comes afterwards waits for the next one.
+        """
+        if self.cluster.parameters.backfilling and not self.pass_due:
+            regular = self.last_pass + self.cluster.parameters.interval + self.sleepy
+            self._expect(max(regular, self.now + self.chance.random() * _SECOND), BACKFILLED, None)
             self.pass_due = True
 
     # ------------------------------------------------------------ submissions and priorities
@@ -120,7 +144,7 @@ class Loops:
         self.priorities.at_submission(one)
         self.waiting.append(one)
         if not self.cluster.parameters.defer:
-            self._look(self.cluster.parameters.depth)
+            self._plan_look()
 
     def _leave(self, subject: Request) -> None:
         """Take a job out of the queue."""
@@ -128,8 +152,7 @@ class Loops:
 
     def _possible(self, one: Request) -> bool:
         """Return whether the job could run on the empty machine."""
-        empty = Holdings(self.cluster)
-        return empty.licensed(one) and empty.place(one, self.usable[id(one)]) is not None
+        return self.empty.licensed(one) and self.empty.place(one, self.usable[id(one)]) is not None
 
     def _recompute(self) -> None:
         """Let usage decay, count what was used since, and set the priorities of all who wait anew."""
@@ -153,6 +176,7 @@ class Loops:
 
     def _look(self, depth: float) -> None:
         """Start jobs in order, in each partition up to the first that finds no room."""
+        self.last_look = self.now
         allowed = self.cluster.everywhere
         failed: set[str] = set()
         for tested, one in enumerate(self._queue()):
@@ -170,10 +194,12 @@ class Loops:
     def _start(self, one: Request, places: Places) -> None:
         self._leave(one)
         self.foreseen.clear()
-        running = Running(one, places, self.now, self.now + one.limit, self.now)
+        start = max(one.eligible, self.now // _SECOND * _SECOND)
+        running = Running(one, places, start, start + one.limit, self.now)
         self.holdings.take(running)
-        self.decided[id(one)] = Decided(self.now, self.now + one.work, places)
-        self._expect(self.now + one.work, ENDED, running)
+        self.decided[id(one)] = Decided(start, start + one.work, places)
+        self._plan_pass()
+        self._expect(self.now + one.work + self.chance.uniform(_LAUNCHED, _NOTICED), ENDED, running)
 
     # ------------------------------------------------------------ the backfill
 
@@ -181,7 +207,13 @@ class Loops:
         """Plan the queue in order, and start who can start at once."""
         parameters = self.cluster.parameters
         self.foreseen.clear()
-        slots = Slots(self.now, parameters.window, parameters.resolution, self.cluster.everywhere)
+        slots = Slots(
+            self.now,
+            parameters.window,
+            parameters.resolution,
+            self.cluster.everywhere,
+            self.origin % parameters.resolution,
+        )
         tested = started = 0
         of_user: Counter[str] = Counter()
         of_partition: Counter[str] = Counter()
@@ -205,7 +237,7 @@ class Loops:
         """Return when and where the job could start on these nodes; jobs that ask for the same get one answer."""
         key = self.wishes[id(one)], free
         if key not in self.foreseen:
-            self.foreseen[key] = self.holdings.foresee(one, free, self.now, self.cluster.parameters.linear)
+            self.foreseen[key] = self.holdings.foresee(one, free, self.now, self.cluster.parameters.linear, self.origin)
         return self.foreseen[key]
 
     def _plan(self, one: Request, slots: Slots) -> bool:

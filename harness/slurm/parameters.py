@@ -11,6 +11,7 @@ from harness.slurm.quantities import seconds
 _WORDS = {
     "default_queue_depth": ("depth", 1.0),
     "sched_interval": ("main_interval", 1.0),
+    "batch_sched_delay": ("delay", 1.0),
     "bf_interval": ("interval", 1.0),
     "bf_window": ("window", 60.0),
     "bf_resolution": ("resolution", 1.0),
@@ -32,7 +33,6 @@ _WITHOUT_EFFECT = [
     "sched_min_interval",
     "max_sched_time",
     "max_rpc_cnt",
-    "batch_sched_delay",
     "build_queue_timeout",
     "bf_node_space_size",
     "nohold_on_prolog_fail",
@@ -47,6 +47,7 @@ class Parameters:
     backfilling: bool = True  # sched/backfill
     defer: bool = False  # nobody starts at submission
     depth: float = 100  # jobs that the main loop looks at after an event
+    delay: float = 3.0  # between two looks of the main loop after events [s]
     main_interval: float = 60.0  # between two looks at the whole queue [s]
     interval: float = 30.0  # from the end of one backfill to the next [s]
     window: float = 86400.0  # how far ahead is planned [s]

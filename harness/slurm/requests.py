@@ -68,9 +68,9 @@ class Request:
         return self.memory <= 0
 
 
-def requests_of(workload: Workload, log: Log, cluster: Cluster) -> list[Request]:
+def requests_of(workload: Workload, log: Log | None, cluster: Cluster) -> list[Request]:
     """Return what every job of the workload asks for, in its order; refuse what the cluster does not know."""
-    said = _said(log)
+    said = {} if log is None else _said(log)
     columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition", "cancel")
     rows = zip(*(workload.jobs[name].tolist() for name in columns), strict=True)
     named = list(cluster.partitions)

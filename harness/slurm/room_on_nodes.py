@@ -1,13 +1,13 @@
 """Who holds what on which node, and where a job finds room: what Slurm's select plugins decide."""
 
+from bisect import insort
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from harness.slurm.choice_of_nodes import Places, chosen
 from harness.slurm.cluster import Cluster, Node
 from harness.slurm.requests import Request
-
-#: The CPUs that a job has on each of its nodes, by the number of the node.
-Places: TypeAlias = dict[int, int]
 
 #: All of a request that decides where it finds room on given nodes.
 Wish: TypeAlias = tuple[object, ...]
@@ -59,8 +59,7 @@ class Holdings:
     def take(self, one: Running) -> None:
         """Let a job have its places."""
         self._change(one, -1)
-        self.running.append(one)
-        self.running.sort(key=lambda running: (running.end, running.start, running.request.job))
+        insort(self.running, one, key=lambda running: (running.end, running.start, running.request.job))
 
     def give_back(self, one: Running) -> None:
         """Take a job off its places."""
@@ -84,107 +83,82 @@ class Holdings:
         """Return whether all licences that the job needs are there."""
         return all(self.licences.get(name, 0) >= count for name, count in request.licences.items())
 
-    def room(self, request: Request, number: int) -> int:
-        """Return how many CPUs of a node the job could have now; features are looked at elsewhere."""
-        node = self.cluster.nodes[number]
-        if self.closed >> number & 1 or (alone(request, self.cluster) and self.jobs[number] > 0):
-            return 0
-        free = self.cpus[number] - self.cpus[number] % node.threads
-        if any(self.gres[number].get(name, 0) < count for name, count in request.gres.items()):
-            return 0
-        if request.all_memory:
-            free = free if self.memory[number] >= node.memory else 0
-        elif request.memory_per == "n":
-            free = free if self.memory[number] >= request.memory else 0
-        else:
-            free = min(free, int((self.memory[number] + 1e-6) // request.memory))
-        if request.per_node:
-            free = min(free, request.per_node) if free >= min(request.per_node, request.cpus) else 0
-        return free
+    def rooms(self, request: Request, numbers: Iterable[int]) -> Places:
+        """Return how many CPUs of each of these nodes the job could have now, where it could have any."""
+        exclusive = alone(request, self.cluster)
+        needs, memory, each = list(request.gres.items()), request.memory, request.memory_per == "n"
+        fewest = min(request.per_node, request.cpus)
+        found: Places = {}
+        for number in numbers:
+            free = self.cpus[number]
+            if free <= 0 or self.closed >> number & 1 or (exclusive and self.jobs[number]):
+                continue
+            node = self.cluster.nodes[number]
+            free -= free % node.threads
+            left = self.memory[number]
+            if memory <= 0:  # all of it
+                free = free if left >= node.memory else 0
+            elif each:
+                free = free if left >= memory else 0
+            else:
+                free = min(free, int((left + 1e-6) // memory))
+            if request.per_node:
+                free = min(free, request.per_node) if free >= fewest else 0
+            if free > 0 and all(self.gres[number].get(name, 0) >= count for name, count in needs):
+                found[number] = free
+        return found
 
     def place(self, request: Request, allowed: int) -> Places | None:
-        """Return where the job would run among the nodes that are `allowed`, None if there is no room.
+        """Return where the job would run among the nodes that are `allowed`, None if there is no room."""
+        return self._given_out(request, self.rooms(request, members(allowed)))
 
-        Lighter nodes come first. Of rows of neighbours, the one that is wide enough and has the fewest CPUs is taken;
-        if none is, the one with the most, and then the next.
-        """
-        rooms = {number: self.room(request, number) for number in members(allowed)}
-        rooms = {number: room for number, room in rooms.items() if room > 0}
-        weights = sorted({self.cluster.nodes[number].weight for number in rooms})
-        for heaviest in weights:
-            light = {n: room for n, room in rooms.items() if self.cluster.nodes[n].weight <= heaviest}
-            if enough(request, light):
-                return self._chosen(request, light)
-        return None
-
-    def _chosen(self, request: Request, rooms: Places) -> Places | None:
-        """Choose nodes and the CPUs on each; they suffice together."""
-        nodes, cpus = request.nodes, request.cpus
-        most = request.most_nodes or len(rooms)
-        found: Places = {}
-        todo = dict(rooms)
-        while (nodes > 0 or cpus > 0) and todo and len(found) < most:
-            for number in self._row(todo, nodes, cpus):
-                if (nodes <= 0 and cpus <= 0) or len(found) == most:
-                    break
-                taken = min(todo.pop(number), max(1, cpus - max(0, nodes - 1)))
-                found[number] = taken
-                nodes -= 1
-                cpus -= taken
-        if cpus > 0 or nodes > 0:  # few nodes are allowed: the roomiest
-            found = dict(sorted(rooms.items(), key=lambda item: -item[1])[:most])
-            if sum(found.values()) < request.cpus or len(found) < request.nodes:
-                return None
-        return self._whole(request, found)
-
-    def _row(self, rooms: Places, nodes: int, cpus: int) -> list[int]:
-        """Return the row of neighbours that suits best."""
-        if self.cluster.least_loaded:
-            return sorted(rooms, key=lambda number: (-self.cpus[number] / self.cluster.nodes[number].cpus, number))
-        rows: list[list[int]] = []
-        if self.cluster.switches:
-            rows = [[number for number in members(switch) if number in rooms] for switch in self.cluster.switches]
-            rows = [row for row in rows if row] or [sorted(rooms)]
-            return min(rows, key=lambda row: _suits(row, rooms, nodes, cpus))
-        for number in sorted(rooms):
-            if rows and rows[-1][-1] == number - 1 and self._alike(rows[-1][-1], number):
-                rows[-1].append(number)
-            else:
-                rows.append([number])
-
-        return min(rows, key=lambda row: _suits(row, rooms, nodes, cpus))
-
-    def _alike(self, one: int, other: int) -> bool:
-        return self.cluster.nodes[one].weight == self.cluster.nodes[other].weight
-
-    def _whole(self, request: Request, found: Places) -> Places:
-        """Return the places as they are given out: whole cores, or whole nodes."""
-        if alone(request, self.cluster):
-            return {number: self.cluster.nodes[number].cpus for number in found}
+    def _given_out(self, request: Request, rooms: Places) -> Places | None:
+        """Choose among nodes with so much room, and return the places as they are given out: whole cores or nodes."""
+        whole = alone(request, self.cluster)
+        found = chosen(request, rooms, self.cluster, whole=whole)
+        if found is None or whole:
+            return found and {number: self.cluster.nodes[number].cpus for number in found}
         threads = {number: self.cluster.nodes[number].threads for number in found}
         return {number: -(-cpus // threads[number]) * threads[number] for number, cpus in found.items()}
 
-    def foresee(self, request: Request, allowed: int, now: float, linear: float) -> tuple[float, Places] | None:
+    def foresee(
+        self, request: Request, allowed: int, now: float, linear: float, origin: float = 0.0
+    ) -> tuple[float, Places] | None:
         """Return when the job could start on nodes that are `allowed` as running jobs end, and where; None if never.
 
-        Ends are looked at several together, ever more, and the last of them counts: so does Slurm.
+        With whole nodes that is looked at after every end, otherwise after those of ever longer spans since about the
+        first one, and the last of them counts: so does Slurm. A span is over where the next job of all that run ends
+        later, on whatever nodes; but those on other nodes alone are passed by without a look at the time.
         """
-        if (found := self.place(request, allowed)) is not None:
+        numbers = members(allowed)
+        rooms = self.rooms(request, numbers)
+        if (found := self._given_out(request, rooms)) is not None:
             return now, found
-        later = self.copied()
-        ending = [one for one in self.running if any(allowed >> node & 1 for node in one.places)]
-        together = _TOGETHER
-        while ending:
-            first = ending[0].end
-            while ending:
-                last = ending.pop(0)
-                later.give_back(last)
-                if ending and ending[0].end > first + together:
-                    break
-            together = together + linear if linear else 2 * together
-            if (found := later.place(request, allowed)) is not None:
-                return max(last.end, now + 1.0), found
+        later, span, until, last = self.copied(), _TOGETHER, 0.0, now
+        changed: set[int] = set()
+        for place, one in enumerate(self.running, start=1):
+            here = [number for number in one.places if allowed >> number & 1]
+            more = place < len(self.running)
+            if here:
+                until = until or ((one.end + origin) // _TOGETHER + 1) * _TOGETHER - origin
+                last = one.end
+                later.give_back(one)
+                changed.update(here)
+            if not changed or (more and not (here and self._is_over(place, until + span))):
+                continue
+            while more and not self.cluster.whole and self.running[place].end > until + span:
+                span = span + linear if linear else 2 * span
+            for number in changed:
+                rooms.pop(number, None)
+            rooms = dict(sorted((rooms | later.rooms(request, changed)).items()))
+            changed.clear()
+            if (found := self._given_out(request, rooms)) is not None:
+                return max(last, now + 1.0), found
         return None
+
+    def _is_over(self, place: int, until: float) -> bool:
+        """Return whether a span of ends is over before the running job at this place."""
+        return self.cluster.whole or self.running[place].end > until
 
 
 def wish(request: Request) -> Wish:
@@ -192,13 +166,6 @@ def wish(request: Request) -> Wish:
     counts = tuple(sorted(request.gres.items()))
     numbers = request.cpus, request.nodes, request.most_nodes, request.per_node, request.memory, request.memory_per
     return (*numbers, counts, request.exclusive or request.partition.whole)
-
-
-def _suits(row: list[int], rooms: Places, nodes: int, cpus: int) -> tuple[bool, int]:
-    """Return what rows of nodes are sorted by: those that suffice first, the narrowest; else the widest."""
-    room = sum(rooms[number] for number in row)
-    sufficient = room >= cpus and len(row) >= nodes
-    return not sufficient, room if sufficient else -room
 
 
 def alone(request: Request, cluster: Cluster) -> bool:
@@ -213,25 +180,19 @@ def memory_on(request: Request, node: Node, cpus: int) -> float:
     return request.memory if request.memory_per == "n" else request.memory * cpus
 
 
-def enough(request: Request, rooms: Places) -> bool:
-    """Return whether a job finds all it needs on these nodes."""
-    most = request.most_nodes or len(rooms)
-    roomiest = sorted(rooms.values(), reverse=True)[:most]
-    return len(rooms) >= request.nodes and sum(roomiest) >= request.cpus
-
-
 def members(nodes: int) -> list[int]:
     """Return the numbers of the nodes in a set."""
     return [number for number in range(nodes.bit_length()) if nodes >> number & 1]
 
 
 def usable(request: Request, cluster: Cluster) -> int:
-    """Return the nodes of the job's partition that have what it asks for, whoever holds it."""
+    """Return the nodes of the job's partition that have the features it asks for, whoever holds them.
+
+    What is counted on nodes is looked at node by node: the ends of jobs on nodes without it count all the same.
+    """
     found = 0
     for number in members(request.partition.nodes):
         node = cluster.nodes[number]
-        if request.features and not any(one <= node.features for one in request.features):
-            continue
-        if all(node.gres.get(name, 0) >= count for name, count in request.gres.items()):
+        if not request.features or any(one <= node.features for one in request.features):
             found |= 1 << number
     return found

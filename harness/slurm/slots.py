@@ -6,14 +6,14 @@ from bisect import bisect_left, bisect_right
 class Slots:
     """The slots from one look at the queue to the end of the window: in each, the same nodes are free of promises."""
 
-    def __init__(self, now: float, window: float, resolution: float, nodes: int) -> None:
-        self.resolution = resolution
+    def __init__(self, now: float, window: float, resolution: float, nodes: int, origin: float = 0.0) -> None:
+        self.resolution, self.origin = resolution, origin  # the clock's time, of which it rounds, at time 0
         self.times = [self.floor(now), self.floor(now + window)]  # where one slot ends and the next begins
         self.sets = [nodes]  # of free nodes, of each slot
 
     def floor(self, time: float) -> float:
         """Return a time as the map has it."""
-        return time // self.resolution * self.resolution
+        return (time + self.origin) // self.resolution * self.resolution - self.origin
 
     @property
     def end(self) -> float:
@@ -32,8 +32,6 @@ class Slots:
             if not later and slot < last and nodes & sets[slot + 1] & ~(found & sets[slot]):
                 later = times[slot + 1]
             if times[slot] > end:
-                if not later and slot < last - 1:
-                    later = times[slot + 2]
                 break
             found &= sets[slot]
         return found, later

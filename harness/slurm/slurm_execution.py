@@ -29,8 +29,11 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.slurm import inside
 from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
+from harness.slurm.asked_of_sbatch import asked_of_sbatch
+from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import SlurmConfiguration
-from harness.workload.log import Workload
+from harness.slurm.requests import Request, requests_of
+from harness.workload.log import Log, Workload
 
 Progress = Callable[[int, int], None]  # (jobs that ended, all jobs)
 
@@ -102,6 +105,7 @@ def programs() -> dict[str, str]:
 def execute(
     workload: Workload,
     given: SlurmConfiguration,
+    log: Log | None = None,
     *,
     speed: float = 30.0,
     progress: Progress | None = None,
@@ -109,12 +113,13 @@ def execute(
 ) -> SlurmExecution:
     """Let a real Slurm run the workload, `speed` times as fast as time; again and slower if the machine cannot.
 
+    What jobs ask for besides processors is in the `log` that the workload was prepared of.
     `slower` is told, in a sentence, before it is tried again.
     """
     found = programs()
     while True:
         try:
-            return _attempt(workload, given, found, speed, progress)
+            return _attempt(workload, given, log, found, speed, progress)
         except TooSlowError as error:
             if speed <= 1:
                 raise HarnessError(f"{error}, at the speed of time itself: this machine is too busy") from None
@@ -124,9 +129,16 @@ def execute(
 
 
 def _attempt(
-    workload: Workload, given: SlurmConfiguration, found: dict[str, str], speed: float, progress: Progress | None
+    workload: Workload,
+    given: SlurmConfiguration,
+    log: Log | None,
+    found: dict[str, str],
+    speed: float,
+    progress: Progress | None,
 ) -> SlurmExecution:
     began = time.monotonic()
+    cluster = cluster_of(given)
+    requests = requests_of(workload, log, cluster)
     nodes = node_names(given)
     every = [name for line in nodes for name in line]
     with _folder() as folder:
@@ -134,7 +146,7 @@ def _attempt(
         text, differences = adapted(given, place, nodes)
         (folder / "slurm.conf").write_text(text, encoding="utf-8")
         prepare_folder(given, place)
-        jobs = list(_submissions(workload, given, folder))
+        jobs = list(_submissions(requests, cluster, folder))
         plan = {"folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs}
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
 
@@ -261,20 +273,14 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _submissions(workload: Workload, given: SlurmConfiguration, folder: Path) -> Iterator[list[Any]]:
-    """Yield (job, submit, arguments of sbatch) by time; Slurm counts time limits in minutes."""
-    memory = "memory" in given.setting("SelectTypeParameters").lower()
-    jobs = workload.jobs.sort_values("submit", kind="stable")
-    first = float(workload.jobs["submit"].min())
-    columns = [jobs[name].tolist() for name in ("job", "submit", "procs", "work", "estimate", "memory")]
-    for job, submit, procs, work, estimate, each in zip(*columns, strict=True):
-        script = folder / "jobs" / f"{job}"
-        script.write_text(f"#!/bin/sh\nexec sleep {work:.9g}\n", encoding="utf-8")
-        arguments = ["--parsable", f"--job-name={job}", "--output=/dev/null", "--error=/dev/null", "--no-requeue"]
-        arguments += [f"--ntasks={procs}", f"--time={max(1, math.ceil(estimate / 60))}"]
-        if memory and each > 0:
-            arguments.append(f"--mem-per-cpu={math.ceil(each)}K")
-        yield [job, submit - first, [*arguments, str(script)]]
+def _submissions(requests: list[Request], cluster: Cluster, folder: Path) -> Iterator[list[Any]]:
+    """Yield (job, submit, arguments of sbatch) by time."""
+    first = min(one.submit for one in requests)
+    for one in sorted(requests, key=lambda request: request.submit):
+        script = folder / "jobs" / f"{one.job}"
+        script.write_text(f"#!/bin/sh\nexec sleep {one.work:.9g}\n", encoding="utf-8")
+        arguments = ["--parsable", f"--job-name={one.job}", "--output=/dev/null", "--error=/dev/null", "--no-requeue"]
+        yield [one.job, one.submit - first, [*arguments, *asked_of_sbatch(one, cluster), str(script)]]
 
 
 def _ended(folder: Path) -> str:

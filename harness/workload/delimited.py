@@ -18,6 +18,10 @@ from harness.workload.log import Step
 Mend = Callable[[list[str]], list[str] | None]
 
 
+#: Between cells of which some hold commas: ASCII's own separator of units, which no name has.
+_UNIT = "\x1f"
+
+
 def read_delimited(
     content: bytes,
     path: Path,
@@ -44,6 +48,7 @@ def read_delimited(
     for place in wanted:
         if names.index(names[place]) < place:
             raise HarnessError(f"{path}: the column {names[place]!r} is there twice; expected it once")
+    filled, separator = _unquoted(filled, separator, len(names))
     rows, faults, steps = _whole_rows(filled, separator, len(names), mend(names) if mend else None)
     if faults and not lenient:
         raise HarnessError(f"{path}: {faults[0]}")
@@ -64,6 +69,21 @@ def read_delimited(
     return table, steps
 
 
+def _unquoted(lines: dict[int, str], separator: str, width: int) -> tuple[dict[int, str], str]:
+    """Return the lines without the quotes around cells, and what separates cells then: in them commas may stand.
+
+    Bars have no such quotes.
+    """
+    if separator == "|" or not any('"' in line and line.count(separator) >= width for line in lines.values()):
+        return lines, separator
+    found = {number: line.replace(separator, _UNIT) for number, line in lines.items()}
+    for number, line in lines.items():
+        cells = next(csv.reader([line], delimiter=separator)) if '"' in line else []
+        if cells and (len(cells) == width or line.count(separator) >= width):
+            found[number] = _UNIT.join(cells)
+    return found, _UNIT
+
+
 def _whole_rows(
     lines: dict[int, str], separator: str, width: int, mend: Mend | None
 ) -> tuple[dict[int, str], list[str], tuple[Step, ...]]:
@@ -77,7 +97,8 @@ def _whole_rows(
         cells = line.split(separator)
         right = mend(cells) if mend and len(cells) > width else None
         if right is None:
-            faults.append(f"line {number}: expected {width} cells, found {len(cells)}: {shortened(line)}")
+            shown = shortened(line.replace(_UNIT, ","))
+            faults.append(f"line {number}: expected {width} cells, found {len(cells)}: {shown}")
         else:
             mended.append(number)
             rows[number] = separator.join(right)

@@ -1,5 +1,6 @@
 """Tables with named columns, and the logs of hpcwld."""
 
+import csv
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.theory import read_job_stream
+from harness.workload.delimited import read_delimited
 from harness.workload.frame import log_from_frame, read_table
 from harness.workload.hpcwld import is_hpcwld, read_hpcwld
 from harness.workload.log import SWF_COLUMNS
@@ -214,3 +216,22 @@ def test_the_logs_of_the_papers(data: Path, name: str, rows: int, repaired: int,
     assert len(log.jobs) == rows - dropped
     assert (log.jobs["used_procs"] > 0).all()
     assert np.diff(log.jobs["submit"]).min() > 0
+
+
+@given(st.lists(st.sampled_from(["n1", "n[1-3,7]", "m[1-2],n[6,8]", "", "a,b,c"]), min_size=1, max_size=5))
+def test_cells_in_quotes_may_hold_what_separates_them(tmp_path_factory, nodes):
+    """As the standard library writes them; quotes are not part of what is read."""
+    path = tmp_path_factory.mktemp("quoted") / "jobs.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["job", "nodes", "wait"], *([k, cell, 2 * k] for k, cell in enumerate(nodes))])
+    table, steps = read_delimited(path.read_bytes(), path)
+    assert table["nodes"].tolist() == nodes
+    assert table["wait"].tolist() == [str(2 * k) for k in range(len(nodes))]
+    assert steps == ()
+
+
+def test_a_quoted_cell_too_many_is_told_as_before(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text('job,nodes,wait\n1,"a,b",3\n2,"c,d",4,5\n')
+    with pytest.raises(HarnessError, match="line 3: expected 3 cells, found 4"):
+        read_delimited(path.read_bytes(), path)

@@ -1,0 +1,68 @@
+"""What is asked of `sbatch` is what the model schedules by: read from its command line, it is the same request."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_slurm_replay import CORES, cluster, dump
+
+import harness
+from harness.slurm.asked_of_sbatch import asked_of_sbatch
+from harness.slurm.requests import requests_of
+
+ASKED = st.fixed_dictionaries(
+    {
+        "line": st.lists(
+            st.sampled_from([
+                "--exclusive", "--mem-per-cpu=700M", "--nodes=2", "--nodes=1-3", "--ntasks-per-node=2",
+                "--constraint=ib", "--gres=gpu:2", "--licenses=solver:2",
+            ]), unique_by=lambda word: word.partition("=")[0][:6],
+        ),
+        "Partition": st.sampled_from(["all", "urgent", ""]),
+    }
+)  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(1, 90), st.integers(1, 8), ASKED), min_size=1, max_size=4))
+def test_a_request_read_from_its_own_submission_is_the_same(tmp_path_factory, jobs):
+    tmp_path = tmp_path_factory.mktemp("asked")
+    machine = cluster(tmp_path, CORES)
+    rows = [
+        (
+            k,
+            60 * minutes,
+            minutes,
+            cpus,
+            {"SubmitLine": f"sbatch {' '.join(more['line'])} x", "Partition": more["Partition"]},
+        )
+        for k, (minutes, cpus, more) in enumerate(jobs)
+    ]
+    first = asked_for(tmp_path, rows, machine)
+    again = []
+    for (submit, run, minutes, cpus, _), one in zip(rows, first, strict=True):
+        words = asked_of_sbatch(one, machine)
+        assert f"--ntasks={cpus}" in words
+        assert f"--time={minutes}" in words
+        line = " ".join(["sbatch", *words, "x"])
+        memory = next((word.partition("=")[2] for word in words if word.startswith("--mem")), "")
+        partition = next(word.partition("=")[2] for word in words if word.startswith("--partition"))
+        total = f"{int(memory[:-1]) * cpus}K" if memory else ""
+        again.append((submit, run, minutes, cpus, {"SubmitLine": line, "Partition": partition, "ReqMem": total}))
+    assert asked_for(tmp_path, again, machine) == first
+
+
+def asked_for(tmp_path, rows, machine):
+    log = dump(tmp_path, rows)
+    return requests_of(harness.prepare(log), log, machine)
+
+
+def test_what_was_not_asked_for_is_left_to_the_configuration(tmp_path):
+    text = CORES.replace("DefMemPerCPU=500", "").replace("CR_Core_Memory", "CR_Core")
+    machine = cluster(tmp_path, text)
+    (plain,) = asked_for(tmp_path, [(0, 60, 5, 3, {})], machine)
+    assert asked_of_sbatch(plain, machine) == ["--ntasks=3", "--time=5", "--partition=all"]
+
+
+def test_a_job_held_back_is_submitted_at_its_time_and_begins_later(tmp_path):
+    machine = cluster(tmp_path, CORES)
+    (held,) = asked_for(tmp_path, [(0, 60, 5, 1, {"Eligible": "2024-01-01T00:02:00"})], machine)
+    assert "--begin=now+120" in asked_of_sbatch(held, machine)
