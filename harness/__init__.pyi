@@ -104,6 +104,7 @@ from .platform.server_tables import (
 from .platform.specpower import read_spec as read_spec
 from .policy import hooks as hooks
 from .policy.calendar_table import read_calendar as read_calendar
+from .policy.limit_table import read_limits as read_limits
 from .policy.hooks import hookimpl as hookimpl
 from .policy.keyed import (
     per_group as per_group,

@@ -61,6 +61,7 @@ def limits(
     queue_submitted=0,
     partition_jobs=0,
     partition_procs=0,
+    table=(-1.0,),
 ):
     """No more than so much at a time for each user, group, queue (QOS in dumps of sacct) and partition; 0 for no limit.
 
@@ -71,9 +72,15 @@ def limits(
     `user_procs`, `group_procs`, `queue_procs`, `partition_procs`: processors that these have, the job's own counted.
     `user_nodes`, `group_nodes`, `queue_nodes`: in use, counted once for each job; who has fewer may exceed it by a job.
     `user_submitted`, `group_submitted`, `queue_submitted`: jobs that run or wait; the others are held until one leaves.
+    `table`: a CSV of limits of certain users, groups, queues and partitions instead, see policies/README.md.
     """
     mine = state.jobs[job]
     waits = mine.status == harness.WAITING
+    if len(table) >= ROW:
+        user_jobs, user_procs, user_nodes = of_one(table, 0, mine.user, user_jobs, user_procs, user_nodes)
+        group_jobs, group_procs, group_nodes = of_one(table, 1, mine.group, group_jobs, group_procs, group_nodes)
+        queue_jobs, queue_procs, queue_nodes = of_one(table, 2, mine.queue, queue_jobs, queue_procs, queue_nodes)
+        partition_jobs, partition_procs, _ = of_one(table, 3, mine.partition, partition_jobs, partition_procs, 0)
     if (
         (mine.user >= 0 and full(user, mine.procs, waits, user_jobs, user_procs, user_nodes, user_submitted))
         or (mine.group >= 0 and full(group, mine.procs, waits, group_jobs, group_procs, group_nodes, group_submitted))
@@ -91,7 +98,22 @@ def limits(
     return state.clock.now
 
 
-#: Its parameters.
+#: How many numbers a row of its table has, as `harness.read_limits` makes them: whom, which one, and what it may have.
+ROW = 5
+
+
+@harness.jit
+def of_one(table, whom, number, jobs, procs, nodes):
+    """Return the limits of one user, say: those of its row, and where that says nothing, those of everybody else."""
+    for place in range(0, len(table) - ROW + 1, ROW):
+        if table[place] == whom and table[place + 1] == number:
+            jobs = int(table[place + 2]) if table[place + 2] >= 0.0 else jobs
+            procs = int(table[place + 3]) if table[place + 3] >= 0.0 else procs
+            nodes = int(table[place + 4]) if table[place + 4] >= 0.0 else nodes
+    return jobs, procs, nodes
+
+
+#: Its parameters that are numbers.
 LIMITS = (
     *("user_jobs", "user_procs", "user_nodes", "user_submitted"),
     *("group_jobs", "group_procs", "group_nodes", "group_submitted"),
@@ -123,7 +145,7 @@ def calendar(state, job, table=(1e9,)):
     Windows for jobs of the same kind are one rule: such a job begins in one of them, or waits for the next. Who is of
     several kinds heeds all rules, who is of none begins at any time.
 
-    `table`: a TOML file of windows, or the name of a bundled calendar, see policies/README.md.
+    `table`: a TOML or CSV file of windows, or the name of a bundled calendar, see policies/README.md.
     """
     clock = state.clock
     here = clock.now
@@ -182,6 +204,7 @@ def hold_jobs():
             limits,
             again=("starts",),
             least=dict.fromkeys(LIMITS, 0),
+            readers={"table": harness.read_limits},
             alike=("user", "group", "queue", "partition", "procs"),
             singly=("user_submitted", "group_submitted", "queue_submitted"),
         ),

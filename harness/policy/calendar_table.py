@@ -1,4 +1,4 @@
-"""Calendars: which jobs may begin in which hours of the week, read from a TOML file into numbers for a hold."""
+"""Calendars: which jobs may begin in which hours of the week, read from TOML or CSV into numbers for a hold."""
 
 import re
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Any
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
+from harness.policy.csv_rows import rows_of
 
 HOUR, DAY = 3600.0, 86400.0
 WEEK = 7 * DAY
@@ -47,11 +48,7 @@ def read_calendar(source: str) -> list[float]:
     path = bundled_calendars().get(source, Path(source))
     if not path.is_file():
         raise HarnessError(f"{source}: no such calendar; {did_you_mean(source, bundled_calendars())}")
-    try:
-        text = stored_bytes(path, "a calendar").decode()
-    except UnicodeDecodeError as error:
-        raise HarnessError(f"{path}: cannot be read as a calendar: {error}; expected TOML") from error
-    table = toml_of(text, path, "a calendar")
+    table = _from_csv(path) if path.suffix.lower() == ".csv" else _from_toml(path)
     _refuse_unknown(path, table, ("about", "utc", "begin"))
     offset = table.get("utc", 0)
     if not _number(offset) or abs(offset) > 14:
@@ -72,6 +69,31 @@ def read_calendar(source: str) -> list[float]:
         for begin, end in _times(where, window):
             numbers += [rule, *conditions, begin, end, float(within)]
     return numbers
+
+
+def _from_toml(path: Path) -> dict[str, Any]:
+    try:
+        text = stored_bytes(path, "a calendar").decode()
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path}: cannot be read as a calendar: {error}; expected TOML") from error
+    return toml_of(text, path, "a calendar")
+
+
+def _from_csv(path: Path) -> dict[str, Any]:
+    """Return what TOML of the same windows would hold; in a CSV each row is one, by the clocks of the log's site."""
+    words = {"true": True, "false": False}
+    windows = []
+    for where, row in rows_of(path, "a calendar", _KEYS):
+        window: dict[str, Any] = dict(row)
+        for name in row.keys() & CONDITIONS.keys():
+            try:
+                window[name] = float(row[name])
+            except ValueError:
+                raise HarnessError(f"{where}: {name} = {row[name]!r}: expected a number of at least 0") from None
+        if "within" in row:
+            window["within"] = words.get(row["within"].lower(), row["within"])
+        windows.append(window)
+    return {"begin": windows}
 
 
 def _refuse_unknown(where: Any, table: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -146,6 +146,34 @@ def test_who_is_let_go_and_waits_is_held_again_when_the_window_closes(tmp_path):
     assert list(simulate(workload(made), plain(1), chosen).jobs.start) == [0, day, 8 * 3600]
 
 
+@settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+@given(st.lists(WINDOW, min_size=1, max_size=4))
+def test_a_csv_of_the_same_windows_is_the_same_calendar(tmp_path_factory, windows):
+    folder = tmp_path_factory.mktemp("calendars")
+    (folder / "some.toml").write_text(toml(windows))
+    columns = ["days", "from", "to", "longer", "at_most", "wider", "within"]
+    rows = [",".join(str(window.get(name, "")) for name in columns) for window in windows]
+    (folder / "some.csv").write_text("\n".join([",".join(columns), *rows]) + "\n")
+    assert harness.read_calendar(str(folder / "some.csv")) == harness.read_calendar(str(folder / "some.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "expected a calendar of one row or more"),
+        ("day,from,to\nMon,17:00,18:00", "there is no column 'day'; did you mean 'days'"),
+        ("days,from,to,longer\nMon,17:00,18:00,4h", "line 2: longer = '4h': expected a number"),
+        ("days,from,to,within\nMon,17:00,18:00,yes", "within = 'yes': expected true or false"),
+        ("days,from,to\nMon,17:00,18:00,3", "line 2: expected no more cells than columns"),
+    ],
+)
+def test_a_csv_that_is_no_calendar_is_refused(tmp_path, text, sentence):
+    path = tmp_path / "odd.csv"
+    path.write_text(text)
+    with pytest.raises(HarnessError, match=sentence):
+        harness.read_calendar(str(path))
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

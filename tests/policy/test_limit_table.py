@@ -1,0 +1,87 @@
+"""Limits of certain users and queues: the same as everybody's, but for those named; what cannot be meant is refused."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import bundled
+from strategies import seeded_rows, workload
+
+import harness
+from harness.engine.simulate import simulate
+from harness.errors import HarnessError
+from harness.platform.machine import NodeType, Platform
+from harness.policy.scheduler import Scheduler
+
+
+def ran(made, hold, procs=6):
+    """The jobs, by processors on nodes of one."""
+    chosen = Scheduler(energy="none", start="easy", hold=hold).choose(bundled())
+    return simulate(workload(made), Platform("two", (NodeType(procs, 1),)), chosen).jobs
+
+
+@pytest.mark.parametrize("whom", ["user", "group", "queue"])
+@settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.dictionaries(
+        st.integers(0, 2),
+        st.tuples(*[st.sampled_from(("", 0, 1, 2))] * 3).filter(lambda row: row != ("", "", "")),
+        min_size=1,
+    ),
+)
+def test_nobody_is_over_a_limit_of_its_own(tmp_path_factory, whom, seed, rows):
+    path = tmp_path_factory.mktemp("limits") / "some.csv"
+    lines = [f"{number},{','.join(map(str, row))}" for number, row in rows.items()]
+    path.write_text("\n".join([f"{whom},jobs,procs,nodes", *lines]) + "\n")
+    made, _ = seeded_rows(seed, cancellations=False)
+    made = [(submit, 1, *row, {whom: k % 3}) for k, (submit, _, *row, _) in enumerate(made)]
+    jobs = ran(made, f"limits({whom}_jobs=3, table='{path}')")
+    assert (jobs.status == harness.COMPLETED).all()
+    for number in range(3):
+        row = rows.get(number, ("", "", ""))
+        allowed = [3 if row[0] == "" else row[0] or 6, row[1] or 6, row[2] or 6]
+        mine = jobs[jobs[whom] == number]
+        most = max((sum((mine.start <= at) & (at < mine.end)) for at in mine.start), default=0)
+        assert most <= min(allowed)  # jobs of one processor: all three say the same
+
+
+def test_an_empty_cell_leaves_what_is_said_for_everybody(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("user,jobs,procs\n0,,2\n1,0,\n")
+    made = [(0, 1, 10, 10, {"user": k % 2}) for k in range(6)]
+    assert ran(made, f"limits(user_jobs=1, table='{path}')").start.tolist() == [0, 0, 10, 0, 20, 0]
+    assert ran(made, f"limits(table='{path}')").start.tolist() == [0, 0, 0, 0, 10, 0]
+
+
+def test_a_partition_has_a_limit_of_its_own(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("partition,jobs\n1,1\n")
+    made = [(0, 1, 10, 10, {"partition": k % 2}) for k in range(4)]
+    platform = Platform("two", (NodeType(4, 1), NodeType(4, 1, partition=1)))
+    chosen = Scheduler(energy="none", hold=f"limits(table='{path}')").choose(bundled())
+    assert simulate(workload(made), platform, chosen).jobs.start.tolist() == [0, 0, 0, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("user,jobs\n", "expected a table of limits of one row or more below user, group"),
+        ("usr,jobs\n1,2\n", "there is no column 'usr'; did you mean 'user'"),
+        ("user,queue,jobs\n1,2,3\n", "line 2: expected a number in one of the columns user, group"),
+        ("user,jobs\nalice,3\n", "line 2: user = 'alice': expected a whole number of at least 0"),
+        ("user,jobs\n1,-3\n", "jobs = '-3': expected a whole number"),
+        ("user,jobs\n1,3\n1,4\n", "line 3: user 1 has its limits in line 2; expected one row"),
+        ("user,jobs\n1,\n", "limits nothing: expected a number in jobs, procs, nodes"),
+        ("partition,nodes\n1,2\n", "expected jobs or procs"),
+    ],
+)
+def test_what_is_no_table_of_limits_is_refused(tmp_path, text, sentence):
+    path = tmp_path / "odd.csv"
+    path.write_text(text)
+    with pytest.raises(HarnessError, match=sentence):
+        harness.read_limits(str(path))
+
+
+def test_a_table_that_is_not_there_is_refused():
+    with pytest.raises(HarnessError, match="there is no such file"):
+        Scheduler(hold="limits(table='nowhere.csv')").choose(bundled())
