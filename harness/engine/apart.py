@@ -1,7 +1,11 @@
-"""Verbs that are compiled once, with the loop, and called by policies through the table of the run.
+"""Verbs that are compiled once and called by policies and the loop, of which they are no part.
 
 Everything else that a policy calls becomes part of it, and is compiled again with every policy. So what is long and is
 not asked for every job at every instant stands apart. It is called with the types that its annotations say.
+
+Most of these are called by name (`harness.compile.by_name`): each is compiled when something is linked that calls it.
+Those of a `Family` are called through the table of the run instead, and compiled together, for runs that need them:
+what calls them asks first whether this is one.
 """
 
 import inspect
@@ -10,22 +14,45 @@ from functools import cache
 from typing import Any
 
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic, register_jitable
 
-from harness.engine.bundles import STATE, whole
-from harness.engine.pointers import add_kernel, slot_in
+from harness.compile.addresses import address_of
+from harness.compile.by_name import offer
+from harness.compile.code_cache import compile_and_keep
+from harness.engine.bundles import INDICES, STATE, entered, whole
+from harness.engine.pointers import add_kernel, calling, slot_in
 
 _KINDS: dict[Any, Any] = {int: types.int64, float: types.float64, bool: types.boolean, None: types.void}
 _KINDS[tuple[int, int]] = types.UniTuple(types.int64, 2)
 _KINDS[tuple[float, int]] = types.Tuple((types.float64, types.int64))
 _KINDS[tuple[float, float]] = types.UniTuple(types.float64, 2)
 
-#: The functions that stand apart, by the names under which the table has them.
-_apart: dict[str, Callable[..., Any]] = {}
+#: How functions of the engine are compiled. None of these is ever called from Python in compiled form, so the wrappers
+#: for that, which cost most of the compile time, are left out. The engine does not count references either: Python
+#: holds the arrays for the whole run.
+NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+ENGINE = {**NO_WRAPPERS, "_nrt": False, "error_model": "numpy"}
 
-#: Those of them that are compiled only for runs that need them.
-_late: dict[str, Callable[..., Any]] = {}
+
+class Family:
+    """Functions that stand apart and are compiled together, for runs that need them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.members: dict[str, Callable[..., Any]] = {}  # by the names under which the table has them
+
+    def get_ready(self, state: Any) -> None:
+        """Compile them, and write down in the table of a run where they lie."""
+        if not config.DISABLE_JIT:
+            _publisher(self)(state.table)
+
+
+#: What only runs call in which jobs ask for more than cores and memory.
+DEMANDS = Family("demands")
+
+#: What only runs call in which not every job may have every free core.
+BINDING = Family("binding")
 
 
 @cache
@@ -36,34 +63,51 @@ def kinds_of(function: Callable[..., Any]) -> tuple[Any, list[Any]]:
     return _KINDS[signature.return_annotation], taken
 
 
-def set_apart(function: Callable[..., Any], *, late: bool = False) -> Callable[[Any], Any]:
-    """Let a function have a place in the table; say what compiled code that has such a state calls in its stead.
+def set_apart(function: Callable[..., Any], family: Family | None = None) -> Callable[[Any], Any]:
+    """Let a function stand apart; say what compiled code that has such a state calls in its stead.
 
-    With a view alone, which has no kernels, that is the function itself; unless it is `late`.
+    With a view alone, which has no kernels, that is the function itself; unless it is of a family.
     """
     name = f"verb_{function.__name__}"
     returns, taken = kinds_of(function)
-    add_kernel(STATE, name, returns(STATE, *taken))
-    (_late if late else _apart)[name] = function
+    asked = returns(STATE, *taken)
     names = ", ".join(inspect.signature(function).parameters)
-    first, *_ = inspect.signature(function).parameters
-    found: dict[str, Any] = {}
-    exec(f"def called({names}):\n    return {first}.{name}({names})\n", found)
-    if not late:
-        return lambda state: found["called"] if state == STATE else function
-    _, *others = inspect.signature(function).parameters
-    seen = {"whole": whole, "called": register_jitable(_nrt=False)(found["called"])}
-    exec(f"def viewed({names}):\n    return called({', '.join([f'whole({first})', *others])})\n", seen)
-    return lambda state: found["called"] if state == STATE else seen["viewed"]
+    first, *others = inspect.signature(function).parameters
+    if family is None:
+        offer(name, lambda: address_of(_kernel(function)))
+        called = _written(f"return call({names})", names, {"call": calling(asked, name)})
+        return lambda state: called if state == STATE else function
+    add_kernel(STATE, name, asked)
+    family.members[name] = function
+    called = _written(f"return {first}.{name}({names})", names, {})
+    known = {"whole": whole, "through": register_jitable(_nrt=False)(called)}
+    viewed = _written(f"return through({', '.join([f'whole({first})', *others])})", names, known)
+    return lambda state: called if state == STATE else viewed
 
 
-def publishing(options: dict[str, Any], *, late: bool = False) -> Any:
-    """Return what compiled code writes into the table with where the functions that stand apart lie, or late ones."""
+def _written(body: str, names: str, known: dict[str, Any]) -> Any:
+    """Return a function of one line, in which names are known."""
+    exec(f"def called({names}):\n    {body}\n", known)
+    return known["called"]
+
+
+@cache
+def _kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that is called by its name, or load it from disk."""
+    names = ", ".join(inspect.signature(function).parameters)
+    source = f"def kernel({names}):\n    return function({names})\n"
+    returns, taken = kinds_of(function)
+    known = {"function": njit(**ENGINE)(function)}
+    return compile_and_keep(f"verb_{function.__name__}", source, known, returns(STATE, *taken), **ENGINE)
+
+
+@cache
+def _publisher(family: Family) -> Any:
+    """Return what compiles a family, or loads it, and writes into a table where its members lie."""
 
     @intrinsic
     def publish(typing_context: Any, state: Any) -> Any:
-        apart = _late if late else _apart
-        compiled = {name: _compiled(function, options) for name, function in sorted(apart.items())}
+        compiled = {name: _compiled(function) for name, function in sorted(family.members.items())}
 
         def lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             number = context.get_value_type(types.intp)
@@ -75,12 +119,15 @@ def publishing(options: dict[str, Any], *, late: bool = False) -> Any:
 
         return types.none(state), lower
 
-    return publish
+    source = "def kernel(table):\n    publish(entered(table))\n"
+    names = {"entered": entered, "publish": publish}
+    made_from = tuple(sorted(family.members))
+    return compile_and_keep(family.name, source, names, types.void(INDICES), made_from=made_from, _nrt=False)
 
 
-def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _compiled(function: Callable[..., Any]) -> Any:
     returns, taken = kinds_of(function)
-    dispatcher = njit(**options)(function)
+    dispatcher = njit(**ENGINE)(function)
     dispatcher.compile(returns(STATE, *taken))
     (result,) = dispatcher.overloads.values()
     return result

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.apart import BINDING, DEMANDS
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import (
     begin_then,
@@ -92,7 +93,7 @@ def leave_nodes(state: Any, job: int, other: int) -> int:
     return more
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
     """Return the same where nodes are kept for some: at each end of a running job or of a window, all nodes anew."""
     at = state.clock.virtual
@@ -114,7 +115,7 @@ def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
     return at, -1
 
 
-@verb(apart=True)
+@verb(family=BINDING)
 def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
     """Return what `reservation` does, node by node as running jobs leave, where processors are not all that matters."""
     total = 0
@@ -169,7 +170,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
     return foreseen(state, at) if free >= need else np.inf, free - need
 
 
-@verb(apart=True)
+@verb(family=BINDING)
 def delays(state: Any, job: int, reserved: int) -> bool:
     """Return whether `reserved` would begin later if the job started now and never ended: it is placed to see, and
     taken back. Also if the selection declines it."""

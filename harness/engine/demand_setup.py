@@ -6,17 +6,11 @@ for so many of one node.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core import config
 
-from harness.compile.code_cache import compile_and_keep
-from harness.engine.bundles import INDICES, entered
 from harness.engine.demand_state import CLOSURE, KINDS, LICENCE, OFFER, WANT
-from harness.engine.marks import publish_late
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.platform.validation import MOST_BITS
@@ -193,21 +187,9 @@ def _rooms(want: Any, memory: float, offers: Array, machine: Array, kinds: int) 
     return np.where(fitting, np.maximum(room, 0), 0)
 
 
-def get_ready(state: Any, rate: str) -> None:
-    """Compile what only runs call in which jobs ask for more than cores; refuse windows beside a rate of that name."""
+def refuse_windows(state: Any, rate: str) -> None:
+    """Refuse windows beside a rate of that name, unless plans are made by it."""
     if len(state.closures) > 0 and rate != "full":
         raise HarnessError(
             f"reservations of nodes beside the rate {rate!r}: expected rate full, by which plans are made"
         )
-    compiled_demands()(state)
-
-
-@cache
-def compiled_demands() -> Any:
-    """What only runs call in which jobs ask for more than cores: called with the state before the first instant."""
-    if config.DISABLE_JIT:
-        return lambda state: None
-    source = "def kernel(table):\n    publish_late(entered(table))\n"
-    names = {"entered": entered, "publish_late": publish_late}
-    kernel = compile_and_keep("demands", source, names, types.void(INDICES), nogil=True, _nrt=False)
-    return lambda state: kernel(state.table)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.apart import DEMANDS
 from harness.engine.instants import later
 from harness.engine.marks import verb
 
@@ -69,13 +70,13 @@ def how_long(state: Any, job: int, node: int) -> float:
     return float(state.jobs[job].left / min(1.0, state.nodes[node].speed))
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def closed_for(state: Any, job: int, node: int, begin: float) -> bool:
     """Return whether the node is kept for others at any time that the job would run if it began then."""
     return closed(state, job, node, begin, begin + how_long(state, job, node))
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def next_opening(state: Any, time: float) -> float:
     """Return when the next window after that virtual time is over; infinity if none is."""
     found = np.inf
@@ -85,7 +86,7 @@ def next_opening(state: Any, time: float) -> float:
     return found
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def suits_demanded(state: Any, job: int, node: int) -> bool:
     """Return what `suits` does, where jobs ask for more than cores: whether the node has room when it is empty."""
     offer = state.offers[node]
@@ -94,7 +95,7 @@ def suits_demanded(state: Any, job: int, node: int) -> bool:
     return room_left(state, job, node, state.nodes[node].cores, state.nodes[node].memory, 0) > 0
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def room_demanded(state: Any, job: int, node: int) -> int:
     """Return what `room` does, where jobs ask for more than cores."""
     offer = state.offers[node]
@@ -105,7 +106,7 @@ def room_demanded(state: Any, job: int, node: int) -> int:
     return room_left(state, job, node, state.nodes[node].free, state.nodes[node].free_memory, offer.alone)
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def room_then(state: Any, job: int, node: int) -> int:
     """Return what the job could have of the node at the instant that a plan looks at."""
     offer = state.offers[node]
@@ -114,7 +115,7 @@ def room_then(state: Any, job: int, node: int) -> int:
     return room_left(state, job, node, state.then[node].free, state.then[node].memory, offer.then_alone)
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def leave_then(state: Any, job: int, other: int, node: int) -> int:
     """Let `other` leave the node of `state.then`, but for its cores and memory of these; return what room `job` has."""
     offer = state.offers[node]
@@ -127,7 +128,7 @@ def leave_then(state: Any, job: int, other: int, node: int) -> int:
     return room_then(state, job, node)
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def begin_then(state: Any) -> None:
     """Let `then` be now, for nodes and licences."""
     for node in range(len(state.offers)):
@@ -139,7 +140,7 @@ def begin_then(state: Any) -> None:
         state.licences[kind].then = state.licences[kind].free
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def hold_demands(state: Any, job: int) -> None:
     """Take what the job asks for besides cores of the nodes that it was given. Changes offers and nodes."""
     want = state.wants[job]
@@ -155,7 +156,7 @@ def hold_demands(state: Any, job: int) -> None:
         piece = state.slices[piece].next
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def release_demand(state: Any, job: int, node: int) -> None:
     """Give back what the job held of the node besides cores. Changes the offer and the node's memory."""
     offer = state.offers[node]
@@ -167,7 +168,7 @@ def release_demand(state: Any, job: int, node: int) -> None:
         offer.free[kind] += want.units[kind]
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def keep_demand(state: Any, job: int, node: int, sign: int) -> None:
     """Hold what a job suspended in place keeps of the node besides cores, or with −1 give it back."""
     offer = state.offers[node]
@@ -177,21 +178,21 @@ def keep_demand(state: Any, job: int, node: int, sign: int) -> None:
         offer.free[kind] -= sign * want.units[kind]
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def hold_alone(state: Any, job: int, node: int) -> None:
     """Let a job that resumes share the node with nobody, if it does not."""
     if state.wants[job].alone:
         state.offers[node].alone = 1
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def resumes_on(state: Any, job: int, node: int) -> bool:
     """Return whether a job suspended in place could resume on the node, if its cores there are free."""
     shared = state.nodes[node].free < state.nodes[node].cores
     return bool(state.offers[node].alone == 0 and not (state.wants[job].alone and shared))
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def find_room(state: Any, job: int) -> None:
     """Write into `state.then` what the job may take of each node now."""
     for node in range(len(state.nodes)):
@@ -207,7 +208,7 @@ def portion(state: Any, job: int) -> int:
 # ---------------------------------------------------------------- licences
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def licensed(state: Any, job: int) -> bool:
     """Return whether the licences that the job asks for are free now."""
     lacking = 0
@@ -216,7 +217,7 @@ def licensed(state: Any, job: int) -> bool:
     return lacking == 0
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def licensed_then(state: Any, job: int) -> bool:
     """Return whether they are free at the instant that a plan looks at."""
     lacking = 0
@@ -225,14 +226,14 @@ def licensed_then(state: Any, job: int) -> bool:
     return lacking == 0
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def give_licences_then(state: Any, job: int) -> None:
     """Let a running job give its licences back at the instant that a plan looks at."""
     for kind in range(len(state.licences)):
         state.licences[kind].then += state.wants[job].licences[kind]
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def hold_licences(state: Any, job: int, sign: int) -> None:
     """Take the job's licences, or give them back."""
     for kind in range(len(state.licences)):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from harness.engine.apart import DEMANDS
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import room_left
 from harness.engine.instants import later
@@ -45,7 +46,7 @@ def room_at(state: Any, job: int, node: int, time: float) -> int:
     return free
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def room_demanded_at(state: Any, job: int, node: int, time: float) -> int:
     """Return what `room_at` does, where jobs ask for more than cores."""
     offer = state.offers[node]
@@ -92,7 +93,7 @@ def licensed_at(state: Any, job: int, time: float) -> bool:
     return True
 
 
-@verb(late=True)
+@verb(family=DEMANDS)
 def licensed_between(state: Any, job: int, begin: float, end: float) -> bool:
     """Return whether the job's licences are left all the time from `begin` until `end`."""
     if not licensed_at(state, job, begin):

@@ -30,7 +30,7 @@ from harness.engine.faults import (
 from harness.engine.hours import hear
 from harness.engine.incidents import happen
 from harness.engine.instants import later
-from harness.engine.marks import inner, once, publish
+from harness.engine.marks import inner, once
 from harness.engine.power import change_pace, draw, settle, work_left
 from harness.engine.queue import drop_started, join_queue, leave_queue, rank_queue
 from harness.engine.samples import full, record_sample
@@ -311,11 +311,8 @@ def compiled_loop(loop: Any) -> Any:
     """Return the loop, compiled: called with the state, what changes, and how many instants there may be."""
     if config.DISABLE_JIT:
         return loop
-    source = (
-        "def kernel(table, changes, budget):\n"
-        "    state = entered(table)\n    publish(state)\n    return run(state, changes, budget)\n"
-    )
-    names = {"run": inner(loop), "entered": entered, "publish": publish}
+    source = "def kernel(table, changes, budget):\n    return run(entered(table), changes, budget)\n"
+    names = {"run": inner(loop), "entered": entered}
     signature = types.boolean(INDICES, types.int64, types.int64)
     kernel = compile_and_keep(loop.__name__, source, names, signature, nogil=True, _nrt=False)
     return lambda state, changes, budget: kernel(state.table, changes, budget)

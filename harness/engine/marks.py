@@ -15,32 +15,21 @@ from numba import njit
 from numba.core import config
 from numba.extending import overload, register_jitable
 
-from harness.engine.apart import publishing, set_apart
+from harness.engine.apart import ENGINE, NO_WRAPPERS, Family, set_apart
 from harness.engine.faces import Misuse, opened
 from harness.engine.faults import NO_JOB, PolicyFault, note
 from harness.engine.shown import Shown, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# None of these is ever called from Python in compiled form, so the wrappers for that, which cost most of the compile
-# time, are left out. The engine does not count references either: Python holds the arrays for the whole run.
-_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_ENGINE = {**_NO_WRAPPERS, "_nrt": False, "error_model": "numpy"}
-
 #: Marks a function of the engine that only compiled code calls.
-inner = njit(**_ENGINE)
-
-#: Writes down where the verbs lie that are called, not inlined.
-publish = publishing(_ENGINE)
-
-#: The same for those that are compiled only where they are needed.
-publish_late = publishing(_ENGINE, late=True)
+inner = njit(**ENGINE)
 
 #: The same, for those that are called in one place: they become part of their caller.
-once = njit(**_ENGINE, forceinline=True)
+once = njit(**ENGINE, forceinline=True)
 
 #: How the functions of plugins are compiled: part of their caller, and their arrays checked.
-CHECKED = {**_NO_WRAPPERS, "forceinline": True, "boundscheck": True}
+CHECKED = {**NO_WRAPPERS, "forceinline": True, "boundscheck": True}
 
 
 def jit(function: F) -> F:
@@ -54,7 +43,7 @@ Only = tuple[int, str] | None
 _JOBS = ("job", "reserved")  # parameters of verbs that are jobs
 
 
-@register_jitable(**_ENGINE)
+@register_jitable(**ENGINE)
 def expect_job(state: Any, job: int) -> None:
     """Refuse a job that is not there, or not submitted yet."""
     if not 0 <= job < state.clock.next:
@@ -66,31 +55,31 @@ def expect_job(state: Any, job: int) -> None:
 def verb(function: F, /) -> F: ...
 @typing.overload
 def verb(
-    *, only: Only = ..., apart: bool = ..., late: bool = ..., crosses: bool = ..., window: bool = ...
+    *, only: Only = ..., apart: bool = ..., family: Family | None = ..., crosses: bool = ..., window: bool = ...
 ) -> Callable[[F], F]: ...
 def verb(
     function: Any = None,
     *,
     only: Only = None,
     apart: bool = False,
-    late: bool = False,
+    family: Family | None = None,
     crosses: bool = False,
     window: bool = False,
 ) -> Any:
     """Mark a function that policies call: compiled with them, and still plain Python.
 
     `only` is the hook whose policies may call it, as the engine's number and in words; such verbs look after their
-    arguments themselves. `apart` is for long ones: they are compiled once, with the loop, and called (`apart.py`);
-    `late` for those that only some runs call: these compile them (`demands.py`).
+    arguments themselves. `apart` is for long ones: they are compiled once, and called (`apart.py`); a `family` for those
+    that only some runs call: these compile all of it.
     `crosses` is for those of them that call `inner` functions: from plain Python they go through compiled code. A
     `window` returns a part of an array, or makes one.
     """
     if function is None:
-        return functools.partial(verb, only=only, apart=apart, late=late, crosses=crosses, window=window)
-    flags = {**_NO_WRAPPERS, "_nrt": True, "forceinline": True} if window else _ENGINE
+        return functools.partial(verb, only=only, apart=apart, family=family, crosses=crosses, window=window)
+    flags = {**NO_WRAPPERS, "_nrt": True, "forceinline": True} if window else ENGINE
     compiled: Callable[[Any], Any] = lambda state: function  # noqa: E731
-    if apart or late or crosses:
-        compiled = set_apart(function, late=late)
+    if apart or family or crosses:
+        compiled = set_apart(function, family)
     body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
     overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
     public = _door(function, body, only, window)

@@ -14,7 +14,7 @@ from harness.compile.code_cache import compile_and_keep
 from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
 from harness.engine.bundles import FLOATS, INDICES, entered
 from harness.engine.faults import STARTING
-from harness.engine.marks import inner, publish
+from harness.engine.marks import inner
 from harness.engine.nodes import enough
 from harness.engine.readings import BELIEVING, foretell
 from harness.engine.service import begin, enter_service
@@ -80,11 +80,8 @@ def compiled_opening() -> Any:
     """Return `take_up`, compiled: called with the state, the jobs that run, and since when."""
     if config.DISABLE_JIT:
         return take_up
-    source = (
-        "def kernel(table, running, started):\n"
-        "    state = entered(table)\n    publish(state)\n    return take_up(state, running, started)\n"
-    )
-    names = {"take_up": take_up, "entered": entered, "publish": publish}
+    source = "def kernel(table, running, started):\n    return take_up(entered(table), running, started)\n"
+    names = {"take_up": take_up, "entered": entered}
     kernel = compile_and_keep("take_up", source, names, types.int64(INDICES, INDICES, FLOATS), nogil=True, _nrt=False)
     return lambda state, running, started: kernel(state.table, running, started)
 

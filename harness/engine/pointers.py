@@ -181,22 +181,33 @@ def _lower_asking(bundle: Bundle, name: str, asked: Any) -> Any:
     return lower
 
 
-def calling(asked: Any) -> Any:
-    """Return what compiled code calls a kernel with that lies at an address: `call(address, …)`."""
+def calling(asked: Any, name: str = "") -> Any:
+    """Return what compiled code calls a kernel with that lies at an address: `call(address, …)`.
+
+    With a `name` that is `call(…)`, for a function that is offered by that name, see `harness.compile.by_name`.
+    """
+
+    def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
+        convention = context.call_conv
+        kind = convention.get_function_type(asked.return_type, asked.args)
+        if name:
+            kernel = cgutils.get_or_insert_function(builder.module, kind, name)
+        else:
+            kernel = builder.inttoptr(given[0], kind.as_pointer())
+        values = cgutils.unpack_tuple(builder, given[-1], len(asked.args))
+        status, answer = convention.call_function(builder, kernel, asked.return_type, asked.args, values)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return answer
+
+    handed_on = types.StarArgTuple(asked.args)
 
     @intrinsic
     def call(context: Any, address: Any, *arguments: Any) -> Any:
-        def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
-            convention = context.call_conv
-            kind = convention.get_function_type(asked.return_type, asked.args).as_pointer()
-            values = cgutils.unpack_tuple(builder, given[1], len(asked.args))
-            status, answer = convention.call_function(
-                builder, builder.inttoptr(given[0], kind), asked.return_type, asked.args, values
-            )
-            with cgutils.if_unlikely(builder, status.is_error):
-                convention.return_status_propagate(builder, status)
-            return answer
+        return asked.return_type(types.int64, handed_on), lower
 
-        return asked.return_type(types.int64, types.StarArgTuple(asked.args)), lower
+    @intrinsic
+    def call_named(context: Any, *arguments: Any) -> Any:
+        return asked.return_type(handed_on), lower
 
-    return call
+    return call_named if name else call

@@ -14,9 +14,10 @@ import pandas as pd
 from harness.compile import kernels
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
 from harness.engine.alike import lasts
+from harness.engine.apart import BINDING, DEMANDS
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import State
-from harness.engine.demand_setup import get_ready
+from harness.engine.demand_setup import refuse_windows
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
 from harness.engine.molding import compiled_mold
@@ -150,7 +151,8 @@ def put_together(
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:
-        get_ready(state, str(chosen["rate"]))
+        refuse_windows(state, str(chosen["rate"]))
+        DEMANDS.get_ready(state)
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
         view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))
@@ -158,6 +160,8 @@ def put_together(
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
+    if view.clock.constrained:
+        BINDING.get_ready(state)
     if which is not None:
         chosen = queue_setup.ByQueue(chosen, state.start_own)
     ready = Ready(chosen, view, inside, place, state, tickets, changing(chosen), other, held)

@@ -19,7 +19,7 @@ from harness.engine.bundles import INDICES, entered
 from harness.engine.faults import STARTING
 from harness.engine.features import described
 from harness.engine.loop import advance, ask_start, close, follow_up, set_pace_and_order
-from harness.engine.marks import inner, once, publish
+from harness.engine.marks import inner, once
 from harness.engine.power import draw
 from harness.engine.queue import drop_started
 from harness.engine.readings import forget_what_was_seen, happens, let_arrive, next_event
@@ -133,11 +133,8 @@ def compiled_steps() -> Any:
     """Return `run_in_steps`, compiled: called with the state, what changes, and how many instants there may be."""
     if config.DISABLE_JIT:
         return run_in_steps
-    source = (
-        "def kernel(table, changes, budget):\n"
-        "    state = entered(table)\n    publish(state)\n    return run(state, changes, budget)\n"
-    )
-    names = {"run": run_in_steps, "entered": entered, "publish": publish}
+    source = "def kernel(table, changes, budget):\n    return run(entered(table), changes, budget)\n"
+    names = {"run": run_in_steps, "entered": entered}
     kernel = compile_and_keep(
         "steps", source, names, types.int64(INDICES, types.int64, types.int64), nogil=True, _nrt=False
     )
@@ -154,7 +151,6 @@ def compiled_choices() -> Any:
         "def kernel(tables, changes, choices, ends, seen, masks):\n"
         "    for k in range(len(tables)):\n"
         "        state = entered(tables[k])\n"
-        "        publish(state)\n"
         "        end = choose(state, changes[k], choices[k], most)\n"
         "        while end == again:\n"
         "            end = run(state, changes[k], most)\n"
@@ -162,6 +158,6 @@ def compiled_choices() -> Any:
         "        observe(state, seen[k], masks[k])\n"
     )
     names = {"choose": choose, "run": run_in_steps, "observe": observe, "again": AGAIN, "most": MOST_INSTANTS}
-    names |= {"entered": entered, "publish": publish}
+    names |= {"entered": entered}
     asked = types.void(_TABLES, INDICES, INDICES, INDICES, _ROWS, _MASKS)
     return compile_and_keep("choices", source, names, asked, nogil=True, _nrt=False)
