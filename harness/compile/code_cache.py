@@ -28,6 +28,7 @@ from numba.core.runtime import rtsys
 
 from harness.compile.by_name import make_known
 from harness.compile.fingerprint import compiler_version, engine_version
+from harness.compile.front_end import operators_remembered
 from harness.compile.late_linking import late_linking, undefined_in
 from harness.disk.atomic import replacing_quietly
 from harness.disk.data_search import cache_folder
@@ -77,7 +78,7 @@ def compile_and_keep(
     exec(compile(source, f"<{name}>", "exec"), namespace)
     dispatcher = njit(**options)(namespace[own_name])
     dispatcher._cache = _Keeper(name, kernel_folder() / f"{name}_{digest}.kernel")
-    with late_linking():
+    with late_linking(), operators_remembered():
         dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher

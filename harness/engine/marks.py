@@ -69,8 +69,8 @@ def verb(
     """Mark a function that policies call: compiled with them, and still plain Python.
 
     `only` is the hook whose policies may call it, as the engine's number and in words; such verbs look after their
-    arguments themselves. `apart` is for long ones: they are compiled once, and called (`apart.py`); a `family` for those
-    that only some runs call: these compile all of it.
+    arguments themselves. `apart` is for long ones: they are compiled once, and called (`apart.py`); a `family` for
+    those that only some runs call: these compile all of it.
     `crosses` is for those of them that call `inner` functions: from plain Python they go through compiled code. A
     `window` returns a part of an array, or makes one.
     """
