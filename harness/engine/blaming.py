@@ -13,7 +13,7 @@ def _part(view: Any, chosen: Mapping[str, Choice]) -> tuple[str, Choice]:
     """Return the hook and the policy that was being asked."""
     choice = chosen[faults.ASKED[int(view.clock.hook)]]
     if choice.policy.part == "hold":
-        choice = holding.in_use(choice)[int(view.clock.node)]
+        choice = holding.in_use(choice)[int(view.notes.asked)]
     return choice.policy.hook, choice
 
 

@@ -20,12 +20,12 @@ from harness.engine.demands import (
     next_opening,
     room_then,
 )
-from harness.engine.faults import DECLINED, PLACE_KEPT, PolicyFault, note
+from harness.engine.faults import DECLINED, PLACE_KEPT, STARTING, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb
-from harness.engine.nodes import give_all_back, room, stays, would_place
+from harness.engine.nodes import enough, give_all_back, room, stays, would_place
 from harness.engine.service import place
-from harness.engine.state import TRYING
+from harness.engine.state import TRYING, WAITING
 
 
 @verb
@@ -173,8 +173,10 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
 @verb(family=BINDING)
 def delays(state: Any, job: int, reserved: int) -> bool:
     """Return whether `reserved` would begin later if the job started now and never ended: it is placed to see, and
-    taken back. Also if the selection declines it."""
+    taken back. Also if it cannot start now, or the selection declines it."""
     check_place(state, job)
+    if state.jobs[job].status != WAITING or not enough(state, job):
+        return True
     before, _ = reservation_by_nodes(state, reserved)
     state.clock.asking = TRYING
     placed = place(state, job)
@@ -195,12 +197,13 @@ def burden(state: Any, job: int, reserved: int) -> int:
     """Return how many of the processors that `reserved` could use the job denies it, at most, while it runs.
 
     Where the selection says what it would decline, or jobs ask for features, resources or whole nodes: none if
-    `reserved` could begin as early beside the job on the nodes that the selection would give it, else all.
+    `reserved` could begin as early beside the job on the nodes that the selection would give it, else all. Only for
+    start policies: for others, processors count.
     """
     procs = state.jobs[job].procs
     if state.clock.constrained == 0:
         return procs
-    if state.clock.asks or state.clock.constrained == DEMANDING:
+    if state.clock.hook == STARTING and (state.clock.asks or state.clock.constrained == DEMANDING):
         return state.clock.cores if delays(state, job, reserved) else 0
     wanted = state.jobs[reserved].partition
     if wanted >= 0 and state.jobs[job].partition >= 0 and state.jobs[job].partition != wanted:

@@ -13,69 +13,21 @@ import numpy as np
 from harness.engine.blocked import check_place, foreseen, refuse, reservation
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import closed_for, next_opening, portion
-from harness.engine.faults import NO_PLAN, STARTING
-from harness.engine.holdings import ends, licensed_from, room_at
+from harness.engine.faults import (
+    NO_NODE_PLAN,
+    NO_PLAN,
+    NOT_TO_PROMISE,
+    STARTING,
+    PolicyFault,
+    note,
+)
+from harness.engine.holdings import book, book_slices, ends, licensed_from, room_at, strike_out
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.nodes import enough, next_free, room
 from harness.engine.profile import fit_from, forget_past, plan_from_running, release, reserve
 from harness.engine.service import begin
-from harness.engine.state import COMPLETED, DOWN, RUNNING
-
-# ---------------------------------------------------------------- who holds what
-
-
-@verb
-def book(state: Any, job: int, node: int, cores: int) -> None:
-    """Write down that the job holds so many cores of the node, or will. Changes bookings."""
-    notes = state.notes
-    place = notes.spare_booking
-    if place >= 0:
-        notes.spare_booking = state.bookings[place].along
-    else:
-        place = notes.bookings
-        notes.bookings += 1
-    booking = state.bookings[place]
-    booking.job = job
-    booking.node = node
-    booking.cores = cores
-    booking.along = state.truth[job].booked
-    booking.before = -1
-    booking.after = state.booked[node]
-    if booking.after >= 0:
-        state.bookings[booking.after].before = place
-    state.booked[node] = place
-    state.truth[job].booked = place
-
-
-@verb
-def strike_out(state: Any, job: int) -> None:
-    """Forget the bookings of the job. Changes bookings."""
-    notes = state.notes
-    place = state.truth[job].booked
-    while place >= 0:
-        booking = state.bookings[place]
-        if booking.before >= 0:
-            state.bookings[booking.before].after = booking.after
-        else:
-            state.booked[booking.node] = booking.after
-        if booking.after >= 0:
-            state.bookings[booking.after].before = booking.before
-        along = booking.along
-        booking.along = notes.spare_booking
-        notes.spare_booking = place
-        place = along
-    state.truth[job].booked = -1
-
-
-@verb
-def book_slices(state: Any, job: int) -> None:
-    """Write down what a running job holds. Changes bookings."""
-    piece = state.jobs[job].slices
-    while piece >= 0:
-        book(state, job, state.slices[piece].node, state.slices[piece].cores)
-        piece = state.slices[piece].next
-
+from harness.engine.state import COMPLETED, DOWN, RUNNING, WAITING
 
 # ---------------------------------------------------------------- what is left beside it
 
@@ -96,7 +48,7 @@ def room_between(state: Any, job: int, node: int, begin: float, end: float) -> i
         if other.status != RUNNING and later(other.reserved, begin) and later(end, other.reserved):
             least = min(least, room_at(state, job, node, other.reserved))
         place = booking.after
-    return least
+    return max(0, least)  # who runs on slow nodes may reach into a promise, until everything is planned anew
 
 
 @verb
@@ -198,6 +150,24 @@ def name_nodes(state: Any, job: int) -> None:
             book(state, job, node, max(state.then[node].free, at_once))
 
 
+# ---------------------------------------------------------------- what is refused
+
+
+@verb
+def check_nodes(state: Any) -> None:
+    """Refuse to look into a plan of nodes that was not made."""
+    if state.notes.by_nodes == 0:
+        refuse(state, NO_PLAN, 0.0)
+
+
+@verb
+def check_waiting(state: Any, job: int) -> None:
+    """Refuse to promise a start to a job that does not wait, or to take one back."""
+    if state.jobs[job].status != WAITING:
+        note(state.clock, NOT_TO_PROMISE, job, -1, 0.0)
+        raise PolicyFault
+
+
 # ---------------------------------------------------------------- the verbs
 
 
@@ -207,6 +177,8 @@ def plan_nodes(state: Any) -> None:
 
     Where memory or partitions bind, `harness.promise` and its kin plan with it instead of with the profile.
     """
+    if len(state.booked) == 0:
+        refuse(state, NO_NODE_PLAN, 0.0)
     plan_from_running(state)
     notes = state.notes
     notes.by_nodes = 1
@@ -258,8 +230,8 @@ def promise(state: Any, job: int) -> float:
     It is `job.reserved` from then on; who holds a promise keeps it. Infinity, and no promise, if no plan can tell, as
     long as nodes are down, or if that lies beyond the window of a pass.
     """
-    if state.notes.by_nodes == 0:
-        refuse(state, NO_PLAN, 0.0)
+    check_nodes(state)
+    check_waiting(state, job)
     record = state.jobs[job]
     if state.truth[job].booked < 0:
         record.reserved = reservation(state, job)[0]  # with nobody else in the way
@@ -274,6 +246,8 @@ def promise(state: Any, job: int) -> float:
 @verb
 def lift(state: Any, job: int) -> None:
     """Take a waiting job's promise out of the plan of nodes, if it has one."""
+    check_nodes(state)
+    check_waiting(state, job)
     record = state.jobs[job]
     if state.truth[job].booked >= 0:
         strike_out(state, job)
@@ -284,6 +258,7 @@ def lift(state: Any, job: int) -> None:
 @verb
 def fits_beside(state: Any, job: int) -> bool:
     """Return whether the job could start now without delaying anybody else in the plan of nodes."""
+    check_nodes(state)
     check_place(state, job)
     record = state.jobs[job]
     begin = state.clock.virtual
@@ -308,7 +283,8 @@ def start_beside(state: Any, job: int) -> bool:
     It loses its promise, if it has one.
     """
     notes = state.notes
-    if 0 <= job < state.clock.next:
+    check_nodes(state)
+    if 0 <= job < state.clock.next and state.jobs[job].status == WAITING:  # `begin` refuses others
         check_place(state, job)
         lift(state, job)
         find_rooms(state, job, state.clock.virtual)

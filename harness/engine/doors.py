@@ -25,7 +25,7 @@ from harness.engine import (  # noqa: F401 - what policies may call
 )
 from harness.engine.faces import Misuse, Showing
 from harness.engine.faults import PolicyError
-from harness.engine.marks import CHECKED
+from harness.engine.marks import CHECKED, expect_no_fault
 from harness.engine.shares import all_up_to_date, up_to_date
 from harness.engine.shown import shown, shown_reserving
 from harness.engine.state import CORRECTING, LEARNING, WONDERING
@@ -34,6 +34,7 @@ from harness.policy.spec import Choice
 _ASKED = """
 def kernel(state, own):
     function(shown(state){extra})
+    expect_no_fault(state)
 """
 _ASK = """
 def kernel(state, own):
@@ -43,7 +44,7 @@ def kernel(state, own):
 """
 
 
-_WORDS = {"WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
+_WORDS = {"expect_no_fault": expect_no_fault, "WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
 
 
 def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
@@ -100,7 +101,9 @@ def kernel(state, job, own):
     "set_rate": _door(
         """
 def kernel(state, own):
-    return number(function(shown(state){extra}))
+    answer = number(function(shown(state){extra}))
+    expect_no_fault(state)
+    return answer
 """,
         bundles.RATE,
         """
@@ -167,7 +170,9 @@ def kernel(state, index, why, own):
     "hold_jobs": _door(
         """
 def kernel(state, job, own):
-    return number(function(shown(state), job{extra}))
+    answer = number(function(shown(state), job{extra}))
+    expect_no_fault(state)
+    return answer
 """,
         bundles.HOLD,
         """

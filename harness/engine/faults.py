@@ -46,7 +46,9 @@ from harness.policy.kinds import KINDS
     BAD_HOLD,
     SLEEPLESS,
     BAD_WIDTH,
-) = range(1, 36)
+    NO_NODE_PLAN,
+    NOT_TO_PROMISE,
+) = range(1, 38)
 
 # Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, HOLDING, BACKFILLING = range(9)
@@ -58,7 +60,7 @@ _SENTENCES = {
     NOT_RUNNING: "suspended job {job}, which is not running",
     NOT_PREEMPTIVE: "took job {job} off its processors, which only policies declared preemptive=True may do",
     NO_ROOM: "started job {job}, which needs {procs} processors where only {value:.0f} can be had: "
-    "it would overcommit the nodes (ask harness.fits first)",
+    "it would overcommit the nodes (ask harness.fits first, or harness.fits_beside)",
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "
     "processors: it would overcommit the node (ask harness.room first)",
     UNEVEN: "chose {value:.0f} nodes for job {job}, which asks for fewer, with more of its processors on each "
@@ -75,8 +77,8 @@ _SENTENCES = {
     "number of jobs submitted so far",
     BAD_LEVEL: "asked to be called when the work left has fallen to {value} s, where at least 0 and less than now "
     "was expected (ask harness.work_left first)",
-    NO_PLAN: "asked for a place in a plan that was not made (call harness.plan_from_running or harness.forget_past "
-    "before)",
+    NO_PLAN: "asked for a place in a plan that was not made (call harness.plan_from_running, harness.forget_past "
+    "or harness.plan_nodes before)",
     FULL_PLAN: "reserved and released so much that the plan changes {value:.0f} times, more often than all jobs could "
     "make it (harness.release what is promised no longer)",
     BAD_PROCS: "planned for {value:.0f} processors, where at least 1 and no more than the machine has were expected",
@@ -101,6 +103,9 @@ _SENTENCES = {
     "is held until {value} s now: expected later times, or infinity",
     BAD_WIDTH: "gave job {job} {value:.0f} processors, where a number between those of harness.narrowest and "
     "harness.widest was expected, for a job that has not begun",
+    NO_NODE_PLAN: "planned node by node, where neither memory nor partitions nor anything else that nodes differ by "
+    "binds (harness.Start(…, bound=…) says who plans so; harness.plan_from_running plans here)",
+    NOT_TO_PROMISE: "promised job {job} a start or took a promise back, which is not waiting",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }
@@ -115,6 +120,9 @@ WORDS_OF_OTHERS = {
 
 class PolicyFault(Exception):  # noqa: N818 - a signal of the compiled loop, never seen by users
     """Raised in compiled code; the clock's fields say what happened."""
+
+    def __str__(self) -> str:
+        return "a policy's call was refused; the run says which and why as it goes on"
 
 
 class PolicyError(HarnessError):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.bookings import strike_out
+from harness.engine.holdings import strike_out
 from harness.engine.holds import BY_KIN, held_as_its_kin
 from harness.engine.instants import later
 from harness.engine.kin import give_up_kin, join_kin, let_kin_go

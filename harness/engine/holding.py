@@ -87,7 +87,7 @@ def attend(state: Any, changes: int) -> bool:
         notes.vigils += 1
         if notes.vigils >= PATIENCE:
             clock.hook = HOLDING
-            note(clock, SLEEPLESS, first_held(state), clock.node, notes.release)
+            note(clock, SLEEPLESS, first_held(state), -1, notes.release)
             raise PolicyFault
     else:
         notes.vigils = 0

@@ -3,11 +3,72 @@
 from typing import Any
 
 from harness.engine.apart import DEMANDS
+from harness.engine.blocked import refuse
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import room_left
+from harness.engine.faults import FULL_PLAN
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.state import RUNNING
+
+# ---------------------------------------------------------------- who holds what
+
+
+@verb
+def book(state: Any, job: int, node: int, cores: int) -> None:
+    """Write down that the job holds so many cores of the node, or will. Changes bookings."""
+    notes = state.notes
+    place = notes.spare_booking
+    if place >= 0:
+        notes.spare_booking = state.bookings[place].along
+    else:
+        place = notes.bookings
+        if place == len(state.bookings):  # wider than they asked to be, some have more
+            refuse(state, FULL_PLAN, place)
+        notes.bookings += 1
+    booking = state.bookings[place]
+    booking.job = job
+    booking.node = node
+    booking.cores = cores
+    booking.along = state.truth[job].booked
+    booking.before = -1
+    booking.after = state.booked[node]
+    if booking.after >= 0:
+        state.bookings[booking.after].before = place
+    state.booked[node] = place
+    state.truth[job].booked = place
+
+
+@verb
+def strike_out(state: Any, job: int) -> None:
+    """Forget the bookings of the job. Changes bookings."""
+    notes = state.notes
+    place = state.truth[job].booked
+    while place >= 0:
+        booking = state.bookings[place]
+        if booking.before >= 0:
+            state.bookings[booking.before].after = booking.after
+        else:
+            state.booked[booking.node] = booking.after
+        if booking.after >= 0:
+            state.bookings[booking.after].before = booking.before
+        along = booking.along
+        booking.along = notes.spare_booking
+        notes.spare_booking = place
+        place = along
+    state.truth[job].booked = -1
+
+
+@verb
+def book_slices(state: Any, job: int) -> None:
+    """Write down what a running job holds. Changes bookings."""
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        book(state, job, state.slices[piece].node, state.slices[piece].cores)
+        piece = state.slices[piece].next
+
+
+# ---------------------------------------------------------------- what is left beside it
 
 
 @verb

@@ -46,10 +46,10 @@ def held_until(state: Any, job: int, flags: int) -> float:
         hold = state.holds[k]
         if hold.because & flags == 0 and flags >= 0:
             continue
-        clock.node = k  # for messages
+        state.notes.asked = k  # for messages
         until = answer_of(state, k, seen(state), job, state.holds_own[hold.begin : hold.end])
         if np.isnan(until):
-            note(clock, BAD_HOLD, job, k, until)
+            note(clock, BAD_HOLD, job, -1, until)
             raise PolicyFault
         if later(until, clock.now):
             clock.hook = asked

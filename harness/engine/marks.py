@@ -11,7 +11,8 @@ import typing
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import njit
+import numpy as np
+from numba import njit, types
 from numba.core import config
 from numba.extending import overload, register_jitable
 
@@ -51,6 +52,34 @@ def expect_job(state: Any, job: int) -> None:
         raise PolicyFault
 
 
+@register_jitable(**ENGINE)
+def expect_no_fault(state: Any) -> None:
+    """Stop the run if a policy was told of a fault of its own, and caught that: what it began was left half done."""
+    if state.clock.fault != 0:
+        raise PolicyFault
+
+
+_NO_DICE = "drew a number from something else than its dice (name the argument dice, and hand it on as it is)"
+
+
+def expect_dice(dice: Any) -> None:
+    """Refuse to draw from anything but a generator: it is written to, and might be an array of the engine's."""
+    if not isinstance(dice, np.ndarray) or dice.dtype != np.uint64 or dice.shape != (1,) or not dice.flags.writeable:
+        raise Misuse(_NO_DICE)
+
+
+@overload(expect_dice, jit_options=ENGINE, strict=False)
+def _expect_dice(dice: Any) -> Any:
+    if not isinstance(dice, types.Array) or dice.dtype != types.uint64 or dice.ndim != 1 or not dice.mutable:
+        raise Misuse(_NO_DICE)
+
+    def check(dice: Any) -> None:
+        if len(dice) != 1:
+            raise Misuse(_NO_DICE)
+
+    return check
+
+
 @typing.overload
 def verb(function: F, /) -> F: ...
 @typing.overload
@@ -83,11 +112,12 @@ def verb(
     body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
     overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
     public = _door(function, body, only, window)
+    unshown = next(iter(inspect.signature(function).parameters)) == "dice"  # policies have them as they are
 
     @overload(public, jit_options={**flags, "forceinline": True}, strict=False)
     def chosen(*arguments: Any, **named: Any) -> Any:
         first = arguments[0] if arguments else next(iter(named.values()))
-        return public if isinstance(first, Shown) else compiled(first)
+        return public if unshown or isinstance(first, Shown) else compiled(first)
 
     return public
 
@@ -103,13 +133,16 @@ def _door(function: Any, body: Any, only: Only, window: bool) -> Any:
     defaults = {f"default_{p.name}": p.default for p in parameters if p.default is not p.empty}
     wanted = ", ".join(p.name + ("" if p.default is p.empty else f"=default_{p.name}") for p in parameters)
     checks = [f"expect_job(inside, {name})" for name in others if name in _JOBS and not only]
+    if first == "dice":
+        checks = ["expect_dice(dice)"]
     if only:
         refusal = f"called harness.{function.__name__}, which only {only[1]} policies may"
-        checks = [f"if inside.clock.hook != {only[0]}:\n        raise Misuse({refusal!r})"]
+        checks = ["expect_no_fault(inside)", f"if inside.clock.hook != {only[0]}:\n        raise Misuse({refusal!r})"]
     answer = f"body({', '.join(['inside', *others])})"
     lines = [f"inside = opened({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
     source = f"def {function.__name__}({wanted}):\n    " + "\n    ".join(lines) + "\n"
-    names = {"opened": opened, "shown": shown, "expect_job": expect_job, "Misuse": Misuse, "body": body, **defaults}
+    names = {"opened": opened, "shown": shown, "expect_job": expect_job, "expect_dice": expect_dice}
+    names |= {"expect_no_fault": expect_no_fault, "Misuse": Misuse, "body": body, **defaults}
     exec(source, names)
     return functools.update_wrapper(names[function.__name__], function)
 

@@ -11,7 +11,7 @@ from typing import Any
 from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING
 from harness.engine.instants import later
-from harness.engine.marks import inner, verb
+from harness.engine.marks import expect_job, inner, verb
 from harness.engine.queue import check_scores, rank_anew
 from harness.engine.state import WAITING
 from harness.engine.verbs import QUEUE_ORDER
@@ -244,6 +244,8 @@ def look_through(state: Any, order: int, after: int, at: float, spare: int) -> i
     if after < 0:
         notes.looked = 0
         notes.listed = notes.tail - notes.head if order == QUEUE_ORDER else rank_anew(state)
+    elif order == QUEUE_ORDER:
+        notes.listed = min(notes.listed, notes.tail - notes.head)  # as long as when the policy began, if it did
     while notes.looked < notes.listed:
         job = state.queue[notes.head + notes.looked] if order == QUEUE_ORDER else state.ranking[notes.looked]
         notes.looked += 1
@@ -263,6 +265,8 @@ def next_overtaker(state: Any, order: int, after: int, at: float, spare: int) ->
     notes = state.notes
     if after < 0:
         bring_up_to_date(state, order)
+    else:
+        expect_job(state, after)
     if notes.entered < 0 or notes.tail - notes.head < state.clock.queued:
         return look_through(state, order, after, at, spare)
     found = -1

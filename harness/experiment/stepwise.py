@@ -2,12 +2,17 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.engine import stepping
 from harness.engine.faces import Showing
+from harness.engine.faults import STARTING
+from harness.engine.marks import expect_no_fault
 from harness.engine.nodes import fits
 from harness.engine.queue import waiting
 from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
@@ -42,6 +47,7 @@ class Moment:
 
     def __init__(self, ready: Ready, state: Any) -> None:
         self._ready = ready
+        self._over = False
         self.state = state  #: as start policies in plain Python get it, for their verbs: `harness.reservation(…)`
 
     @property
@@ -68,19 +74,42 @@ class Moment:
 
     def fits(self, job: Any) -> bool:
         """Return whether a waiting job, a record or its index, could start now."""
-        return bool(fits(self.state, _index(job)))
+        with self._deciding():
+            return bool(fits(self.state, _index(job)))
 
     def start(self, job: Any) -> bool:
         """Start a waiting job now; False if the selection declines. Refuses one that does not wait or does not fit."""
-        with self._ready.blaming():
+        with self._deciding():
             return bool(start(self.state, _index(job)))
+
+    def over(self) -> None:
+        """Take no decisions any more."""
+        self._over = True
+
+    @contextmanager
+    def _deciding(self) -> Iterator[None]:
+        """Say what is wrong with a decision that the block makes; another one may be made then."""
+        if self._over:
+            raise HarnessError("the run is over: expected decisions before the last of its moments is gone")
+        clock = self._ready.view.clock
+        try:
+            with self._ready.blaming():
+                yield
+        except HarnessError:
+            if clock.hook == STARTING:  # it was refused before it changed anything
+                clock.fault = 0
+            raise
 
     def __repr__(self) -> str:
         return f"<Moment {self.now:g} s: {len(self.waiting):,} jobs wait, {self.free:,} processors are free>"
 
 
 def _index(job: Any) -> int:
-    return int(job.index if hasattr(job, "index") else job)
+    """Return the index of a job, which may be its record."""
+    given = getattr(job, "index", job)
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not -1 << 63 <= given < 1 << 63:
+        raise HarnessError(f"the job {job!r:.50}: expected one of moment.waiting, or its index")
+    return int(given)
 
 
 class Steps:
@@ -114,9 +143,12 @@ class Steps:
                 changes = ready.changes
                 if end == stepping.DUE:
                     yield moment
+                    with ready.blaming():
+                        expect_no_fault(ready.state)
                     changes |= stepping.DECIDED
                 budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9)), MOST_INSTANTS))
         finally:
+            moment.over()
             ready.disconnect()
 
     @property

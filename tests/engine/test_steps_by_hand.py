@@ -1,8 +1,11 @@
 """A run in steps is the run: whoever decides as a policy does gets the policy's schedule."""
 
+import math
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strategies import workload
 
 import harness
 from harness.engine.faults import PolicyError
@@ -104,3 +107,31 @@ def test_the_timeline_is_kept() -> None:
         in_order(moment)
     kept = harness.simulate(LOG, 16, harness.Scheduler(start="none"), timeline=True).timeline
     assert run.schedule.timeline["queued"].tolist() == kept["queued"].tolist()
+
+
+@pytest.mark.parametrize("wrong", [10**6, -1, "1", 0.5, math.nan, None, True, 2**70])
+@pytest.mark.parametrize("what", ["fits", "start"])
+def test_a_job_that_is_none_is_refused_in_a_sentence_and_another_decided(what, wrong):
+    run = harness.steps(workload([(0, 1, 5, 5), (9, 1, 5, 5)]), 2)
+    for moment in run:
+        with pytest.raises(HarnessError, match=r"not waiting|expected one of moment\.waiting, or its index"):
+            getattr(moment, what)(wrong)
+        assert moment.start(moment.waiting[0])
+    assert run.schedule.frame["start"].tolist() == [0, 9]
+
+
+def test_what_a_verb_refused_ends_the_run_as_it_goes_on():
+    run = harness.steps(workload([(0, 1, 5, 5), (9, 1, 5, 5)]), 2)
+    moments = iter(run)
+    with pytest.raises(Exception, match="a policy's call was refused"):
+        harness.reservation(next(moments).state, 10**6)
+    with pytest.raises(HarnessError, match=r"'by-hand' \(start_jobs\), at 0 s, named the job with index 1000000"):
+        next(moments)
+
+
+def test_when_the_run_is_over_nothing_is_decided():
+    for moment in harness.steps(workload([(0, 1, 5, 5)]), 2):
+        moment.start(moment.waiting[0])
+    for decide in (moment.start, moment.fits):
+        with pytest.raises(HarnessError, match="the run is over"):
+            decide(0)

@@ -1,0 +1,209 @@
+"""Whatever policies call, with whatever arguments, no array of the engine is left, and nobody else is blamed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from running import bundled
+from strategies import POWER, workload
+
+import harness
+from harness.engine.faults import PolicyError
+from harness.engine.simulate import simulate
+from harness.platform.machine import NodeType, Platform
+
+ANY_CALLS = Path(__file__).with_name("any_calls.py")
+PAIR = Platform("pair", (NodeType(2, 2, **POWER),))
+#: Slow nodes of one partition, fast ones of another, little memory.
+MIXED = Platform("mixed", (NodeType(2, 3, 3.0, 6.0, **POWER), NodeType(3, 2, 4.0, 9.0, **POWER, partition=1)))
+JOBS = [(10, 2, 5, 5), (12, 3, 5, 5), (12, 1, 5, 5), (30, 4, 5, 5)]
+
+both_ways = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])
+
+
+def beyond(first, last):
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ANY_CALLS.parents[1])}
+    command = [sys.executable, str(ANY_CALLS), str(first), str(last)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600 + last - first)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_no_call_leaves_the_arrays_of_the_engine():
+    assert beyond(0, 250) == ""
+
+
+@pytest.mark.study
+def test_no_call_of_twenty_thousand_policies_leaves_the_arrays_of_the_engine():
+    assert beyond(1000, 21_000) == ""
+
+
+# ---------------------------------------------------------------- what was found, as policies compiled and not
+
+
+@harness.jit
+def serve(state):
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING and harness.fits(state, job):
+            harness.start(state, job)
+
+
+def plans_nodes_where_none_differ(state):
+    harness.plan_nodes(state)
+
+
+def drops_the_departed_where_none_differ(state):
+    harness.drop_departed(state)
+
+
+def asks_beside_no_plan(state):
+    harness.fits_beside(state, 0)
+
+
+def starts_beside_no_plan(state):
+    harness.start_beside(state, 0)
+
+
+def lifts_out_of_no_plan(state):
+    harness.lift(state, 0)
+
+
+def goes_on_behind_nobody(state):
+    harness.next_overtaker(state, -1, 10**9, 100.0, 4)
+
+
+def draws_from_the_queue(state):
+    harness.uniform(harness.waiting(state))
+
+
+def draws_from_numbers_of_jobs(state):
+    harness.uniform(state.jobs.number)
+
+
+def draws_from_its_memory(state, memory):
+    harness.uniform(memory)
+
+
+def draws_from_nothing(state, dice):
+    harness.uniform(dice[1:])
+
+
+REFUSED = {
+    plans_nodes_where_none_differ: "planned node by node, where neither memory nor partitions",
+    drops_the_departed_where_none_differ: "planned node by node, where neither memory nor partitions",
+    asks_beside_no_plan: r"a plan that was not made \(call .*plan_nodes",
+    starts_beside_no_plan: "a plan that was not made",
+    lifts_out_of_no_plan: "a plan that was not made",
+    goes_on_behind_nobody: "named the job with index 1000000000",
+    draws_from_the_queue: "something else than its dice",
+    draws_from_numbers_of_jobs: "something else than its dice",
+    draws_from_its_memory: "something else than its dice",
+    draws_from_nothing: "something else than its dice",
+}
+
+
+@both_ways
+@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+def test_it_is_refused_in_the_name_of_who_called(run, function, plain):
+    policy = harness.Start(function.__name__, function, memory=2 if "memory" in function.__code__.co_varnames else 0)
+    with pytest.raises(PolicyError, match=f"'{function.__name__}' .*{REFUSED[function]}"):
+        run(workload(JOBS), PAIR, plain=plain, start=policy)
+
+
+@both_ways
+def test_numbers_are_drawn_from_dice(run, plain):
+    def draws(state, dice):
+        serve(state)
+        state.jobs[0].reserved = harness.uniform(dice)
+
+    outcome = run(workload(JOBS), PAIR, plain=plain, start=harness.Start("draws", draws))
+    assert 0.0 < outcome.jobs.reserved[0] < 1.0
+
+
+@both_ways
+@pytest.mark.parametrize("verb", ["start", "suspend"])
+def test_what_a_policy_was_refused_it_cannot_catch(run, verb, plain):
+    """Whatever was half done then stays so: the run ends, in its name and not in that of whoever is asked next."""
+
+    def starts(state):
+        try:  # noqa: SIM105 - numba knows no suppress
+            harness.start(state, 0)  # fits once; then it does not wait any more
+        except Exception:
+            pass
+        serve(state)
+
+    def suspends(state):
+        try:  # noqa: SIM105
+            harness.suspend(state, 0)
+        except Exception:
+            pass
+        serve(state)
+
+    function = {"start": starts, "suspend": suspends}[verb]
+    with pytest.raises(PolicyError, match=r"'catches' .*(started job 1, which|job 1 off)"):
+        run(workload(JOBS), PAIR, plain=plain, start=harness.Start("catches", function))
+
+
+@both_ways
+def test_promises_are_for_those_who_wait(run, plain):
+    def promises(state):
+        harness.drop_departed(state)
+        for job in harness.running(state):
+            harness.promise(state, job)
+        serve(state)
+
+    rows = [(*row, {"memory": 1.0}) for row in JOBS]
+    with pytest.raises(PolicyError, match=r"'promises' .*promised job 1 a start or took a promise back"):
+        run(workload(rows), MIXED, plain=plain, start=harness.Start("promises", promises))
+
+
+@both_ways
+def test_who_does_not_fit_beside_is_not_started_beside(run, plain):
+    """And it is not the selection that is to blame."""
+
+    def begins(state):
+        harness.plan_nodes(state)
+        harness.promise(state, 0)
+        harness.start_beside(state, 1)
+
+    rows = [(10, 12, 5, 5, {"memory": 1.0}), (10, 2, 5, 5, {"memory": 1.0})]
+    with pytest.raises(PolicyError, match=r"'begins' .*started job 2, which needs 2 processors where only"):
+        run(workload(rows), MIXED, plain=plain, start=harness.Start("begins", begins))
+
+
+@both_ways
+def test_of_several_holds_the_one_that_erred_is_named(run, plain):
+    from running import choose
+
+    from harness.policy.spec import Choice
+
+    def errs(state, job):
+        harness.power_at(state, 4, 1.0)
+        return 0.0
+
+    first = harness.Hold("errs", errs)
+    second = Choice(harness.Hold("sound", lambda state, job: 0.0), {})
+    parts = choose(start="greedy")
+    parts["hold"] = Choice(first, {}, inner=second)
+    with pytest.raises(PolicyError, match=r"'errs.* \(hold_jobs\), at 10 s, named node 4"):
+        simulate(workload(JOBS), PAIR, parts, plain=plain)
+
+
+@pytest.mark.parametrize("start", ["easy", "easy(reservations=3)", "conservative", "conservative(replan=true)"])
+def test_plans_of_nodes_of_different_speed_ask_selections_for_what_can_be_had(run, start):
+    """Who runs on slow nodes reaches into the next promise: what is left there then is nothing, and not less."""
+    assert start.split("(")[0] in bundled()["start_jobs"]
+    for seed in range(60):
+        dice = np.random.default_rng(seed)
+        now, rows = 10, []
+        for _ in range(12):
+            now += int(dice.choice((0, 0, 1, 2, 5)))
+            work = int(dice.integers(1, 10))
+            asked = {"memory": float(dice.choice((-1, 1, 2))), "partition": int(dice.integers(-1, 2))}
+            rows.append((now, int(dice.integers(1, 5)), work, work + int(dice.choice((0, 0, 3, 8))), asked))
+        outcome = run(workload(rows), MIXED, start=start)
+        assert not np.isnan(outcome.jobs.start[outcome.jobs.status == harness.COMPLETED]).any()
