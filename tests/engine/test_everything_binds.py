@@ -1,0 +1,144 @@
+"""Limits, resources, features, windows and dependencies at once: the engine agrees with a slow and obvious simulator.
+
+That shares nothing with it: what a node has left is counted second by second, and rules are asked about everybody.
+"""
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from slow_nodes import STARTS
+from slow_nodes_holds import simulate as slowly
+from test_demands import NODES, asking, starts
+
+
+def limited(whose, jobs=math.inf, procs=math.inf, nodes=math.inf, submitted=math.inf):
+    """The twin of `limits`. Jobs have partitions only where some nodes are in others than the rest."""
+
+    def rule(machine, job):
+        mine = getattr(job, whose)
+        if whose == "partition" and len({partitions for _, _, partitions, *_ in machine.nodes}) == 1:
+            return machine.now
+        running = [other for other in machine.running if getattr(other, whose) == mine]
+        there = running + [other for other in machine.waiting if getattr(other, whose) == mine]
+        used = sum(sum(cores > 0 for cores in other.held.values()) for other in running)
+        over = len(running) >= jobs or used >= nodes or sum(other.procs for other in running) + job.procs > procs
+        over = over or (job not in machine.waiting and len(there) >= submitted)
+        return math.inf if over and mine >= 0 else machine.now
+
+    return rule
+
+
+def follows(after):
+    """The twin of `dependencies`."""
+
+    def rule(machine, job):
+        other = next((one for one in machine.jobs if one.place + 1 == job.x_preceding), None)
+        if other is None or other is job or not other.accepted:
+            return -math.inf
+        think = max(0, job.x_think)
+        if after == "start" and other.start is not None:
+            return other.start + think
+        if other.end is None or (after == "success" and other.done < other.work):
+            return math.inf
+        return other.end + think
+
+    return rule
+
+
+LIMITS = {
+    "limits(user_jobs=1)": [limited("user", jobs=1)],
+    "limits(user_jobs=2, group_procs=3)": [limited("user", jobs=2), limited("group", procs=3)],
+    "limits(queue_nodes=1)": [limited("queue", nodes=1)],
+    "limits(partition_jobs=1, queue_procs=4)": [limited("partition", jobs=1), limited("queue", procs=4)],
+    "limits(user_submitted=2)": [limited("user", submitted=2)],
+}
+DEPENDENCIES = {
+    "dependencies": [follows("end")],
+    "dependencies(after=success)": [follows("success")],
+    "dependencies(after=start)": [follows("start")],
+}
+
+
+@st.composite
+def cases(draw):
+    """Nodes, licences, windows, and jobs that ask for this and that, belong to somebody and wait for each other."""
+    nodes = draw(NODES)
+    if len({partitions for _, _, partitions, *_ in nodes}) == 1:  # one partition binds nobody
+        nodes = [(cores, memory, (0, 1), *more) for cores, memory, _, *more in nodes]
+    nodes[0] = (*nodes[0][:3], nodes[0][3] | 1, nodes[0][4])  # where no node has features, none is asked for
+    jobs = draw(asking(sum(cores for cores, *_ in nodes), most=9))
+    jobs[0][4]["features"] = 1  # so that something binds
+    whose = st.fixed_dictionaries(
+        {
+            "user": st.integers(0, 1),
+            "group": st.integers(-1, 1),
+            "queue": st.integers(-1, 1),
+            "x_preceding": st.integers(-2, len(jobs)),
+            "x_think": st.sampled_from((-1, 0, 0, 2)),
+        }
+    )
+    jobs = [(*job[:4], job[4] | draw(whose)) for job in jobs]
+    some = st.sets(st.integers(0, len(nodes) - 1), min_size=1).map(lambda found: tuple(sorted(found)))
+    window = st.tuples(st.integers(0, 20), st.integers(1, 12), some, st.sampled_from(((), (0,), (1, 2))))
+    drawn = draw(st.lists(window, max_size=2))
+    return jobs, nodes, draw(st.integers(0, 2)), [(begin, begin + length, *rest) for begin, length, *rest in drawn]
+
+
+def agrees(case, order, start, limit, dependency):
+    jobs, nodes, licences, windows = case
+    parts = {"order": order, "start": start, "hold": f"{limit} + {dependency}"}
+    found = starts(jobs, nodes, licences, windows, **parts)
+    assert found == slowly(jobs, nodes, order, start, licences, windows, LIMITS[limit] + DEPENDENCIES[dependency])
+
+
+PARTS = (
+    cases(),
+    st.sampled_from(("fcfs", "spf", "lcfs")),
+    st.sampled_from(list(STARTS)),
+    st.sampled_from(list(LIMITS)),
+    st.sampled_from(list(DEPENDENCIES)),
+)
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+@given(*PARTS)
+def test_agrees_with_the_obvious_simulator(case, order, start, limit, dependency):
+    agrees(case, order, start, limit, dependency)
+
+
+@pytest.mark.study
+@settings(max_examples=3000, suppress_health_check=list(HealthCheck), deadline=None)
+@given(*PARTS)
+def test_three_thousand_cases_agree(case, order, start, limit, dependency):
+    agrees(case, order, start, limit, dependency)
+
+
+def test_all_of_it_binds_in_these_cases():
+    """Each kind of rule, taken away, changes some start in a good part of them: else they test nothing."""
+    changed = dict.fromkeys(("limits", "dependencies", "windows", "demands"), 0)
+
+    @settings(max_examples=100, derandomize=True, database=None, suppress_health_check=list(HealthCheck), deadline=None)
+    @given(cases())
+    def count(case):
+        jobs, nodes, licences, windows = case
+        limits, dependencies = LIMITS["limits(user_jobs=1)"], DEPENDENCIES["dependencies"]
+        modest = [(*job[:4], {name: job[4].get(name, -1) for name in OF_NO_NODE} | ALWAYS) for job in jobs]
+        usual = slowly(jobs, nodes, "fcfs", "easy", licences, windows, limits + dependencies)
+        otherwise = {
+            "limits": slowly(jobs, nodes, "fcfs", "easy", licences, windows, dependencies),
+            "dependencies": slowly(jobs, nodes, "fcfs", "easy", licences, windows, limits),
+            "windows": slowly(jobs, nodes, "fcfs", "easy", licences, (), limits + dependencies),
+            "demands": slowly(modest, nodes, "fcfs", "easy", licences, windows, limits + dependencies),
+        }
+        for name, found in otherwise.items():
+            changed[name] += found != usual
+
+    count()
+    assert min(changed.values()) >= 10, changed
+
+
+#: What jobs have that binds no node, and what they have where they are not asked.
+OF_NO_NODE = ("user", "group", "queue", "x_preceding", "x_think")
+ALWAYS = {"memory": -1.0, "partition": -1}
