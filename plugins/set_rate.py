@@ -125,7 +125,7 @@ def slowdown(job, clock, rate):
 def follow(state, low=100.0, high=300.0, slow=0.75):
     """Full speed while the signal is at most `low`, rate `slow` from `high` on, in between in proportion.
 
-    It changes with the signal, at that very instant. Without a signal it is full speed.
+    It changes with the signal, at that very instant.
     """
     clock = state.clock
     if clock.signal_until < harness.INFINITY:
@@ -150,6 +150,6 @@ def set_rate():
         harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("ondemand", ondemand, least={"up": 0, "period": 1}, most={"up": 1}),
         harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),
-        harness.Rate("follow", follow, least={"slow": 1e-3}, rising=(("low", "high"),)),
+        harness.Rate("follow", follow, least={"slow": 1e-3}, rising=(("low", "high"),), needs=("signal",)),
         harness.Rate("bsld", bsld, least={"threshold": 1, "slow": 1e-3}),
     ]

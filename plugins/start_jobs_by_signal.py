@@ -6,8 +6,8 @@ import harness
 def lull(state, level=200.0, delay=14400.0):
     """EASY backfilling that waits for a lull: while the signal is above `level`, only who waited for `delay` starts.
 
-    So nobody is put off by more than `delay` [s]. Those who may start do so in order, with backfilling. Without a
-    signal it is EASY. Thresholds and bounded delays are those of Wiesner and others (2021), "Let's wait awhile".
+    So nobody is put off by more than `delay` [s]. Those who may start do so in order, with backfilling.
+    Thresholds and bounded delays are those of Wiesner and others (2021), "Let's wait awhile".
     """
     clock = state.clock
     head = -1
@@ -35,4 +35,4 @@ def lull(state, level=200.0, delay=14400.0):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("lull", lull, least={"level": 0, "delay": 0})]
+    return [harness.Start("lull", lull, least={"level": 0, "delay": 0}, needs=("signal",))]

@@ -87,7 +87,7 @@ def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: F
         if task.variation:
             workload = variation(workload, task.variation)
             jobs = len(workload)
-        chosen = choose_policies(task.scheduler, task.platform, task.plugins)
+        chosen = choose_policies(task.scheduler, task.platform, task.plugins, told=task.signal is not None)
         if made_with(chosen, task.plugins) != task.versions:
             raise HarnessError(
                 f"{socket.gethostname()} has another version of the harness or of a plugin than the machine that "

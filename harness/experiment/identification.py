@@ -16,6 +16,7 @@ from harness.experiment.one_step import Asked
 from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
 from harness.experiment.rank_intervals import blocks_of, rank_intervals
 from harness.experiment.simulation import simulate
+from harness.policy.declared_traits import SIGNAL
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.timing import Timing
@@ -67,9 +68,10 @@ def identify(
 ) -> list[Likeness]:
     """Replay `workload` under every order with every start policy; those nearest to its log by P come first.
 
-    Without `orders` it takes all there are; without `starts` all but the preemptive ones, each with its default
-    parameters, and `easy(backfill_order=spf)`. The other policies are those of `scheduler`. The replays run on
-    `workers` threads, as many as there are processors by default; `progress(done, all)` is called after each.
+    Without `orders` it takes all there are; without `starts` all but the preemptive ones and those that go by a signal,
+    each with its default parameters, and `easy(backfill_order=spf)`. The other policies are those of `scheduler`. The
+    replays run on `workers` threads, as many as there are processors by default; `progress(done, all)` is called after
+    each.
     `events` are replayed with each. Each is also asked what it would start in `states` of the machine that its log
     says there were, and how far that agrees.
     """
@@ -106,7 +108,11 @@ def _combinations(
     """Return every order with every start policy; refuse what is named twice."""
     policies = load_plugins(*map(str, plugins)).policies
     orders = orders or list(policies["order_queue"])
-    served = [name for name, policy in policies["start_jobs"].items() if not getattr(policy, "preemptive", False)]
+    served = [
+        name
+        for name, policy in policies["start_jobs"].items()
+        if not getattr(policy, "preemptive", False) and SIGNAL not in policy.needs
+    ]
     starts = starts or [*served, "easy(backfill_order=spf)"]
     found = [replace(rest, order=order, start=start) for start in starts for order in orders]
     if len(set(found)) < len(found):

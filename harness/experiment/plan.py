@@ -142,7 +142,8 @@ class RunsOf:
         machine = self.platform(platform, workload)
         if (id(machine), scheduler) not in self._bound:
             with self.field.written.locating("scheduler"):
-                found = choose_policies(self.field.schedulers[scheduler], machine, self.plugins)
+                wanted, told = self.field.schedulers[scheduler], self.field.signal is not None
+                found = choose_policies(wanted, machine, self.plugins, told=told)
             self._bound[id(machine), scheduler] = machine.digest, found, made_with(found, self.plugins)
         digest, chosen, versions = self._bound[id(machine), scheduler]
         timing, signal = self.field.timing, self.field.signal

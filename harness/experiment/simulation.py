@@ -129,7 +129,7 @@ def given(
         workload = read_workload(workload, plugins=paths)
     prepared = workload if isinstance(workload, Workload) else prepare(workload)
     machine = machine_of(platform, prepared, paths)
-    chosen = choose_policies(scheduler or Scheduler(), machine, paths)
+    chosen = choose_policies(scheduler or Scheduler(), machine, paths, told=signal is not None)
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
     return Given(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, _meter(signal, prepared))
@@ -146,11 +146,16 @@ def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter
     return Meter(heard.at(workload.header, float(workload.jobs["submit"].min())))
 
 
-def choose_policies(scheduler: Scheduler | Chosen, machine: "Platform", plugins: Iterable[str] = ()) -> Chosen:
-    """Return the policies of `scheduler` as they run on this machine; refused where its figures do not suffice."""
+def choose_policies(
+    scheduler: Scheduler | Chosen, machine: "Platform", plugins: Iterable[str] = (), *, told: bool = False
+) -> Chosen:
+    """Return the policies of `scheduler` as they run on this machine; refused where its figures do not suffice.
+
+    `told`: whether there is a signal.
+    """
     policies = load_plugins(*plugins).policies
     chosen = scheduler.choose(policies) if isinstance(scheduler, Scheduler) else scheduler
-    return chosen.on(machine.name, machine.knows, policies)
+    return chosen.on(machine.name, machine.knows, policies, told=told)
 
 
 def machine_of(

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from harness.policy.kinds import Order, Policy
 
 
-#: What policies may need to know about the nodes, in words.
+SIGNAL = "signal"
+
+#: What policies may need to know, in words: about the nodes, or what is told from outside.
 NEEDED = {
     "idle": "the idle power of every node",
     "peak": "the peak power of every node",
     "curve": "the load curve of every node",
     "performance": "the performance states of a node",
     "sleep": "the sleep states of a node",
+    SIGNAL: "a signal, what energy emits or costs over time",
 }
 
 

@@ -25,7 +25,7 @@ array.
 `choices={"at": ("any", "departure")}` makes a parameter a word (the function gets its place),
 `least={"reservations": 1}` bounds one, `rising=(("low", "high"),)` says that one must not lie above another,
 `order="backfill_order"` lets a start policy take another order (for `harness.ranked`), `needs=("peak", "sleep")` says
-what a platform must know of its nodes.
+what a platform must know of its nodes; `needs=("signal",)` that there must be one.
 
 A helper function of a plugin is marked `@harness.jit`, or the policies that call it run as plain Python.
 `compiled=False` says that a policy is meant to.

@@ -67,7 +67,7 @@ class Policy:
     readers: Mapping[str, Callable[[str], list[float]]] = field(
         default_factory=dict, kw_only=True
     )  # of files, by table
-    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, curve, … the platform must give
+    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, … the platform must give; signal
     timed: bool = field(default=False, kw_only=True)  # the date or the passing of time alone may change its answers
     compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
     part: ClassVar[str]  # what a scheduler calls it

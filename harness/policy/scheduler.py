@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from harness.errors import HarnessError
-from harness.policy.declared_traits import NEEDED
+from harness.policy.declared_traits import NEEDED, SIGNAL
 from harness.policy.kinds import KINDS, Order, Policy, Start
 from harness.policy.spec import Choice, choose
 
@@ -139,10 +139,11 @@ class Chosen(Mapping[str, Choice]):
         """Return the arguments of the `Scheduler` that gives these policies again."""
         return self.names | ({} if self.energy_named else {"energy": ""})
 
-    def on(self, machine: str, knows: Callable[..., bool], policies: Policies) -> "Chosen":
+    def on(self, machine: str, knows: Callable[..., bool], policies: Policies, *, told: bool = False) -> "Chosen":
         """Return the scheduler as it runs on a platform: refused if that does not give the figures it needs.
 
-        Without an energy policy of its own it takes the richest one. `knows` tells which figures the platform gives.
+        Without an energy policy of its own it takes the richest one. `knows` tells which figures the platform gives,
+        `told` whether there is a signal.
         """
         chosen = self
         if not self.energy_named:
@@ -150,7 +151,12 @@ class Chosen(Mapping[str, Choice]):
             best = next(energies[name] for name in RICHEST if knows(*energies[name].needs))
             chosen = replace(self, choices={**self.choices, "energy": Choice.plain(best)}, energy_named=True)
         for policy in (one.policy for choice in chosen.values() for one in choice.chain):
-            if missing := [figure for figure in policy.needs if not knows(figure)]:
+            if SIGNAL in policy.needs and not told:
+                raise HarnessError(
+                    f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[SIGNAL]}: expected one (--signal FILE, "
+                    "signal=), or another policy"
+                )
+            if missing := [figure for figure in policy.needs if figure != SIGNAL and not knows(figure)]:
                 raise HarnessError(
                     f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]}, which the platform "
                     f"{machine!r} does not give: expected another policy, or a platform that does"

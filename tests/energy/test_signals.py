@@ -1,6 +1,7 @@
 """∫ P·I dt is exact for steps, policies see the signal at its very instants, and unused it changes nothing."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness
-from harness import Scheduler, Signal, log_from_frame, prepare, simulate
+from harness import HarnessError, Scheduler, Signal, log_from_frame, prepare, simulate
 from harness.experiment.simulation import choose_policies
 from harness.platform.machine import NodeType, PerformanceState, Platform
 from harness.policy.spec import Choice
@@ -70,8 +71,25 @@ def test_who_does_not_look_is_not_changed(rows: list[tuple[int, int, int]], valu
     for start in ("easy", "conservative"):
         without = simulate(jobs, PLATFORM, Scheduler(start=start))
         assert simulate(jobs, PLATFORM, Scheduler(start=start), signal=steps(values, 7.0)).digest == without.digest
-    assert simulate(jobs, PLATFORM, Scheduler(start="lull")).digest == simulate(jobs, PLATFORM).digest
-    assert simulate(jobs, PLATFORM, Scheduler(rate="follow")).digest == simulate(jobs, PLATFORM).digest
+
+
+@pytest.mark.parametrize("scheduler", [Scheduler(start="lull"), Scheduler(rate="follow(slow=0.5)")])
+def test_who_goes_by_a_signal_is_refused_without_one(scheduler: Scheduler) -> None:
+    with pytest.raises(
+        HarnessError, match=r"'(lull|follow)' .*needs a signal.*expected one \(--signal FILE, signal=\)"
+    ):
+        simulate(workload([(0, 1, 5)]), PLATFORM, scheduler)
+    assert simulate(workload([(0, 1, 5)]), PLATFORM, scheduler, signal=steps([100.0], 7.0)).frame["start"][0] == 0
+
+
+def test_a_field_without_a_signal_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    field = tmp_path / "field.toml"
+    text = 'workloads = ["lublin(jobs=20, procs=8)"]\n[[scheduler]]\nstart = ["easy", "lull"]\n'
+    field.write_text(text)
+    with pytest.raises(HarnessError, match=r"'lull' .*needs a signal"):
+        harness.tournament(field, tmp_path / "without")
+    field.write_text('signal = "daily(low=50, high=300)"\n' + text)
+    assert harness.tournament(field, tmp_path / "with") is not None
 
 
 @settings(max_examples=40, deadline=None)

@@ -47,7 +47,6 @@ def test_without_names_it_takes_all_that_do_not_preempt() -> None:
         "easy",
         "conservative",
         "easy(backfill_order=spf)",
-        "lull",
     }
     assert progress == [(done, len(found)) for done in range(1, len(found) + 1)]
 
