@@ -35,35 +35,36 @@ def forecast(
     arrivals: Annotated[
         str, typer.Option(metavar="weeks|none", help="who comes later: as in an earlier week, or nobody")
     ] = "weeks",
+    calibrate: Annotated[
+        int,
+        typer.Option(metavar="MOMENTS", help="intervals by what came of forecasts at so many earlier moments", min=0),
+    ] = 0,
 ) -> None:
     """Say when each job will start that waits at an instant of WORKLOAD, or now in a --state.
 
     Only what was known then counts. The state is continued many times under the scheduler: what running jobs have left
     and waiting ones will take is drawn from what earlier jobs of the same user and limit took of theirs, or else of the
     user, of limits of that size, of all; who comes later, from an earlier week. Told are the median of the repetitions
-    and the interval that holds 80 % of them: reports/forecast.md says how often starts lie in it. With --state,
-    WORKLOAD is what was before: its users are others.
+    and the interval that holds 80 % of them: reports/forecast.md says how often starts lie in it. With --calibrate the
+    intervals are those in which jobs started at earlier moments that were forecast so, which makes them honest, and
+    wide. With --state, WORKLOAD is what was before: its users are others.
     """
     with compiling_said(), warnings_said():
+        from harness.forecasting.correction import calibrated
         from harness.forecasting.starts import forecast_starts
         from harness.present.progress import progress
 
         given.known_format()
         snapshot = _snapshot(workload, at, state, lenient, given.folders)
         machine = given.machine(snapshot.workload())
+        scheduler = given.scheduler(order, start)
+        how: dict[str, Any] = {"repetitions": repetitions, "level": level, "arrivals": arrivals, "seed": given.seed}
+        how |= {"plugins": given.folders, "timing": given.timing}
         with progress("continuing", "repetitions") as advance:
-            found = forecast_starts(
-                snapshot,
-                machine,
-                given.scheduler(order, start),
-                repetitions=repetitions,
-                level=level,
-                arrivals=arrivals,
-                seed=given.seed,
-                plugins=given.folders,
-                timing=given.timing,
-                progress=advance,
-            )
+            found = forecast_starts(snapshot, machine, scheduler, progress=advance, **how)
+        if calibrate:
+            with progress("calibrating", "moments") as advance:
+                found = calibrated(found, calibrate, machine, scheduler, progress=advance, **how)
     say(_shown(found, given.format))
 
 
@@ -108,8 +109,13 @@ def _shown(found: "StartForecast", format: str) -> str:
     share = humane(found.level, "", share=True)
     lines = [_sentence(found), "", render(_HEADS, rows, "table"), ""]
     policies = ", ".join(f"{part} {policy}" for part, policy in found.scheduler.items())
-    lines += [f"{len(found.starts):,} repetitions; {share} of them lie in between; {policies}"]
-    return "\n".join([*lines, *(f"{remark}" for remark in found.remarks)])
+    held = f"{share} of them lie in between" if found.correction is None else f"{share} are to start in between"
+    lines += [f"{len(found.starts):,} repetitions; {held}; {policies}"]
+    if found.correction is None:
+        lines += [
+            "the machine's own rules may make jobs start later than its state tells: --calibrate 20 learns how much"
+        ]
+    return "\n".join([*lines, *found.remarks])
 
 
 def _when(seconds: float) -> str:

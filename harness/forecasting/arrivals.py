@@ -1,5 +1,7 @@
 """Who may come later: the jobs of a week of before, drawn by lot, at the same hours of the same days."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -83,7 +85,8 @@ def with_history(snapshot: Snapshot, log: Log) -> Snapshot:
         moved -= WEEK * np.ceil(max(0.0, last + moved - snapshot.now) / WEEK)
     strangers = int(max(snapshot.past["user"].max(), snapshot.there["user"].max(), 0)) + 1
     user = np.where(jobs["user"] >= 0, jobs["user"] + strangers, -1)
-    past = pd.concat([jobs.assign(submit=jobs["submit"] + moved, user=user), snapshot.past], ignore_index=True)
+    number = jobs["job"] + int(snapshot.past["job"].max()) + 1
+    moved_jobs = jobs.assign(job=number, submit=jobs["submit"] + moved, user=user)
+    past = pd.concat([moved_jobs, snapshot.past], ignore_index=True)
     past = past.fillna(dict.fromkeys(map(str, past.columns), -1))
-    known = {**vars(snapshot), "past": past, "procs": snapshot.procs or log.procs}
-    return Snapshot(**known)
+    return replace(snapshot, past=past, procs=snapshot.procs or log.procs)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from harness.forecasting.usage import size
 from harness.policy.scheduler import Scheduler
 from harness.workload.log import Log
 from harness.workload.snapshot import Snapshot, at_instant, cancelled
+
+if TYPE_CHECKING:
+    from harness.experiment.simulation import Machine
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,16 +36,24 @@ def instants(log: Log, count: int, seed: int = 0) -> list[float]:
 
 
 def judged(
-    log: Log, moments: Sequence[float], scheduler: Scheduler, *, repetitions: int = 50, level: float = 0.8
+    log: Log,
+    moments: Sequence[float],
+    scheduler: Scheduler,
+    *,
+    platform: "Machine | None" = None,
+    level: float = 0.8,
+    **how: Any,
 ) -> Iterator[pd.DataFrame]:
-    """Yield what was forecast at each of these moments of a log, a row for each job that waited then and started later.
+    """Yield what was forecast at each of these moments of a log, a row for each job that waited then.
 
-    `now`, `job`, `lead`, the time from then to the start that is logged, and what was forecast of it: `forecast`, with
-    `low` and `high`; `similar`, by the wait of the last similar job that had started; `at_once`, nothing. Times in s.
+    `now`, `job`, `left`, the time from then until it left the queue by the log, `lead`, the same if it was to start,
+    else not a number, and what was forecast of it: `forecast`, with `low` and `high`; `similar`, by the wait of the
+    last similar job that had started; `at_once`, nothing. Times in s.
     """
     jobs = log.jobs
-    logged = pd.Series((jobs["submit"] + jobs["wait"]).to_numpy(), jobs["job"].astype(str))
-    logged = logged[~cancelled(jobs)]
+    leaving = pd.Series((jobs["submit"] + jobs["wait"]).to_numpy(dtype=np.float64), jobs["job"].to_numpy())
+    starting = leaving.where(~cancelled(jobs))
+    leaving, starting = (times[~times.index.duplicated()] for times in (leaving, starting))
     for now in moments:
         try:
             snapshot = at_instant(log, now)
@@ -50,14 +61,21 @@ def judged(
             continue
         if snapshot.running.all():
             continue
-        found = forecast_starts(snapshot, None, scheduler, repetitions=repetitions, level=level)
-        table = found.table.set_index("job")
-        frame = pd.DataFrame({"forecast": table["median"], "low": table["low"], "high": table["high"]})
-        frame["similar"] = pd.Series(as_similar(snapshot), found.labels)
-        frame["at_once"] = 0.0
-        frame["lead"] = logged[logged.index.isin(frame.index)] - now
-        frame["now"] = now
-        yield frame.dropna(subset=["lead"]).reset_index(names="job")
+        found = forecast_starts(snapshot, platform, scheduler, level=level, **how)
+        numbers = found.waiting["job"].to_numpy()
+        low, median, high = found.told
+        columns = {
+            "job": numbers,
+            "now": now,
+            "forecast": median,
+            "low": low,
+            "high": high,
+            "similar": as_similar(snapshot),
+            "at_once": 0.0,
+            "left": leaving[numbers].to_numpy() - now,
+            "lead": starting[numbers].to_numpy() - now,
+        }
+        yield pd.DataFrame(columns)
 
 
 def as_similar(snapshot: Snapshot) -> Floats:
@@ -98,31 +116,38 @@ class Error:
 
 
 def errors(rows: pd.DataFrame, by: str = "lead") -> list[Error]:
-    """Return the errors by lead time, the logged one, or with `by` "forecast" that which was told; all at last."""
+    """Return the errors by lead time, the logged one, or with `by` "forecast" that which was told; all at last.
+
+    Of jobs that started.
+    """
+    rows = rows[rows["lead"].notna()]
     place = np.searchsorted(LEADS, rows[by].to_numpy(), "left")
     parts = [(end, rows[place == k]) for k, end in enumerate(LEADS)]
     return [_error(end, part) for end, part in (*parts, (np.nan, rows)) if len(part)]
 
 
 def _error(below: float, rows: pd.DataFrame) -> Error:
-    off = {who: (rows[who] - rows["lead"]).abs() for who in WHO}
+    off = {name: (rows[name] - rows["lead"]).abs() for name in WHO}
     return Error(
         below,
         len(rows),
         rows["now"].nunique(),
-        {who: float(values.mean()) for who, values in off.items()},
-        {who: float(values.median()) for who, values in off.items()},
+        {name: float(values.mean()) for name, values in off.items()},
+        {name: float(values.median()) for name, values in off.items()},
         float(((rows["low"] <= rows["lead"]) & (rows["lead"] <= rows["high"])).mean()),
         float((rows["high"] - rows["low"]).median()),
     )
 
 
-def ratio(rows: pd.DataFrame, null: str, *, draws: int = 2000, seed: int = 0) -> tuple[float, float, float]:
+def ratio(
+    rows: pd.DataFrame, null: str, ours: str = "forecast", *, draws: int = 2000, seed: int = 0
+) -> tuple[float, float, float]:
     """Return the mean error of the forecast over that of a null, and its 95 % interval, by drawing moments anew.
 
     Jobs that wait at one moment wait for the same others: the moments are what is drawn.
     """
-    off = pd.DataFrame({who: (rows[who] - rows["lead"]).abs() for who in ("forecast", null)})
+    rows = rows[rows["lead"].notna()]
+    off = pd.DataFrame({name: (rows[name] - rows["lead"]).abs() for name in ("forecast", null)})
     sums = off.groupby(rows["now"]).sum().to_numpy()
     draw = np.random.default_rng(seed).integers(0, len(sums), (draws, len(sums)))
     drawn = sums[draw].sum(axis=1)

@@ -1,5 +1,6 @@
 """When the waiting jobs of a machine will start: its state continued many times over, with runtimes drawn anew."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from harness.workload.snapshot import Snapshot, followed_by
 
 if TYPE_CHECKING:
     from harness.experiment.simulation import Machine
+    from harness.forecasting.correction import Correction
     from harness.platform.machine import Platform
 
 Floats = npt.NDArray[np.float64]
@@ -39,6 +41,17 @@ class StartForecast:
     starts: Floats  # a row for each repetition, a column for each job; not a number: never
     level: float  # of the intervals
     remarks: tuple[str, ...]  # what was assumed, for people
+    correction: "Correction | None" = None  # by what came of earlier forecasts
+
+    @property
+    def told(self) -> list[Floats]:
+        """Of each who waits, the interval's begin, the median and the interval's end [s from the instant on]."""
+        left = np.where(np.isnan(self.starts), np.inf, self.starts - self.snapshot.now)
+        ordered = np.sort(left, axis=0)  # no means of two: some may be infinite
+        found = [ordered[rank] for rank in ranks(len(ordered), self.level)]
+        if self.correction is not None:
+            found[0], found[2] = self.correction.interval(found[1], self.level)
+        return found
 
     @property
     def table(self) -> pd.DataFrame:
@@ -47,8 +60,7 @@ class StartForecast:
         `job`, `procs`, `limit` [s], `waited` [s] so far, and how long from the instant on until its start [s]:
         `median`, and `low` to `high`, between which it lies in a share `level` of the repetitions. Infinity is never.
         """
-        left = np.where(np.isnan(self.starts), np.inf, self.starts - self.snapshot.now)
-        low, median, high = _quantiles(left, ((1 - self.level) / 2, 0.5, (1 + self.level) / 2))
+        low, median, high = self.told
         columns = {
             "job": self.labels,
             "procs": self.waiting["procs"].to_numpy(),
@@ -61,10 +73,15 @@ class StartForecast:
         return pd.DataFrame(columns).sort_values("median", kind="stable", ignore_index=True)
 
 
-def _quantiles(values: Floats, shares: tuple[float, ...]) -> list[Floats]:
-    """Return quantiles of each column that are values of it: there may be infinities."""
-    ordered = np.sort(values, axis=0)
-    return [ordered[round(share * (len(ordered) - 1))] for share in shares]
+def ranks(count: int, level: float) -> tuple[int, int, int]:
+    """Return which of so many numbers in order are the interval's begin, the median and the interval's end.
+
+    One more number of the same kind lies between the first and the last with a probability of `level` at least, if
+    there are enough of them.
+    """
+    aside = math.floor((1 - level) / 2 * (count + 1) + 1e-9)
+    low = max(aside - 1, 0)
+    return low, count // 2, count - 1 - low
 
 
 def forecast_starts(

@@ -12,6 +12,12 @@ from harness.workload.snapshot import limits
 #: So many earlier jobs a class must have to be drawn from, and so many of its last ones are drawn from.
 LEAST, MOST = 10, 100
 
+#: Jobs of one user are drawn from among so many that ended one after the other.
+TOGETHER = 5
+
+#: What older jobs than the last so many have taken is forgotten.
+_KEPT = 20_000
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -25,7 +31,7 @@ class Usage:
     def __init__(self, past: pd.DataFrame) -> None:
         ended = past[(past["run"] > 0) & (past["wait"] >= 0)]
         order = np.argsort((ended["submit"] + ended["wait"] + ended["run"]).to_numpy(), kind="stable")
-        ended = ended.iloc[order]
+        ended = ended.iloc[order[-_KEPT:]]
         told = limits(ended, past) if len(ended) else np.zeros(0)
         self.shares: Floats = ended["run"].to_numpy(dtype=np.float64) / np.maximum(told, 1.0)
         users = ended["user"].to_numpy()
@@ -44,17 +50,21 @@ class Usage:
     def runtimes(self, user: Ints, limit: Floats, elapsed: Floats, draw: np.random.Generator, times: int) -> Floats:
         """Draw the runtimes of jobs so many times, in whole seconds: a row for each time, a column for each job.
 
-        Everybody takes longer than it has run, and nobody longer than its limit who has not done so already.
+        Everybody takes longer than it has run, and nobody longer than its limit who has not done so already. Jobs of
+        one user go together: each time they are drawn from among jobs that ended one after the other.
         """
         found = np.empty((times, len(limit)))
+        places = {who: draw.random(times) for who in np.unique(user[user >= 0]).tolist()}
         for k, (who, most, done) in enumerate(zip(user.tolist(), limit.tolist(), elapsed.tolist(), strict=True)):
             shares = self._candidates(who, most, done)
             if len(shares):
-                drawn = shares[draw.integers(0, len(shares), times)] * most
+                place = places[who] if who >= 0 else draw.random(times)
+                rows = (place * len(shares)).astype(np.int64) + draw.integers(0, TOGETHER, times)
+                drawn = shares[rows % len(shares)] * most
             else:  # nobody has taken that long
                 drawn = draw.uniform(done, max(most, 2 * done), times)
             highest = most if done < most else np.inf
-            found[:, k] = np.maximum(np.ceil(np.minimum(drawn, highest)), np.floor(done) + 1)
+            found[:, k] = np.maximum(np.ceil(np.round(np.minimum(drawn, highest), 6)), np.floor(done) + 1)
         return found
 
     def _candidates(self, user: int, limit: float, elapsed: float) -> Floats:

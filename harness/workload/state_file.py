@@ -1,7 +1,8 @@
 """The state of a machine that Slurm runs, as `squeue` or `sacct` print it: who runs since when, and who waits.
 
-Either of these writes such a file; further columns do no harm, and their order does not matter:
+Each of these writes such a file; further columns do no harm, and their order does not matter:
 
+    squeue --json > state.txt
     squeue -r -o '%i|%u|%T|%V|%S|%M|%l|%C|%P|%q|%r' > state.txt
     sacct -a -X -P -s R,PD \
       -o JobID,User,State,Submit,Start,Elapsed,Timelimit,ReqCPUS,AllocCPUS,Partition,QOS > state.txt
@@ -24,6 +25,7 @@ from harness.workload.log_files import log_name
 from harness.workload.sacct import Dump
 from harness.workload.sacct_cells import READERS, STATUS, mend_with, state_word
 from harness.workload.snapshot import Snapshot
+from harness.workload.state_json import as_table, is_json
 from harness.workload.swf_header import header_procs
 
 #: What squeue writes above its columns → what sacct calls them.
@@ -52,6 +54,7 @@ def read_state(path: str | os.PathLike[str], *, lenient: bool = False) -> Snapsh
     """
     path = Path(path)
     content = unpacked(stored_bytes(path, "what squeue or sacct -P print"), path)
+    content = as_table(content, path) if is_json(content) else content
     table, steps = read_delimited(_renamed(content), path, "|", lenient=lenient, only=_wanted(), mend=mend_with)
     missing = [name for name in _NEEDED if name not in table and not (name == "Timelimit" and "TimelimitRaw" in table)]
     if missing:

@@ -99,3 +99,15 @@ def test_what_is_refused(harness_says: Call, call: str, complaint: str) -> None:
     assert (answer.status, answer.out) == (2, "")
     assert complaint in answer.err
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("files")
+def test_a_forecast_learns_from_earlier_ones(harness_says: Call) -> None:
+    asked = ("forecast", "was.swf", "--at", "1380", "--repetitions", 3, "--procs", 4)
+    assert "--calibrate 20 learns how much" in harness_says(*asked).out
+    answer = harness_says(*asked, "--calibrate", 40)
+    assert "calibrated by what came of" in answer.out
+    assert "--calibrate 20" not in answer.out
+    few = harness_says("forecast", "--state", "state.txt", "--procs", 64, "--calibrate", 2)
+    assert few.status == 2
+    assert "nothing to calibrate by" in few.err

@@ -10,8 +10,8 @@ import harness
 from harness.errors import HarnessError
 from harness.forecasting.arrivals import WEEK, Arrivals, with_history
 from harness.forecasting.hindsight import as_similar, errors, judged, ratio
-from harness.forecasting.starts import forecast_starts
-from harness.forecasting.usage import Usage
+from harness.forecasting.starts import forecast_starts, ranks
+from harness.forecasting.usage import TOGETHER, Usage
 
 PROCS = 6
 
@@ -109,6 +109,25 @@ def test_runtimes_are_those_of_the_narrowest_class_that_suffices():
     assert ask(1, 10.0, 5.0) <= {6, 7, 8, 9, 10}  # nobody has taken that long
 
 
+def test_jobs_of_one_user_are_drawn_together():
+    past = log_of([(k, 0, 1 + k, 1, 100, 1) for k in range(60)]).jobs
+    drawn = Usage(past).runtimes(np.array([1, 1]), np.full(2, 100.0), np.zeros(2), np.random.default_rng(0), 400)
+    apart = np.abs(drawn[:, 0] - drawn[:, 1])
+    assert (np.minimum(apart, 60 - apart) < TOGETHER).all()
+    assert len(np.unique(drawn[:, 0])) == 60
+
+
+@given(count=st.integers(1, 60), level=st.sampled_from((0.5, 0.8, 0.9)))
+def test_an_interval_holds_one_more_of_the_same_kind_as_often_as_it_says(count, level):
+    """Among count + 1 exchangeable numbers each place of the last one is as likely as any other."""
+    low, middle, high = ranks(count, level)
+    assert 0 <= low <= middle <= high < count
+    held = (high - low) / (count + 1)
+    enough = (1 - level) / 2 * (count + 1) >= 1 - 1e-9
+    assert held >= level - 1e-9 if enough else (low, high) == (0, count - 1)
+    assert held <= level + 2 / (count + 1) + 1e-9 or not enough
+
+
 def test_who_comes_later_is_who_came_a_week_before():
     day = 86400
     rows = [(k * day, 0, 100, 1, 200, 1) for k in range(17)] + [(16 * day, 10, 100, 6, 200, 1)]
@@ -172,7 +191,7 @@ def test_errors_are_counted_by_lead_time():
 def test_what_is_judged_is_who_waited_and_started():
     rows = [(k, 0, 10, 1, 20, 1) for k in range(20)] + [(30, 0, 40, 6, 40, 2), (35, 35, 5, 6, 40, 2)]
     (found,) = judged(log_of(rows), [40.0, 500.0], harness.Scheduler(), repetitions=4)
-    assert found[["job", "lead", "at_once", "now"]].to_numpy().tolist() == [["22", 30.0, 0.0, 40.0]]
+    assert found[["job", "lead", "at_once", "now"]].to_numpy().tolist() == [[22, 30.0, 0.0, 40.0]]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What squeue and sacct print at one instant: who runs since when, who waits, who is left out."""
 
+import json
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -43,6 +45,37 @@ def test_sacct_says_the_same_as_squeue(read):
     one, other = read(SACCT, asked, step, waits), read(HEAD, RUNS, WAITS)
     assert one.there.to_dict() == other.there.assign(used_procs=one.there["used_procs"]).to_dict()
     assert (one.now, one.labels) == (other.now, other.labels)
+
+
+@pytest.mark.parametrize("newer", [True, False])
+def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
+    number = (lambda value: {"set": True, "infinite": False, "number": value}) if newer else (lambda value: value)
+    eight = 1795075200  # 2026-11-19T08:00:00
+    common = {"partition": "main", "qos": "normal", "array_task_id": {"set": False, "infinite": False, "number": 0}}
+    runs = {"job_id": 11, "job_state": ["RUNNING"], "start_time": number(eight + 600), "submit_time": number(eight)}
+    runs |= {"time_limit": number(240), "cpus": number(48), "user_name": "ann", "state_reason": "None", **common}
+    waits = {"job_id": 20, "job_state": "PENDING", "start_time": number(0), "submit_time": number(eight + 4200)}
+    waits |= {"time_limit": number(120), "cpus": number(64), "user_name": "eve", "state_reason": "Resources", **common}
+    waits |= {"array_job_id": number(13), "array_task_id": number(7)}
+    one = read(json.dumps({"jobs": [runs, waits], "last_update": number(eight + 7200)}))
+    other = read(HEAD, RUNS, WAITS)
+    assert one.there.to_dict() == other.there.to_dict()
+    assert (one.now, one.labels, one.header) == (other.now, other.labels, other.header)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "cannot be read as what squeue --json prints"),
+        ("{}", "has no 'jobs'"),
+        ('{"jobs": [{}], "last_update": 5}', "has no 'job_state'"),
+        ('{"jobs": 7, "last_update": 5}', "cannot be read as what squeue --json prints"),
+        ('{"jobs": [], "last_update": 5}', "holds no jobs"),
+    ],
+)
+def test_json_that_is_no_state(read, text, complaint):
+    with pytest.raises(HarnessError, match=complaint):
+        read(text)
 
 
 def test_those_that_ended_are_the_past(read):
