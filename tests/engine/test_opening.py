@@ -94,5 +94,5 @@ def test_nodes_that_serve_from_the_beginning_draw_from_the_beginning():
     powered = Platform("powered", (NodeType(2, 2, idle=50.0, peak=150.0),))
     jobs = replace(workload([(0, 2, 10, 10, {STARTED: 0.0}), (1, 4, 5, 5, {STARTED: -1.0})]), now=4.0)
     outcome = simulate(jobs, powered, choose(energy="cores"))
-    drawn = sum(float(np.asarray(outcome.nodes[part]).sum()) for part in ("energy", "idle_energy"))
-    assert drawn == 6 * (150 + 50) + 5 * (150 + 150)
+    assert np.asarray(outcome.nodes["energy"]).sum() == 6 * (150 + 50) + 5 * (150 + 150)
+    assert np.asarray(outcome.nodes["idle_energy"]).sum() == 6 * 50
