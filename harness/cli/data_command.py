@@ -15,7 +15,7 @@ from harness.errors import HarnessError, did_you_mean
 if TYPE_CHECKING:
     from harness.workload.describe import Description
 
-app = typer.Typer(help="Logs by name: list, show, fetch; outages in them.", no_args_is_help=True)
+app = typer.Typer(help="Logs by name: list, show, fetch; outages in them; one to try.", no_args_is_help=True)
 
 #: A column of a picture from nothing to full.
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -123,6 +123,19 @@ def outages(
     headers = ("from", "to", "length", "missing", "refused")
     caption = f"{log.name}: {len(found):,} intervals in which processors of {size:,} were missing, by its log"
     say(render(headers, rows, format, units=("s", "s", "h", "procs", "jobs"), caption=caption))
+
+
+@app.command()
+def example(
+    path: Annotated[Path, typer.Argument(help="the file to write")],
+    jobs: Annotated[int, typer.Option(help="so many jobs", min=1, max=10**6)] = 4000,
+    seed: options.Seed = 1,
+) -> None:
+    """Write what `sacct --parsable2` prints of a made-up machine of 128 processors, to try things with."""
+    from harness.experiment.example_dump import write_example_dump
+
+    write_example_dump(path, jobs, seed)
+    say(f"{path}: {jobs:,} jobs as sacct prints them; the machine had 128 processors")
 
 
 # A description

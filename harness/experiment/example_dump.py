@@ -1,0 +1,78 @@
+"""What `sacct --parsable2` would print of a machine that never was, for those who have no dump of their own at hand."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from harness.disk.atomic import replacing
+from harness.policy.scheduler import Scheduler
+from harness.workload.frame import log_from_frame
+from harness.workload.synthetic import lublin
+
+if TYPE_CHECKING:
+    from harness.workload.log import Log
+
+#: The machine, and the Monday on which its records begin.
+PROCS, LOAD = 128, 0.75
+FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
+
+#: What people ask for, in minutes; nobody asks for what he needs.
+_LIMITS = np.array([15, 60, 240, 720, 1440, 2880, 10080])
+
+#: How the machine chose: its own priorities, which a replay does not know.
+_SITE = Scheduler(order="multifactor(age=2000, size=500, fairshare=3000, partition=0)", start="easy(reservations=2)")
+
+
+def write_example_dump(path: str | Path, jobs: int = 4000, seed: int = 1) -> None:
+    """Write the accounting of so many jobs of forty users on 128 processors, who waited as they would have there."""
+    from harness.experiment.simulation import simulate
+    from harness.workload.prepare import prepare
+
+    log = _submitted(jobs, seed)
+    begun = simulate(prepare(log), PROCS, _SITE).frame["start"].to_numpy()
+    lines = _lines(log.jobs, begun, np.random.default_rng(seed + 1))
+    with replacing(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _submitted(jobs: int, seed: int) -> "Log":
+    """Return what was submitted: the model's jobs, with users who each have habits of their own, and time limits."""
+    frame = lublin(jobs=jobs, procs=PROCS, seed=seed, load=LOAD).jobs[["submit", "run", "procs"]].copy()
+    dice = np.random.default_rng(seed)
+    habit = 1.0 + dice.exponential(3.0, 40)  # by how much each user asks for more than is needed
+    shares = 1.0 / np.arange(1, 41)
+    frame["user"] = dice.choice(40, jobs, p=shares / shares.sum())
+    frame["group"] = frame["user"] % 5
+    asked = frame["run"] / 60 * habit[frame["user"]]
+    frame["estimate"] = 60 * _LIMITS[np.minimum(np.searchsorted(_LIMITS, asked), len(_LIMITS) - 1)]
+    frame["run"] = np.minimum(frame["run"], frame["estimate"])
+    return log_from_frame(frame, "example", procs=PROCS)
+
+
+def _lines(jobs: pd.DataFrame, begun: Any, dice: np.random.Generator) -> list[str]:
+    """Return the lines of the dump, its header first, and a step below every job as Slurm has it."""
+    lines = ["JobIDRaw|User|Account|Partition|Submit|Start|Elapsed|TimelimitRaw|ReqCPUS|State"]
+    fails = dice.random(len(jobs)) < 0.04
+    rows = jobs[["submit", "run", "estimate", "procs", "user", "group"]].to_dict("records")
+    for number, (job, start, failed) in enumerate(zip(rows, begun, fails, strict=True), 1001):
+        cut = job["run"] >= job["estimate"]
+        state = "TIMEOUT" if cut else "FAILED" if failed else "COMPLETED"
+        taken, account = _duration(job["run"]), f"group{job['group']:.0f}"
+        when = f"{_date(job['submit'])}|{_date(start)}|{taken}|{job['estimate'] / 60:.0f}"
+        lines.append(f"{number}|user{job['user']:02.0f}|{account}|batch|{when}|{job['procs']:.0f}|{state}")
+        step = f"{number}.batch||{account}||{_date(start)}|{_date(start)}|{taken}||{job['procs']:.0f}"
+        lines.append(f"{step}|{'CANCELLED' if cut else state}")
+    return lines
+
+
+def _date(seconds: float) -> str:
+    return (FIRST_DAY + timedelta(seconds=round(seconds))).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _duration(seconds: float) -> str:
+    """Return seconds as Slurm prints them, D-HH:MM:SS."""
+    days, rest = divmod(round(seconds), 86400)
+    return f"{f'{days}-' if days else ''}{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
