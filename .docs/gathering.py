@@ -21,10 +21,21 @@ from links import broken_links  # noqa: E402
 
 LOG = logging.getLogger("mkdocs.hooks.gathering")
 
+#: Pages that are the site's own live in this folder; all others beside what they are about.
+HERE = ".docs/"
+
 #: What the menu calls a page, and where it lives; the reports follow by themselves.
 MENU = {
-    "Start": {"Overview": "README.md", "Changes": "CHANGELOG.md"},
-    "Use": {
+    "Start": {"Overview": "README.md", "Tutorial": ".docs/tutorial.md", "Changes": "CHANGELOG.md"},
+    "Guides": {
+        "Write a policy": ".docs/guides/policy.md",
+        "Replay a Slurm": ".docs/guides/slurm.md",
+        "A gate in CI": ".docs/guides/gate.md",
+        "Energy": ".docs/guides/energy.md",
+        "On a cluster": ".docs/guides/cluster.md",
+        "Instants, adequacy, statistics": ".docs/explanation.md",
+    },
+    "Reference": {
         "Workloads": "workloads/README.md",
         "Platforms": "platforms/README.md",
         "Fields": "policies/README.md",
@@ -65,7 +76,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     pages = gathered()
     for name, text in pages.items():
-        files.append(File.generated(config, address(name), content=text))
+        if not name.startswith(HERE):  # those MkDocs finds by itself
+            files.append(File.generated(config, address(name), content=text))
     for target in {target for name, text in pages.items() for target in linked(name, text)} - set(pages):
         path = ROOT / target
         if path.suffix in LANGUAGES or not path.suffix:
@@ -88,7 +100,7 @@ def on_config(config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Let links between the files of the repository lead to their pages."""
-    here = "README.md" if page.file.src_uri == "index.md" else page.file.src_uri
+    here = home(page.file.src_uri)
 
     def to_page(link: re.Match[str]) -> str:
         target = in_repository(here, link[1])
@@ -196,7 +208,14 @@ def fence(text: str, language: str) -> str:
 
 def address(name: str) -> str:
     """Where MkDocs keeps the page that lives at `name`: the README of the repository is the first page."""
-    return "index.md" if name == "README.md" else name
+    return "index.md" if name == "README.md" else name.removeprefix(HERE)
+
+
+def home(uri: str) -> str:
+    """Where the page lives that MkDocs keeps at `uri`."""
+    if uri == "index.md":
+        return "README.md"
+    return HERE + uri if (ROOT / HERE / uri).exists() else uri
 
 
 def linked(name: str, text: str) -> Iterator[str]:

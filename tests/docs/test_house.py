@@ -27,7 +27,8 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
         "README.md", "CONTRIBUTING.md", "SECURITY.md", "harness/README.md", "workloads/README.md", "plugins/README.md",
-        "plugins/examples/README.md",
+        "plugins/examples/README.md", ".docs/tutorial.md", ".docs/explanation.md",
+        *(f".docs/guides/{name}.md" for name in ("policy", "slurm", "gate", "energy", "cluster")),
     )
 }  # fmt: skip
 HOUSE, GUIDE = PAGES["harness/README.md"], PAGES["CONTRIBUTING.md"]
