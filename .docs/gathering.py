@@ -32,6 +32,7 @@ MENU = {
         "Replay a Slurm": ".docs/guides/slurm.md",
         "A gate in CI": ".docs/guides/gate.md",
         "Energy": ".docs/guides/energy.md",
+        "From today": ".docs/guides/today.md",
         "On a cluster": ".docs/guides/cluster.md",
         "Instants, adequacy, statistics": ".docs/explanation.md",
     },

@@ -18,9 +18,9 @@ if not README.exists():  # an sdist without it, say
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
-#: The commands of each block: later ones may need what earlier ones made.
+#: The commands of each block, with what is shown of their answers: later ones may need what earlier ones made.
 SESSIONS = [
-    [line.removeprefix("$ harness ") for line in block.splitlines() if line.startswith("$ ")]
+    re.findall(r"^\$ harness (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE)
     for language, block in BLOCKS
     if language == "console"
 ]
@@ -39,16 +39,43 @@ def with_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_there_is_something_to_test() -> None:
     assert len(SESSIONS) > 5
     assert len(PYTHON) > 1
+    assert len([shown for session in SESSIONS for _, shown in session if shown.strip()]) > 5
 
 
-@pytest.mark.parametrize("commands", SESSIONS, ids=lambda commands: commands[0])
-def test_every_command_works(
-    with_its_files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], commands: list[str]
+def test_the_five_questions_have_answers() -> None:
+    """Each shows what a command really said."""
+    for number in range(1, 6):
+        [section] = re.findall(rf"^### {number}\. (.*?)^##", TEXT, flags=re.MULTILINE | re.DOTALL)
+        assert re.search(r"^\$ harness .*\n(?!\$ |```)", section, re.MULTILINE), section.splitlines()[0]
+
+
+@pytest.mark.slow
+def test_the_picture_at_the_top_is_what_its_script_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = README.parent / "reports"
+    assert "](reports/demo-answer.svg)" in TEXT
+    monkeypatch.syspath_prepend(str(reports))
+    from demo_answer import picture
+
+    assert picture(tmp_path / "demo") == (reports / "demo-answer.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session[0][0])
+def test_every_command_works_and_says_what_is_shown(
+    with_its_files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    session: list[tuple[str, str]],
 ) -> None:
-    for command in commands:
+    for command, shown in session:
         monkeypatch.setattr(sys, "argv", ["harness", *shlex.split(command)])
         harness.cli.main()  # ends without SystemExit when all is well
-        assert any(text.strip() for text in capsys.readouterr())
+        said = capsys.readouterr()
+        assert any(text.strip() for text in said)
+        rest = " ".join(said.out.split())
+        for piece in re.split(r"^…$", shown, flags=re.MULTILINE):  # in this order, whatever lies between them
+            words = " ".join(piece.split())
+            assert words in rest, command
+            rest = rest[rest.index(words) + len(words) :]
         if named := re.search(r"--schedule (\S+)", command):
             assert (with_its_files / named[1]).exists()
 

@@ -28,7 +28,7 @@ PAGES = {
     for name in (
         "README.md", "CONTRIBUTING.md", "SECURITY.md", "harness/README.md", "workloads/README.md", "plugins/README.md",
         "plugins/examples/README.md", ".docs/tutorial.md", ".docs/explanation.md",
-        *(f".docs/guides/{name}.md" for name in ("policy", "slurm", "gate", "energy", "cluster")),
+        *(f".docs/guides/{name}.md" for name in ("policy", "slurm", "gate", "energy", "today", "cluster")),
     )
 }  # fmt: skip
 HOUSE, GUIDE = PAGES["harness/README.md"], PAGES["CONTRIBUTING.md"]
