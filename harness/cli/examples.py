@@ -23,6 +23,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "data list": ("", "--format csv"),
     "data show": ("KTH-SP2", "'lublin(jobs=500)' --format json"),
     "data fetch": ("KTH-SP2", "KTH-SP2 SDSC-SP2"),
+    "data example": ("sacct.txt", "sacct.txt --jobs 500 --seed 2"),
     "data outages": ("KTH-SP2 --out events.csv", "KTH-SP2 --procs 100 --out events.csv"),
     "plugin": ("plugin new my-policy", "plugin check my_wfp3.py"),
     "plugin new": ("my-policy", "my-policy --out plugins"),
