@@ -17,21 +17,33 @@ def begin(state, job, columns):
 
 
 def dependencies(state, job, columns, after=END):
-    """Not before another job has ended, or started, and so much later as the log says.
+    """Not before another job has ended, or started, and so much later as the log says; or all of several others.
 
-    Which one is column 17 of the Standard Workload Format, `preceding`, and how much later is column 18, `think` [s]. A
-    job that is not in the workload holds nobody, nor does one that the machine cannot hold.
+    Which one is column 17 of the Standard Workload Format, `preceding`, and how much later is column 18, `think` [s];
+    others are `x_preceding_2` to `x_preceding_8`. A job that is not in the workload holds nobody, nor does one that the
+    machine cannot hold.
 
     `after`: what is waited for: the other's `end`, however it came; its `success`; or its `start`. A job whose
     predecessor does not succeed is held to the end.
     """
-    before = int(columns[job, 0])
-    if before < 0 or before == job:
-        return state.clock.now
+    until = -harness.INFINITY
+    for k in range(len(BEFORE)):
+        before = int(columns[job, k])
+        if before >= 0 and before != job:
+            until = max(until, free_after(state, before, max(0.0, columns[job, len(BEFORE)]), after))
+    return until
+
+
+#: The columns that say which jobs precede a job.
+BEFORE = ("x_preceding", *(f"x_preceding_{k}" for k in range(2, 9)))
+
+
+@harness.jit
+def free_after(state, before, think, after):
+    """Return from when on one job that precedes it lets a job begin, infinity if that is not known."""
     if before >= len(state.jobs):
         return harness.INFINITY
     other = state.jobs[before]
-    think = max(0.0, columns[job, 1])
     if after == START and other.start <= state.clock.now:
         return other.start + think
     if other.status == harness.COMPLETED:
@@ -220,7 +232,7 @@ def hold_jobs():
         harness.Hold(
             "dependencies",
             dependencies,
-            columns=("x_preceding", "x_think"),
+            columns=(*BEFORE, "x_think"),
             choices={"after": ("end", "success", "start")},
             again=(),
             freed_by=("ends", "starts"),

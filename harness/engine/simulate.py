@@ -30,7 +30,7 @@ from harness.platform.machine import Platform
 from harness.policy.keyed import sizes
 from harness.policy.spec import Choice
 from harness.present.aside import prints_aside
-from harness.workload.log import FURTHER, PRECEDING, Workload
+from harness.workload.log import ALSO_PRECEDING, FURTHER, PRECEDING, Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
@@ -251,6 +251,8 @@ def further_column(workload: Workload, place: np.ndarray[Any, Any], statuses: An
 
     Of the jobs that others wait for it is the index, −1 where there is none, or one that the machine cannot hold.
     """
+    if name not in workload.jobs and name in ALSO_PRECEDING:
+        return np.full(len(place), -1.0)
     if name not in workload.jobs:
         known = [str(column) for column in workload.jobs if str(column).startswith(FURTHER)]
         raise HarnessError(
@@ -258,7 +260,7 @@ def further_column(workload: Workload, place: np.ndarray[Any, Any], statuses: An
             + did_you_mean(name, known, "it has no further columns")
         )
     column = workload.jobs[name].to_numpy(dtype=np.float64)
-    if name == PRECEDING:  # policies know jobs by their index
+    if name == PRECEDING or name in ALSO_PRECEDING:  # policies know jobs by their index
         index = np.where(statuses == PENDING, np.arange(len(place)), -1)[np.argsort(place)]
         of_number = pd.Series(index, workload.jobs["job"].to_numpy()).groupby(level=0).first()
         column = of_number.reindex(column).fillna(-1).to_numpy(dtype=np.float64)

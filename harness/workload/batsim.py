@@ -9,7 +9,7 @@ import pandas as pd
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
 from harness.workload.frame import log_from_frame
-from harness.workload.log import Log
+from harness.workload.log import ALSO_PRECEDING, Log
 
 
 def is_batsim(path: str) -> bool:
@@ -20,7 +20,7 @@ def is_batsim(path: str) -> bool:
 def read_batsim(path: str | Path) -> Log:
     """Read JSON with `nb_res`, `jobs` (`id`, `subtime`, `res`, `profile`, `walltime`, `dependencies`), `profiles`.
 
-    A job may depend on one other.
+    A job may depend on up to eight others.
     """
     path = Path(path)
     try:
@@ -35,7 +35,8 @@ def read_batsim(path: str | Path) -> Log:
             f"{path}: expected a workload of Batsim: nb_res, jobs (id, subtime, res, profile) and profiles, each "
             f"delay with its delay; {type(error).__name__}: {error}"
         ) from error
-    frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate", "preceding"])
+    names = ["job", "submit", "run", "procs", "estimate", "preceding", *ALSO_PRECEDING]
+    frame = pd.DataFrame(rows, columns=names[: max(6, *map(len, rows))] if rows else names[:6]).fillna(-1)
     frame = frame.sort_values("submit", kind="stable", ignore_index=True)
     header = (f"; MaxProcs: {procs}",)  # part of the identity of such logs
     return log_from_frame(frame, path.name.split(".json")[0], procs=procs, header=header, source=str(path))
@@ -49,8 +50,10 @@ def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[floa
             "expected 'delay'"
         )
     before = [_number(other) for other in job.get("dependencies", ())]
-    if len(before) > 1:
-        raise HarnessError(f"{path}: job {job['id']} depends on {len(before)} others; expected one at most")
+    if len(before) > 1 + len(ALSO_PRECEDING):
+        raise HarnessError(
+            f"{path}: job {job['id']} depends on {len(before)} others; expected {1 + len(ALSO_PRECEDING)} at most"
+        )
     return _number(job["id"]), job["subtime"], profile["delay"], job["res"], job.get("walltime", -1), *(before or [-1])
 
 

@@ -35,6 +35,9 @@ GAP = f"{FURTHER}gap"
 #: Two of them have a meaning: the job that this one has to wait for, and when a job may begin [s, as `submit`].
 PRECEDING, BEGIN = "x_preceding", "x_begin"
 
+#: The others that a job has to wait for besides, if it has to wait for several.
+ALSO_PRECEDING = tuple(f"{PRECEDING}_{k}" for k in range(2, 9))
+
 #: Of a workload that begins in the middle: since when a job has run [s, as `submit`]; −1 if it has not begun.
 STARTED = "x_started"
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError
-from harness.workload.log import BEGIN, PRECEDING, Step, Workload
+from harness.workload.log import ALSO_PRECEDING, BEGIN, PRECEDING, Step, Workload
 
 WEEK = 7 * 86_400.0
 
@@ -86,8 +86,9 @@ def resample(workload: Workload, seed: int) -> Workload:
         "cancel": moved + (jobs["cancel"].to_numpy() - submit)[row],
         "logged_wait": np.full(len(row), -1.0),
     }
-    if PRECEDING in jobs:
-        columns[PRECEDING] = np.full(len(row), -1.0)  # who waited for whom is not redrawn
+    for name in (PRECEDING, *ALSO_PRECEDING):
+        if name in jobs:
+            columns[name] = np.full(len(row), -1.0)  # who waited for whom is not redrawn
     if BEGIN in jobs:
         begin = jobs[BEGIN].to_numpy()[row]
         columns[BEGIN] = np.where(begin >= 0, moved + begin - submit[row], -1.0)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.workload.asked import NEEDS, Constraints, is_asked
+from harness.workload.log import ALSO_PRECEDING
 from harness.workload.sacct_cells import kilobytes
 
 Floats = npt.NDArray[np.float64]
@@ -87,7 +88,12 @@ class Asked:
         self._count(lines, cells)
         self.exclusive = np.array([1.0 if line.get("exclusive", "=") == "" else np.nan for line in lines])
         self.node_memory = np.array([_memory(line.get("mem", "")) for line in lines])
-        self.preceding = np.array([_preceding(line.get("dependency", "")) for line in lines])
+        before = [_preceding(line.get("dependency", "")) for line in lines]
+        self.beyond = sum(len(found) > 1 + len(ALSO_PRECEDING) for found in before)
+        self.preceding = np.full((len(lines), 1 + len(ALSO_PRECEDING)), -1.0)
+        for k, found in enumerate(before):
+            if len(found) <= 1 + len(ALSO_PRECEDING):
+                self.preceding[k, : len(found)] = found
         # What separates cells separates features too: where a line was mended, there is a blank instead.
         texts = self._each("Constraints", lambda text: text.strip().removeprefix("(null)").replace(" ", "|"))
         said = [line.get("constraint", "") for line in lines]
@@ -153,7 +159,11 @@ def _memory(text: str) -> float:
         return np.nan
 
 
-def _preceding(text: str) -> float:
-    """Return the job after which a job may begin, NaN if it waits for none, or for several."""
-    found = re.fullmatch(r"after(?:any|ok|notok|corr)?:(\d+)", text)
-    return float(found[1]) if found else np.nan
+def _preceding(text: str) -> list[float]:
+    """Return the jobs after all of which a job may begin; none if it waits for none, or for any of several."""
+    found: list[float] = []
+    for part in text.split(","):
+        if not re.fullmatch(r"after(?:any|ok|notok|corr)?(:\d+)+", part):
+            return []
+        found += [float(number) for number in part.split(":")[1:]]
+    return found

@@ -13,7 +13,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.workload.content import content_digest
-from harness.workload.log import BEGIN, PRECEDING, STARTED, Log, LoggedStatus, Step, Workload
+from harness.workload.log import ALSO_PRECEDING, BEGIN, PRECEDING, STARTED, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
 from harness.workload.prepare import prepare
 
@@ -149,8 +149,9 @@ def followed_by(state: Workload, further: Workload, *, moved: float | None = Non
     numbers = int(ours["job"].max())
     changed["job"] = theirs["job"] + numbers
     changed[STARTED] = -1.0
-    if PRECEDING in theirs:
-        changed[PRECEDING] = np.where(theirs[PRECEDING] > 0, theirs[PRECEDING] + numbers, -1.0)
+    for name in (PRECEDING, *ALSO_PRECEDING):
+        if name in theirs:
+            changed[name] = np.where(theirs[name] > 0, theirs[name] + numbers, -1.0)
     if BEGIN in theirs:
         changed[BEGIN] = np.where(theirs[BEGIN] >= 0, theirs[BEGIN] + moved, -1.0)
     jobs = pd.concat([ours, theirs.assign(**changed)], ignore_index=True)

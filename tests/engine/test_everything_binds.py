@@ -34,10 +34,11 @@ def follows(after):
     """The twin of `dependencies`."""
 
     def rule(machine, job):
-        other = next((one for one in machine.jobs if one.place + 1 == job.x_preceding), None)
-        if other is None or other is job or not other.accepted:
-            return -math.inf
-        think = max(0, job.x_think)
+        numbers = (job.x_preceding, job.x_preceding_2, job.x_preceding_3)
+        others = [one for one in machine.jobs if one.place + 1 in numbers and one is not job and one.accepted]
+        return max((free_after(one, max(0, job.x_think)) for one in others), default=-math.inf)
+
+    def free_after(other, think):
         if after == "start" and other.start is not None:
             return other.start + think
         if other.end is None or (after == "success" and other.done < other.work):
@@ -76,6 +77,8 @@ def cases(draw):
             "group": st.integers(-1, 1),
             "queue": st.integers(-1, 1),
             "x_preceding": st.integers(-2, len(jobs)),
+            "x_preceding_2": st.integers(-12, len(jobs)),
+            "x_preceding_3": st.integers(-12, len(jobs)),
             "x_think": st.sampled_from((-1, 0, 0, 2)),
         }
     )
@@ -140,5 +143,5 @@ def test_all_of_it_binds_in_these_cases():
 
 
 #: What jobs have that binds no node, and what they have where they are not asked.
-OF_NO_NODE = ("user", "group", "queue", "x_preceding", "x_think")
+OF_NO_NODE = ("user", "group", "queue", "x_preceding", "x_preceding_2", "x_preceding_3", "x_think")
 ALWAYS = {"memory": -1.0, "partition": -1}

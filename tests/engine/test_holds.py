@@ -61,10 +61,12 @@ def follows(after):
     """The twin of `dependencies`."""
 
     def rule(machine, job):
-        other = next((one for one in machine.jobs if one.place + 1 == job.x_preceding), None)
-        if other is None or other is job or other.procs > machine.procs:
-            return -math.inf
-        think = max(0, job.x_think)
+        numbers = (job.x_preceding, job.x_preceding_8)
+        others = [one for one in machine.jobs if one.place + 1 in numbers and one is not job]
+        others = [one for one in others if one.procs <= machine.procs]
+        return max((free_after(one, max(0, job.x_think)) for one in others), default=-math.inf)
+
+    def free_after(other, think):
         if after == "start" and other.start is not None:
             return other.start + think
         if other.end is None or (after == "success" and other.done < other.work):
@@ -160,6 +162,7 @@ def furnished(made, seed=0):
         "group": dice.integers(-1, 2, count).tolist(),
         "queue": dice.integers(-1, 2, count).tolist(),
         "x_preceding": dice.integers(-count, count + 2, count).tolist(),
+        "x_preceding_8": dice.integers(-3 * count, count + 2, count).tolist(),
         "x_think": dice.choice((-1, 0, 2), count).tolist(),
         "x_begin": (dice.choice((-20, 0, 3, 9), count) + [row[0] for row in made]).tolist(),
     }

@@ -78,9 +78,24 @@ def test_a_workload_of_batsim(tmp_path):
     assert log.jobs[columns].to_numpy().tolist() == [[3, 0, 10.25, 1, -1], [7, 5.5, 10.25, 2, 30]]
 
 
+def jobs_of_batsim(*before):
+    """Jobs, the last of which depends on these."""
+    named = [{"id": f"w!{k}", "subtime": 0, "res": 1, "profile": "short"} for k in range(1, 11)]
+    named[-1]["dependencies"] = [f"w!{k}" for k in before]
+    return {"jobs": named}
+
+
+def test_a_job_of_batsim_waits_for_all_that_it_depends_on(tmp_path):
+    log = read_workload(written(tmp_path, **jobs_of_batsim(2, 5, 9)))
+    assert log.jobs[["preceding", "x_preceding_2", "x_preceding_3"]].iloc[-1].tolist() == [2, 5, 9]
+    assert (log.jobs[["preceding", "x_preceding_2"]].iloc[:-1] == -1).all(axis=None)
+    assert "x_preceding_4" not in log.jobs
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
+        (jobs_of_batsim(*range(1, 10)), "job w!10 depends on 9 others; expected 8 at most"),
         ({"profiles": {"short": {"type": "parallel_homogeneous", "cpu": 1}}}, "depends on a network"),
         ({"profiles": {}}, "expected a workload of Batsim"),
         ({"jobs": [3]}, "expected a workload of Batsim"),

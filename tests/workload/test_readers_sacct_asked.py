@@ -71,8 +71,23 @@ def test_names_are_in_the_header(jobs) -> None:
 
 
 def test_who_waits_for_whom(jobs) -> None:
-    frame, _ = jobs({}, {"line": "sbatch -d afterok:1 job.sh"}, {"line": "sbatch --dependency=after:1:2 job.sh"})
-    assert frame["preceding"].tolist() == [-1, 1, -1]
+    told = (
+        "-d afterok:1",
+        "--dependency=after:1:2",
+        "-d afterok:2,afterany:1:3",
+        "-d afterok:1?afterok:2",
+        "-d singleton",
+    )
+    frame, _ = jobs({}, *({"line": f"sbatch {line} job.sh"} for line in told))
+    assert frame["preceding"].tolist() == [-1, 1, 1, 2, -1, -1]
+    assert frame["x_preceding_2"].tolist() == [-1, -1, 2, 1, -1, -1]
+    assert frame["x_preceding_3"].tolist() == [-1, -1, -1, 3, -1, -1]
+    assert "x_preceding_4" not in frame
+
+
+def test_who_waits_for_more_than_there_is_room_for(jobs) -> None:
+    frame, _ = jobs({}, {"line": "sbatch -d afterok:" + ":".join("1" * 9) + " job.sh"})
+    assert frame["preceding"].tolist() == [-1, -1]
 
 
 def test_constraints_that_say_more_are_counted(tmp_path: Path) -> None:
