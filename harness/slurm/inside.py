@@ -8,6 +8,7 @@ the clock's library accelerates: no timeouts of locks or pipes.
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,10 @@ PATIENCE = 60.0
 
 #: How long nothing may happen while nothing runs before what still waits is given up [s of the workload].
 STANDSTILL = 1800.0
+
+
+#: The first job is submitted at any of so many seconds [s of the workload].
+PHASES = 60
 
 
 class EndedError(Exception):
@@ -143,7 +148,8 @@ def processes_of(folder: str) -> list[int]:
 def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
     """Submit every job at its time; return when the workload's time 0 was, and Slurm's number of each job."""
     plan = daemons.plan
-    first = float(int(time.time()) + 2 + int(0.2 * daemons.speed))
+    # Not always as long after the controller began: the phases of its loops are chance.
+    first = float(int(time.time()) + 2 + int(0.2 * daemons.speed) + random.randrange(PHASES))
     tell("began", at=first)
     numbers: dict[int, int] = {}
     for job, submit, arguments in plan["jobs"]:

@@ -21,13 +21,16 @@ from harness.slurm.room_on_nodes import Holdings, Running, Wish, usable, wish
 from harness.slurm.slots import Slots
 
 #: What happens: by the order in which it is seen to when it happens at once.
-ENDED, SUBMITTED, CANCELLED, RECOMPUTED, LOOKED, LOOKED_ALL, BACKFILLED = range(7)
+ENDED, SUBMITTED, CANCELLED, RECOMPUTED, PINGED, LOOKED, LOOKED_ALL, BACKFILLED = range(8)
 
 #: Threads of the controller look at the clock once a second, and it counts whole ones [s].
 _SECOND = 1.0
 
 #: What launching a job and noticing its end take; its nodes are somebody else's only then [s].
-_LAUNCHED, _NOTICED = 0.5, 1.5
+_LAUNCHED, _NOTICED = 0.9, 2.1
+
+#: The thread of the backfill sleeps by so much too long, or less [s].
+_OVERSLEPT = 0.1
 
 #: The time of the workload begins at some second of the clock's day.
 _DAY = 86400
@@ -61,7 +64,8 @@ class Loops:
         self.last_pass = self.last_look = -math.inf
         self.pass_due = self.look_due = False  # an event for the next one is on its way
         self.origin = self.chance.randrange(_DAY)
-        self.sleepy = self.chance.random() * _SECOND  # by how much the thread of the backfill oversleeps
+        self.sleepy = self.chance.random() * _OVERSLEPT
+        self.updated = -math.inf  # when something happened that a backfill has not seen [s]
         self.empty = Holdings(cluster)
         self.foreseen: dict[tuple[Wish, int], tuple[float, Places] | None] = {}  # as long as nobody starts or ends
 
@@ -77,6 +81,8 @@ class Loops:
         self.last_pass = first - self.chance.random() * parameters.interval
         self._expect(first + self.chance.random() * parameters.main_interval, LOOKED_ALL, None)
         self._expect(first + self.chance.random() * self.cluster.weights.period, RECOMPUTED, None)
+        if parameters.pinging:  # what nodes answer is news too
+            self._expect(first + self.chance.random() * parameters.pinging, PINGED, None)
         while self.events:
             self.now, kind, _, subject = heapq.heappop(self.events)
             self._happen(kind, subject)
@@ -104,14 +110,20 @@ class Loops:
             self.look_due = False
             self._look(self.cluster.parameters.depth)
         elif self._goes_on():
-            if kind == RECOMPUTED:
-                self._recompute()
-                self._expect(self.now + max(_SECOND, self.cluster.weights.period), RECOMPUTED, None)
-            else:
-                self._look(math.inf)
-                self._expect(self.now + self.cluster.parameters.main_interval, LOOKED_ALL, None)
-        if kind in (ENDED, SUBMITTED, CANCELLED) or self.waiting:
-            self._plan_pass()
+            self._expect(self.now + self._regularly(kind), kind, None)
+        if kind in (ENDED, SUBMITTED, CANCELLED, PINGED):
+            self.updated = self.now
+        self._plan_pass()
+
+    def _regularly(self, kind: int) -> float:
+        """See to what happens again and again; return after how long it does so next [s]."""
+        if kind == PINGED:
+            return self.cluster.parameters.pinging
+        if kind == RECOMPUTED:
+            self._recompute()
+            return max(_SECOND, self.cluster.weights.period)
+        self._look(math.inf)
+        return self.cluster.parameters.main_interval
 
     def _goes_on(self) -> bool:
         """Return whether anything is still to come."""
@@ -125,13 +137,16 @@ class Loops:
             self.look_due = True
 
     def _plan_pass(self) -> None:
-        """Expect the next backfill as something has happened: so long after the last, or when its thread looks.
+        """Expect the next backfill if something has happened since the second of the last one, or somebody waits.
 
-        It passes over an empty queue too: what comes afterwards waits for the next one.
+        Its thread looks whether that is so an interval after the last one, and then every second. An empty queue is
+        passed over too: what comes afterwards waits for the next one.
         """
-        if self.cluster.parameters.backfilling and not self.pass_due:
-            regular = self.last_pass + self.cluster.parameters.interval + self.sleepy
-            self._expect(max(regular, self.now + self.chance.random() * _SECOND), BACKFILLED, None)
+        news = bool(self.waiting) or self.updated >= self.last_pass // _SECOND * _SECOND
+        if self.cluster.parameters.backfilling and news and not self.pass_due:
+            first = self.last_pass + self.cluster.parameters.interval + self.sleepy
+            late = max(0, math.ceil((self.now - first) / _SECOND)) * _SECOND
+            self._expect(first + late, BACKFILLED, None)
             self.pass_due = True
 
     # ------------------------------------------------------------ submissions and priorities
@@ -198,7 +213,7 @@ class Loops:
         running = Running(one, places, start, start + one.limit, self.now)
         self.holdings.take(running)
         self.decided[id(one)] = Decided(start, start + one.work, places)
-        self._plan_pass()
+        self.updated = self.now
         self._expect(self.now + one.work + self.chance.uniform(_LAUNCHED, _NOTICED), ENDED, running)
 
     # ------------------------------------------------------------ the backfill

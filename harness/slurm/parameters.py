@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from harness.errors import HarnessError, shortened
 from harness.slurm.configuration import SlurmConfiguration
-from harness.slurm.quantities import seconds
+from harness.slurm.quantities import seconds, whole
 
 #: Where a word of `SchedulerParameters` goes, and what one of it is in our units.
 _WORDS = {
@@ -58,6 +58,7 @@ class Parameters:
     most_started: float = 0
     least_age: float = 0.0  # jobs that wait for less are promised nothing [s]
     linear: float = 0.0  # how much wider each look at ends of jobs is [s]; 0: twice as wide
+    pinging: float = 100.0  # between two calls to all nodes [s]; 0: never
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -104,7 +105,8 @@ def parameters_of(given: SlurmConfiguration) -> Parameters:
         if found.get(name, 1.0) < 1.0:
             found[name] = 1.0
     backfilling = given.setting("SchedulerType", "sched/backfill").lower() != "sched/builtin"
-    return Parameters(backfilling=backfilling, defer=defer, unknown=tuple(unknown), **found)
+    pinging = float(whole({"slurmdtimeout": given.setting("SlurmdTimeout")}, "slurmdtimeout", given.path, 300)) / 3
+    return Parameters(backfilling=backfilling, defer=defer, pinging=pinging, unknown=tuple(unknown), **found)
 
 
 def weights_of(given: SlurmConfiguration) -> Weights:

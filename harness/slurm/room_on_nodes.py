@@ -16,7 +16,7 @@ Wish: TypeAlias = tuple[object, ...]
 _TOGETHER = 30.0
 
 
-@dataclass
+@dataclass(eq=False)
 class Running:
     """A job that holds nodes, and until when, by its limit."""
 
@@ -52,8 +52,8 @@ class Holdings:
     def copied(self) -> "Holdings":
         """Return the same, to be changed apart."""
         return Holdings(
-            self.cluster, self.cpus[:], self.memory[:], [dict(one) for one in self.gres], self.jobs[:], self.closed,
-            dict(self.licences), self.running[:],
+            self.cluster, self.cpus[:], self.memory[:], self.gres[:], self.jobs[:], self.closed, dict(self.licences),
+            self.running[:],
         )  # fmt: skip
 
     def take(self, one: Running) -> None:
@@ -67,15 +67,18 @@ class Holdings:
         self.running.remove(one)
 
     def _change(self, one: Running, sign: int) -> None:
-        request = one.request
+        """Take a job's things (−1), or give them back (1)."""
+        request, nodes, exclusive = one.request, self.cluster.nodes, alone(one.request, self.cluster)
         for node, cpus in one.places.items():
             self.cpus[node] += sign * cpus
-            self.memory[node] += sign * memory_on(request, self.cluster.nodes[node], cpus)
-            for name, count in request.gres.items():
-                self.gres[node][name] = self.gres[node].get(name, 0) + sign * count
+            self.memory[node] += sign * memory_on(request, nodes[node], cpus)
             self.jobs[node] -= sign
-            if alone(request, self.cluster):
+            if exclusive:
                 self.closed = self.closed & ~(1 << node) if sign > 0 else self.closed | 1 << node
+            if request.gres:
+                held = self.gres[node] = dict(self.gres[node])
+                for name, count in request.gres.items():
+                    held[name] = held.get(name, 0) + sign * count
         for name, count in request.licences.items():
             self.licences[name] = self.licences.get(name, 0) + sign * count
 
@@ -142,7 +145,7 @@ class Holdings:
             if here:
                 until = until or ((one.end + origin) // _TOGETHER + 1) * _TOGETHER - origin
                 last = one.end
-                later.give_back(one)
+                later._change(one, 1)
                 changed.update(here)
             if not changed or (more and not (here and self._is_over(place, until + span))):
                 continue
