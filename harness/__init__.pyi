@@ -78,6 +78,7 @@ from .engine.verbs import (
     wake as wake,
     when as when,
 )
+from .engine.waking import boot_time as boot_time, longest_boot as longest_boot
 from .errors import HarnessError as HarnessError
 from .experiment.identification import Likeness as Likeness, identify as identify
 from .experiment.runner import tournament as tournament

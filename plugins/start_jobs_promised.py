@@ -14,6 +14,12 @@ def conservative(state, replan=False):
     free now first; then, if a job ended early, who can begin at once beside the others does, and nobody else moves.
     Selections that decline are refused.
 
+    Where nodes sleep, a promise is of processors, awake or not, and leaves time for any node to wake: what of that is
+    not needed is given back at the start. Whoever would be done beside the others on the nodes that the selection
+    would choose now begins at once, so that nobody waits beside awake nodes that would do. A selection that flips
+    coins may choose others, and rates change what waking takes: then everybody is planned anew. Where memory or
+    partitions bind, or jobs are moldable, nodes that have to wake are not planned for.
+
     A moldable job is promised, when it comes, that one of its least, its requested and its greatest width with which it
     would end first by the plan as it is then, the narrower of equals; it keeps it.
 
@@ -80,8 +86,8 @@ def plan_anew(state):
 
 
 @harness.jit
-def give_back_unused(state):
-    """Release what departed jobs will not use; return whether there was any."""
+def give_back_unused(state, boot=0.0):
+    """Release what departed jobs will not use, `boot` seconds for nodes to wake included; return if there was any."""
     now = state.clock.virtual
     unused = False
     for job in harness.departed(state):
@@ -89,7 +95,7 @@ def give_back_unused(state):
         if record.status == harness.COMPLETED:
             begin, end = now, record.planned
         else:
-            begin, end = record.reserved, record.reserved + record.left
+            begin, end = record.reserved, record.reserved + record.left + boot
         if (record.status == harness.COMPLETED or record.reserved >= 0) and begin < end:
             harness.release(state, record.procs, begin, end)
             unused = True
@@ -156,6 +162,106 @@ def start_promised(state, early, wake):
     return upset
 
 
+def conservative_waking(state, replan=False):
+    """Conservative backfilling where nodes may sleep: promises leave time for any node to wake."""
+    boot = harness.longest_boot(state) * state.clock.rate
+    harness.forget_past(state)
+    anew = replan or state.clock.upset or state.clock.corrected
+    if anew:
+        plan_for_waking(state, boot)
+    else:
+        if give_back_unused(state, boot):
+            move_earlier(state, boot)
+        for job in harness.waiting(state):
+            if state.jobs[job].reserved < 0:
+                promise_with_boot(state, job, boot)
+    going_on = True
+    while going_on:
+        started, upset = start_due_or_awake(state, boot)
+        going_on = started
+        if upset:
+            plan_for_waking(state, boot)
+        elif started:
+            move_earlier(state, boot)
+    if not replan:
+        call_for_next(state)
+
+
+@harness.jit
+def promise_with_boot(state, job, boot):
+    """Reserve the job's earliest fit, with the time that nodes may take to wake."""
+    record = state.jobs[job]
+    record.reserved = harness.earliest_fit(state, record.procs, record.left + boot)
+    if record.reserved < harness.INFINITY:
+        harness.reserve(state, record.procs, record.reserved, record.reserved + record.left + boot)
+
+
+@harness.jit
+def plan_for_waking(state, boot):
+    """Forget every reservation and promise again, in queue order."""
+    harness.plan_from_running(state)
+    for job in harness.waiting(state):
+        if state.jobs[job].status == harness.WAITING:
+            promise_with_boot(state, job, boot)
+
+
+@harness.jit
+def move_earlier(state, boot):
+    """Lift each reservation once, in queue order, and put it back at its earliest fit."""
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status != harness.WAITING or not 0 <= record.reserved < harness.INFINITY:
+            continue
+        length = record.left + boot
+        at = harness.earlier_fit(state, record.procs, length, record.reserved)
+        if at < record.reserved:
+            harness.release(state, record.procs, record.reserved, record.reserved + length)
+            harness.reserve(state, record.procs, at, at + length)
+            record.reserved = at
+
+
+@harness.jit
+def start_due_or_awake(state, boot):
+    """Start who is due, and who would be done beside the others on the nodes that it would get now.
+
+    Return whether somebody started, and whether one will take longer than was planned for it.
+    """
+    now = state.clock.virtual
+    started = upset = False
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status != harness.WAITING or not harness.fits(state, job):
+            continue
+        procs, begin, end = record.procs, record.reserved, record.reserved + record.left + boot
+        due = not harness.when(state, begin) > state.clock.now
+        needed = record.left + boot
+        if not due:
+            needed = record.left + harness.boot_time(state, job) * state.clock.rate
+            if needed == harness.INFINITY:
+                continue
+        if begin < harness.INFINITY:
+            harness.release(state, procs, begin, end)
+        if (due or not harness.later(harness.earliest_fit(state, procs, needed), now)) and harness.start(state, job):
+            harness.reserve(state, procs, now, record.planned)
+            started = True
+            upset = upset or harness.later(record.planned, now + needed)
+        elif begin < harness.INFINITY:
+            harness.reserve(state, procs, begin, end)
+    return started, upset
+
+
+@harness.jit
+def call_for_next(state):
+    """Ask to be called when the next promise is due."""
+    soonest = harness.INFINITY
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if record.status == harness.WAITING and harness.when(state, record.reserved) > state.clock.now:
+            soonest = min(soonest, record.reserved)
+    if soonest < harness.INFINITY:
+        harness.call_again(state, harness.when(state, soonest))
+
+
 @harness.hookimpl
 def start_jobs():
     return [
@@ -164,6 +270,7 @@ def start_jobs():
             conservative,
             bound=conservative_by_nodes,
             molding=conservative_molding,
+            waking=conservative_waking,
             guarantees=("every reservation",),
         )
     ]

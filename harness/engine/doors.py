@@ -22,6 +22,7 @@ from harness.engine import (  # noqa: F401 - what policies may call
     promised_starts,
     queue,
     verbs,
+    waking,
 )
 from harness.engine.faces import Misuse, Showing
 from harness.engine.faults import PolicyError

@@ -195,13 +195,17 @@ def changing(chosen: Mapping[str, Choice]) -> int:
 
 
 def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
-    """Return the chosen policies, with what takes a start policy's place where something binds or jobs are moldable.
+    """Return the chosen policies, with what takes a start policy's place where something binds, jobs mold, nodes wake.
 
-    Where both is so jobs are as wide as they ask to be: what is promised names processors.
+    Where several are so the first counts: then jobs are as wide as they ask to be, and nobody plans for nodes to wake.
     """
-    if chosen["select"].policy.fits or not (view.clock.constrained or view.notes.moldable):
+    if chosen["select"].policy.fits:
         return chosen
-    trait = "bound" if view.clock.constrained else "molding"
+    sleeping = not chosen["sleep"].policy.constant and bool((view.naps.down + view.naps.up > 0).any())
+    traits = {"bound": view.clock.constrained, "molding": view.notes.moldable, "waking": sleeping}
+    trait = next((trait for trait, holds in traits.items() if holds), None)
+    if trait is None:
+        return chosen
     starts = {part: one for part, one in chosen.items() if queue_setup.of_part(part) == "start"}
     return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
 

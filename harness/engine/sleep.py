@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.engine.faults import BAD_NAP, NO_NODE, PolicyFault, note
 from harness.engine.instants import later
-from harness.engine.marks import inner
+from harness.engine.marks import inner, verb
 from harness.engine.power import draw_one, settle
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING
 
@@ -76,7 +76,7 @@ def rouse(state: Any, node: int) -> None:
             awaken(state, node)
 
 
-@inner
+@verb
 def when_awake(state: Any, job: int) -> float:
     """Return when the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
     now = state.clock.now

@@ -13,7 +13,7 @@ from harness.policy.keyed import refuse_memory
 from harness.policy.table import Table
 
 if TYPE_CHECKING:
-    from harness.policy.kinds import Order, Policy
+    from harness.policy.kinds import Order, Policy, Start
 
 
 SIGNAL = "signal"
@@ -27,6 +27,13 @@ NEEDED = {
     "sleep": "the sleep states of a node",
     SIGNAL: "a signal, what energy emits or costs over time",
 }
+
+
+#: What takes the place of a start policy's function.
+INSTEAD = ("bound", "molding", "waking")
+
+#: The functions that policies may consist of.
+FUNCTIONS = ("function", "fits", *INSTEAD, "learn", "correct")
 
 
 def check_traits(policy: "Policy") -> None:
@@ -106,9 +113,9 @@ def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list
         )
 
 
-def check_instead(policy: "Policy", traits: Iterable[str]) -> None:
+def check_instead(policy: "Start") -> None:
     """Refuse a function that is to take the place of the policy's, and does not take what that takes."""
-    for trait in traits:
+    for trait in INSTEAD:
         other = getattr(policy, trait)
         if other and inspect.signature(other) != inspect.signature(policy.function):
             raise HarnessError(f"policy {policy.name!r}: its {trait} should take what its function takes")

@@ -129,7 +129,8 @@ def start_jobs() -> "list[Start]":  # type: ignore[empty-body]
     `harness.reject` a job that waits.
 
     Where jobs have a choice of their width, `molding=…` takes its place: it says how wide with
-    `harness.start(state, job, procs)`, between `harness.narrowest` and `harness.widest`.
+    `harness.start(state, job, procs)`, between `harness.narrowest` and `harness.widest`. Where nodes may sleep,
+    `waking=…` does, which asks `harness.boot_time` and `harness.longest_boot`.
 
     Starting a job that does not fit, or does not wait, stops the run.
     """

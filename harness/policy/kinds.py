@@ -194,7 +194,7 @@ class Policy:
 
 def functions_of(policy: Policy) -> dict[str, Any]:
     """Return the author's functions by what the generated source calls them, and the fields that they are."""
-    found = {name: getattr(policy, name, None) for name in ("function", "fits", "bound", "molding", "learn", "correct")}
+    found = {name: getattr(policy, name, None) for name in declared_traits.FUNCTIONS}
     return {name: getattr(function, "py_func", function) for name, function in found.items() if function}
 
 
@@ -242,12 +242,13 @@ class Order(Policy):
 class Start(Policy):
     """Who starts now: `start(state, …)`, calling `harness.start` for each.
 
-    `bound` takes its place where memory or partitions bind, if it counts processors alone; `molding` if jobs may mold.
+    `bound` takes its place where memory or partitions bind, `molding` if jobs may mold, `waking` if nodes may sleep.
     """
 
     function: "OfOne[State, None]"
     bound: "Callable[..., None] | None" = field(default=None, kw_only=True)
     molding: "Callable[..., None] | None" = field(default=None, kw_only=True)
+    waking: "Callable[..., None] | None" = field(default=None, kw_only=True)
     preemptive: bool = field(default=False, kw_only=True)  # it may suspend or requeue running jobs
     rejects: bool = field(default=False, kw_only=True)  # it may reject waiting jobs
     guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # what conformance may hold it to
@@ -258,13 +259,13 @@ class Start(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        declared_traits.check_instead(self, ("bound", "molding"))
+        declared_traits.check_instead(self)
 
     @cache  # noqa: B019 - one object for each policy: what is compiled is kept by it
     def instead(self, trait: str) -> "Start":
-        """Return the policy where memory or partitions bind (`bound`), or where jobs are moldable (`molding`)."""
+        """Return the policy where memory or partitions bind (`bound`), jobs are moldable, or nodes have to wake."""
         other = getattr(self, trait)
-        return replace(self, function=other, bound=None, molding=None) if other else self
+        return replace(self, function=other, bound=None, molding=None, waking=None) if other else self
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; another order is passed as a handle, a whole number."""
@@ -284,9 +285,8 @@ class Select(Policy):
     """On which nodes: `select(state, job, …) -> bool`, calling `harness.take`; False to decline.
 
     One that may decline although there are processors enough says so with `fits(state, job, then, …) -> bool`: whether
-    it would place the job if each node had `then[node].free` free cores, of which the job could have
-    `then[node].room`. Plans ask it, of now and of the future; without it they stop the run when it declines. It keeps
-    nothing, neither `memory` nor `dice`: plans also let it place jobs that do not start.
+    it would place the job if each node had `then[node].free` free cores, of which it could have `then[node].room`.
+    Plans ask it, and it keeps neither `memory` nor `dice`; without it they stop the run when it declines.
     """
 
     function: "OfTwo[State, int, bool]"

@@ -40,6 +40,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "later": _STATE,
     "reservation": _STATE,
     "burden": _STATE,
+    "longest_boot": _STATE,
+    "boot_time": _START,
     "next_overtaker": _START,
     "plan_from_running": _START,
     "forget_past": _START,

@@ -20,6 +20,7 @@ class HoldingMachine(Machine):
     def prepare(self, jobs, rules, freed_by_starts):
         self.jobs, self.rules, self.freed_by_starts = jobs, rules, freed_by_starts
         self.held, self.paused = [], []
+        self.aside = []  # who waits in a queue that is not asked now, see slow_queues
 
     def until(self, job):
         return max((rule(self, job) for rule in self.rules), default=-math.inf)
@@ -27,7 +28,7 @@ class HoldingMachine(Machine):
     def start(self, job):
         super().start(job)
         self.started = True
-        if any(self.until(other) > self.now for other in self.waiting):
+        if any(self.until(other) > self.now for other in self.waiting + self.aside):
             raise DecisionOver
 
     def suspend(self, job):

@@ -27,8 +27,8 @@ def one(machine, order, start, jobs):
     others = [job for job in machine.waiting if job not in jobs]
     rule, backfill = STARTS[start]
     machine.order, machine.backfill = order, backfill or order
-    machine.waiting = jobs
+    machine.waiting, machine.aside = jobs, others
     try:
         (replan if rule is conservative else rule)(machine)
     finally:
-        machine.waiting = others + machine.waiting
+        machine.waiting, machine.aside = others + machine.waiting, []

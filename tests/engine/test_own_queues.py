@@ -62,16 +62,19 @@ def test_agrees_with_the_obvious_simulator(data, procs, queues):
     assert quickly(made, procs, queues) == slowly(made, procs, queues[-1][1], together(queues))
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data(), st.integers(1, 4), QUEUES, QUEUES, st.sampled_from(("limits(user_jobs=1)", "begin")))
-def test_holds_are_asked_about_all_queues(data, procs, first, last, hold):
+@pytest.mark.parametrize("hold", ["limits(user_jobs=1)", "begin"])
+def test_holds_are_asked_about_all_queues(hold):
     """Also about those that are not asked now, when a start of another queue makes their jobs held."""
-    made = furnished(data.draw(rows(procs, most=8, cancellations=True)), data.draw(st.integers(0, 99)))
-    made[0][4]["queue"] = 0
-    made = [(0, 1, 1, 1, {**made[0][4], "queue": 1, "user": 5, "cancel": np.inf}), *made]
-    queues = [((0,), *first[1:]), last]
-    expected = slowly_held(made, procs, queues[-1][1], together(queues), **twin([hold]))
-    assert quickly(made, procs, queues, hold) == expected
+    dice = np.random.default_rng(1)
+    for seed in range(150):
+        made, procs = seeded_rows(seed)
+        made = furnished(made, seed)
+        made[0][4]["queue"] = 0
+        made = [(0, 1, 1, 1, {**made[0][4], "queue": 1, "user": 5, "cancel": np.inf}), *made]
+        starts = dice.choice(("none", "easy", "conservative(replan=true)"), 2)
+        queues = [((0,), str(dice.choice(ORDERS)), str(starts[0])), ((), "spf", str(starts[1]))]
+        expected = slowly_held(made, procs, queues[-1][1], together(queues), **twin([hold]))
+        assert quickly(made, procs, queues, hold) == expected, seed
 
 
 @both_ways
@@ -101,6 +104,16 @@ def test_one_queue_alone_is_the_plain_scheduler(data, procs, order, start, own):
     together = simulate(workload(jobs), plain(procs), choose(order="laf" if own else order, start=beside))
     alone = simulate(workload(jobs), plain(procs), choose(order=order, start=start))
     assert np.array_equal(together.jobs.start, alone.jobs.start, equal_nan=True)
+
+
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), st.integers(1, 4), st.sampled_from(LASTING), st.sampled_from(LASTING), st.sampled_from(ANY_START))
+def test_conservative_plans_anew_beside_other_queues(data, procs, order, other, start):
+    """The slow twin forgets what it has promised whenever it is asked."""
+    made = data.draw(rows(procs, most=8, cancellations=True, whose=True))
+    made += [(0, 1, 1, 1, {"queue": queue}) for queue in (0, 1)]
+    queues = [((0,), order, "conservative"), ((), other, start)]
+    assert quickly(made, procs, queues) == slowly(made, procs, other, together(queues))
 
 
 NODES = st.lists(st.tuples(st.integers(1, 3), st.sampled_from((np.inf, 3.0, 5.0))), min_size=1, max_size=2)

@@ -1,0 +1,43 @@
+"""How long jobs wait for nodes to wake: what plans have to know where nodes sleep."""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.blocked import check_place
+from harness.engine.marks import verb
+from harness.engine.nodes import give_all_back
+from harness.engine.service import place
+from harness.engine.sleep import when_awake
+from harness.engine.state import TRYING
+
+
+@verb
+def longest_boot(state: Any) -> float:
+    """Return how long a job waits for its nodes to wake at most, whichever it gets [s].
+
+    It gets one that has just begun to fall asleep then.
+    """
+    longest = 0.0
+    for k in range(len(state.naps)):
+        longest = max(longest, state.naps[k].down + state.naps[k].up)
+    return longest
+
+
+@verb
+def boot_time(state: Any, job: int) -> float:
+    """Return how long the job would wait for its nodes to wake if it started now [s]; infinity if none are chosen.
+
+    It is placed by the selection to see, and taken back.
+    """
+    check_place(state, job)
+    if state.jobs[job].procs > state.clock.free:
+        return np.inf
+    state.clock.asking = TRYING
+    placed = place(state, job)
+    state.clock.asking = 0
+    if not placed:
+        return np.inf
+    ready = when_awake(state, job)
+    give_all_back(state, job)
+    return float(ready - state.clock.now)

@@ -1,0 +1,85 @@
+"""Conservative backfilling where nodes sleep: promises are kept, and nobody waits in vain."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import choose, in_log_order
+from slow_waking import simulate as slowly
+from strategies import rows, workload
+
+from harness.engine.simulate import simulate
+from harness.platform.machine import NodeType, Platform, SleepState
+
+both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
+
+
+def machine(nodes, down, up):
+    """Nodes of so many cores, all processors equally fast."""
+    nap = SleepState("off", 1.0, down=float(down), up=float(up))
+    return Platform(
+        "sleepy", tuple(NodeType(1, cores, float(cores), idle=50.0, peak=150.0, sleep=(nap,)) for cores in nodes)
+    )
+
+
+def quickly(jobs, nodes, order, idle, down, up, *, start="conservative", by_python=False):
+    """(start, service begins) of each job."""
+    chosen = choose(order=order, start=start, sleep=f"timeout(idle={idle})", energy="cores")
+    outcome = simulate(workload(jobs), machine(nodes, down, up), chosen, plain=by_python)
+    starts, boots = in_log_order(outcome, "start"), in_log_order(outcome, "boot")
+    return [(None, None) if np.isnan(s) else (s, s + b) for s, b in zip(starts, boots, strict=True)]
+
+
+CASES = (
+    st.lists(st.integers(1, 3), min_size=1, max_size=4),
+    st.sampled_from(("fcfs", "spf", "lcfs")),
+    st.sampled_from((0, 1, 4)),
+    st.sampled_from((0, 2)),
+    st.sampled_from((1, 3, 10)),
+)
+
+
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), *CASES)
+def test_agrees_with_the_obvious_simulator(data, nodes, order, idle, down, up):
+    made = data.draw(rows(sum(nodes), most=10, cancellations=True))
+    found, first = slowly(made, nodes, order, idle, down, up)
+    assert quickly(made, nodes, order, idle, down, up) == found
+    assert all(start is None or start <= promised for (start, _), promised in zip(found, first, strict=True))
+
+
+AWAKE, ASLEEP = 100, 0  # after how many seconds without a job a node falls asleep
+
+#: The second job waits for both nodes; the third would be done by then if it began at once.
+THREE = [(0, 1, 20, 20), (1, 2, 5, 5), (2, 1, 18, 18)]
+
+
+@both_ways
+def test_who_would_wake_a_node_delays_nobody(by_python):
+    """The other node takes 10 s to wake, with which the third job would run into what the second was promised."""
+    found = quickly(THREE, [1, 1], "fcfs", ASLEEP, 0, 10, by_python=by_python)
+    assert found == [(0, 0), (20, 30), (35, 35)]
+
+
+@both_ways
+def test_nobody_waits_beside_an_awake_node_that_would_do(by_python):
+    assert quickly(THREE, [1, 1], "fcfs", AWAKE, 0, 10, by_python=by_python) == [(0, 0), (20, 20), (2, 2)]
+
+
+@both_ways
+def test_what_no_node_needed_to_wake_is_given_back(by_python):
+    """The second job is promised 10 and gets nodes that are awake: the third, promised 25, begins when it ends."""
+    jobs = [(0, 2, 10, 10), (1, 2, 5, 5), (1, 2, 5, 5)]
+    assert quickly(jobs, [1, 1], "fcfs", AWAKE, 0, 10, by_python=by_python) == [(0, 0), (10, 10), (15, 15)]
+
+
+def test_where_no_node_sleeps_it_is_the_usual_policy():
+    chosen = choose(start="conservative", sleep="never", energy="cores")
+    found = simulate(workload(THREE), machine([1, 1], 0, 10), chosen)
+    assert list(found.jobs.start) == [0, 20, 2]
+    assert choose(start="conservative")["start"].policy.instead("waking").waking is None
+
+
+def test_planned_anew_every_time_it_leaves_time_to_wake_too():
+    found = quickly(THREE, [1, 1], "fcfs", ASLEEP, 0, 10, start="conservative(replan=true)")
+    assert found == [(0, 0), (20, 30), (35, 35)]
