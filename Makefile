@@ -1,7 +1,7 @@
 # The words people expect. Each sets up what it needs in .venv first; Python 3.11 or newer and make are enough.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint bench docs dist clean
 
 # The first Python here that is new enough; `make test PYTHON=…` takes another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -21,6 +21,7 @@ help:
 	@echo 'make lint    check style, formatting, types and which room calls which'
 	@echo 'make bench   measure how fast this machine simulates'
 	@echo 'make docs    build the documentation site, .site/index.html'
+	@echo 'make dist    build the sdist and the wheel of a tagged version, in dist/'
 	@echo 'make clean   remove what the others made'
 
 # Generated jobs only. Again, it finds its results in tournaments/demo, and only ranks them.
@@ -46,6 +47,10 @@ bench: .venv/installed-dev
 docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict
 	@echo 'open .site/index.html'
+
+# Refused unless the tag of this commit, the package, CITATION.cff and CHANGELOG.md name one version.
+dist: .venv/installed-dev
+	.venv/bin/python .ci/release.py
 
 clean:
 	rm -rf tournaments/demo .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .site dist
