@@ -1,10 +1,13 @@
 """What a command says: what is compiled, warnings, and its answers, none of which can drive the terminal."""
 
 import os
+import re
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import fill
 from typing import Any
 
 from harness.present.words import harmless
@@ -19,9 +22,22 @@ def say(*texts: object, **how: Any) -> None:
     If the reader has gone, as `| head` does, the command goes on: its exit status is still an answer.
     """
     try:
-        print(*(harmless(str(text)) for text in texts), **how, flush=True)
+        print(*(_folded(harmless(str(text))) for text in texts), **how, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), (how.get("file") or sys.stdout).fileno())
+
+
+def _folded(text: str) -> str:
+    """Break sentences between words where a terminal would break them within; tables and columns stay as they are."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(
+        fill(line, width, break_long_words=False, break_on_hyphens=False)
+        if len(line) > width and not re.search(r"\S {2,}\S|^ ", line)
+        else line
+        for line in text.split("\n")
+    )
 
 
 @contextmanager

@@ -88,21 +88,15 @@ def tournament(
     if (frame["status"] == "done").any():
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
-            _say_what_is_next(results, field, out, jobs, folders)
+            again = [
+                field,
+                *(["--out", str(out)] if out else []),
+                *([f"--jobs={jobs}"] if jobs else []),
+                *([f"--resample={resample}"] if resample else []),
+                *(f"--plugins={path}" for path in folders),
+            ]
+            say("", "next:", *_next(results, ["harness", "tournament", *again], by), sep="\n")
     return _failures(frame)
-
-
-def _say_what_is_next(
-    results: "Results", field: str, out: Path | None, jobs: int | None, folders: tuple[str, ...]
-) -> None:
-    """Say which commands go on from here, with the options that make them find these results."""
-    again = [
-        field,
-        *(["--out", str(out)] if out else []),
-        *([f"--jobs={jobs}"] if jobs else []),
-        *(f"--plugins={path}" for path in folders),
-    ]
-    say("", "next:", *_next(results, ["harness", "tournament", *again]), sep="\n")
 
 
 def _refuse_unknown(by: str, unit: str | None, extra: "Iterable[Measure]") -> None:
@@ -125,10 +119,11 @@ def _interruption_said(folder: Path) -> "Iterator[None]":
         raise
 
 
-def _next(results: "Results", command: list[str]) -> list[str]:
-    """Return what to try next."""
+def _next(results: "Results", command: list[str], by: str) -> list[str]:
+    """Return what to try next: commands with the options that make them find these results."""
     again, about = shlex.join(command), results.about
-    tips = [(f"{again} --by mean_wait", "let another measure decide; nothing runs again")]
+    other = "max_wait" if by == "mean_wait" else "mean_wait"
+    tips = [(f"{again} --by {other}", "let another measure decide; nothing runs again")]
     if about["field"]["name"] == "demo":
         tips.append(("harness list fields", "other fields, on the logs of real machines"))
     if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):

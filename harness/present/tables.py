@@ -109,19 +109,46 @@ def _tabulated(
     numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
     heads = [style.escape(readable(name)) for name in headers]
     body = [[cell(*pair) for pair in zip(row, best, strict=True)] for row in table]
-    if style is _STYLES["table"]:
-        heads, body = _folded(heads, body, numeric)
-    text = tabulate(
-        body,
-        headers=heads,
-        tablefmt=style.tabulate,
-        disable_numparse=True,
-        colalign=["right" if right else "left" for right in numeric] if table else None,
-    )
+
+    def written(chosen: Sequence[int]) -> str:
+        part = [heads[k] for k in chosen], [[row[k] for k in chosen] for row in body]
+        numbers = [numeric[k] for k in chosen]
+        names, cells = _folded(*part, numbers) if style is _STYLES["table"] else part
+        sides = ["right" if right else "left" for right in numbers] if table else None
+        return str(tabulate(cells, headers=names, tablefmt=style.tabulate, disable_numparse=True, colalign=sides))
+
+    parts = _parted(heads, body, numeric) if style is _STYLES["table"] else [range(len(heads))]
+    text = "\n\n".join(written(part) for part in parts)
     if style is _STYLES["latex"]:  # no cell contains such a word: its backslash would be escaped
         for rule in ("toprule", "midrule", "bottomrule"):
             text = text.replace("\\hline", f"\\{rule}", 1)
-    return style.caption(style.escape(readable(caption)), str(text)) if caption else str(text)
+    return style.caption(style.escape(readable(caption)), text) if caption else text
+
+
+def _parted(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> list[Sequence[int]]:
+    """Return the columns of the tables, one below the other, that are made of one too wide for its terminal.
+
+    Each begins with the columns up to the first of words, which say what its rows are of.
+    """
+    least = [_least(head, [row[k] for row in body], numeric[k]) + 2 for k, head in enumerate(heads)]
+    room = _room() + 2
+    if not sys.stdout.isatty() or sum(least) <= room or all(numeric):
+        return [range(len(heads))]
+    keys = list(range(list(numeric).index(False) + 1))
+    parts, left = [[*keys]], room - sum(least[k] for k in keys)
+    for k in range(len(keys), len(heads)):
+        if least[k] > left and len(parts[-1]) > len(keys):
+            parts.append([*keys])
+            left = room - sum(least[key] for key in keys)
+        parts[-1].append(k)
+        left -= least[k]
+    return list(parts)
+
+
+def _least(head: str, cells: Sequence[str], number: bool) -> int:
+    """Return how narrow a column may become: its longest word, or number."""
+    words = cells if number else [word for cell in cells for word in cell.split()]
+    return max(map(len, (*(word + " " * _PADDING for word in head.split()), *words)), default=0)
 
 
 def _folded(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> tuple[list[str], list[list[str]]]:
@@ -130,9 +157,8 @@ def _folded(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) ->
         return heads, body
     widths, least = [], []
     for head, cells, number in zip(heads, zip(*body, strict=True), numeric, strict=True):
-        words = cells if number else [word for cell in cells for word in cell.split()]
         widths.append(max(len(head) + _PADDING, *map(len, cells)))
-        least.append(max(map(len, (*(word + " " * _PADDING for word in head.split()), *words)), default=0))
+        least.append(_least(head, cells, number))
     room = _room() - 2 * (len(widths) - 1)
     while sum(widths) > room and widths != least:
         widths[max((width, k) for k, width in enumerate(widths) if width > least[k])[1]] -= 1

@@ -199,7 +199,9 @@ def _overloaded(ranking: Ranking) -> Iterator[str]:
     """Warn where more work was submitted than the machine can do: waits then say how long the log is."""
     loads = {name: load for name, load in ranking.loads.items() if load >= 1}
     if loads:
-        shares = [f"{name} ({100 * load:.0f} %)" for name, load in loads.items()]
+        varied = ranking.variations > len(ranking.workloads)
+        words = "{} or a variation of it (up to {:.0f} %)" if varied else "{} ({:.0f} %)"
+        shares = [words.format(name, 100 * load) for name, load in loads.items()]
         yield (
             f"More work is submitted than the machine can do on {_listed(shares)}: queues only grow then, and waits "
             "say as much of the length of the log as of the scheduler."

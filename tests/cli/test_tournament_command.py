@@ -11,6 +11,7 @@ import pytest
 from calling import Call
 
 import harness
+from harness.experiment.example_dump import write_example_dump
 
 FIELD = """
 about = "A test."
@@ -47,6 +48,19 @@ def runs_in(folder: Path) -> int:
     (count,) = database.execute("SELECT count(*) FROM runs WHERE status = 'done'").fetchone()
     database.close()
     return int(count)
+
+
+def test_what_is_suggested_finds_the_same_results_by_another_measure(harness_says: Call, tmp_path: Path) -> None:
+    write_example_dump(tmp_path / "sacct.txt", jobs=100)
+    field = tmp_path / "mine.toml"
+    scheduler = '[[scheduler]]\norder = ["fcfs", "spf"]\nstart = "easy"\n'
+    field.write_text(f'workloads = ["{tmp_path}/sacct.txt"]\nplatforms = ["128"]\n\n{scheduler}')
+    out = tmp_path / "out"
+    answer = harness_says("tournament", field, "--out", out, "--resample", "1", "--jobs", "80", "--by", "mean_wait")
+    assert f"{field} --out {out} --jobs=80 --resample=1 --by max_wait" in answer.out
+    again = harness_says("tournament", field, "--out", out, "--jobs=80", "--resample=1", "--by", "max_wait")
+    assert "0 of 0 runs" in again.err
+    assert "4 more were there already" in again.err
 
 
 def test_a_tournament_ends_with_a_leaderboard_and_what_to_try_next(harness_says: Call, field: Path) -> None:

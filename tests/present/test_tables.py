@@ -207,3 +207,25 @@ def test_a_table_is_folded_where_it_would_be_wider_than_the_terminal(letters: in
 
 def test_what_cannot_be_folded_is_wide() -> None:
     assert "x" * 200 in render(["name"], [["x" * 200]], "table")
+
+
+@pytest.mark.parametrize("width", [35, 50, 80])
+def test_a_table_too_wide_for_its_terminal_goes_on_below(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Every number is there once, in a line that fits, below its head, in the row of its name."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    heads = ["rank", "scheduler", *(f"measure{k}" for k in range(9))]
+    rows = [(row, f"policy{row}", *(1000 * row + k for k in range(9))) for row in (1, 2)]
+    text = render(heads, rows, "table")
+    assert max(map(len, text.splitlines())) <= width
+    shown = {}
+    for part in text.split("\n\n"):
+        names, _, *lines = (line.split() for line in part.splitlines())
+        assert names[:2] == heads[:2]
+        for line in lines:
+            shown |= {(line[1], name): cell for name, cell in zip(names[2:], line[2:], strict=True)}
+    assert shown == {
+        (row[1], head): f"{value:,}" for row in rows for head, value in zip(heads[2:], row[2:], strict=True)
+    }
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
+    assert "\n\n" not in render(heads, rows, "table")
