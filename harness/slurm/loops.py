@@ -27,7 +27,7 @@ ENDED, SUBMITTED, CANCELLED, RECOMPUTED, PINGED, LOOKED, LOOKED_ALL, BACKFILLED 
 _SECOND = 1.0
 
 #: What launching a job and noticing its end take; its nodes are somebody else's only then [s].
-_LAUNCHED, _NOTICED = 0.9, 2.1
+_LAUNCHED, _NOTICED = 0.8, 2.6
 
 #: The thread of the backfill sleeps by so much too long, or less [s].
 _OVERSLEPT = 0.1

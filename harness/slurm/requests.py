@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.disk.stored import stored_bytes
 from harness.errors import HarnessError, did_you_mean
+from harness.slurm.asked_in_columns import AskedInColumns
 from harness.slurm.cluster import Cluster, Partition
 from harness.workload.delimited import read_delimited
 from harness.workload.log import Log, Workload
@@ -73,11 +74,11 @@ def requests_of(workload: Workload, log: Log | None, cluster: Cluster) -> list[R
     said = {} if log is None else _said(log)
     columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition", "cancel")
     rows = zip(*(workload.jobs[name].tolist() for name in columns), strict=True)
-    named = list(cluster.partitions)
+    columns_too = AskedInColumns(workload, cluster)
     found = []
-    for job, submit, work, estimate, procs, memory, user, number, cancel in rows:
+    for place, (job, submit, work, estimate, procs, memory, user, number, cancel) in enumerate(rows):
         more = said.get(int(job), {})
-        name = more.get("Partition", "") or (named[number - 1] if 0 < number <= len(named) and not said else "")
+        name = more.get("Partition", "") or ("" if said else columns_too.partition(number))
         partition = cluster.partitions.get(name or cluster.usual)
         if partition is None:
             raise HarnessError(
@@ -89,7 +90,10 @@ def requests_of(workload: Workload, log: Log | None, cluster: Cluster) -> list[R
         request = Request(int(job), submit, work, limit, int(procs), partition, user=str(more.get("User", user)))
         request.memory, request.memory_per = _memory(more.get("ReqMem", ""), memory, request, cluster)
         request.eligible, request.cancel = submit + _held(more), cancel
-        _ask_more(request, more)
+        if said:
+            _ask_more(request, more)
+        else:
+            columns_too.ask(request, place)
         found.append(request)
     return found
 

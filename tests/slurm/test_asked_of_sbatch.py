@@ -1,5 +1,8 @@
 """What is asked of `sbatch` is what the model schedules by: read from its command line, it is the same request."""
 
+from dataclasses import replace
+
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_slurm_replay import CORES, cluster, dump
@@ -66,3 +69,42 @@ def test_a_job_held_back_is_submitted_at_its_time_and_begins_later(tmp_path):
     machine = cluster(tmp_path, CORES)
     (held,) = asked_for(tmp_path, [(0, 60, 5, 1, {"Eligible": "2024-01-01T00:02:00"})], machine)
     assert "--begin=now+120" in asked_of_sbatch(held, machine)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.sampled_from([
+            {}, {"Constraints": "ib"}, {"Constraints": "ib&gpu"}, {"ReqTRES": "cpu=1,node=1,gres/gpu=2"},
+            {"ReqTRES": "cpu=1,node=1,license/solver=2"}, {"SubmitLine": "sbatch --exclusive x"},
+            {"SubmitLine": "sbatch -N 2 x"}, {"Partition": "urgent"},
+        ]), min_size=1, max_size=5,
+    )
+)  # fmt: skip
+def test_columns_of_a_log_ask_for_what_the_dump_they_were_read_from_does(tmp_path_factory, jobs):
+    """The same jobs, once with the dump of sacct at hand, and once only with the columns of the workload."""
+    tmp_path = tmp_path_factory.mktemp("columns")
+    machine = cluster(tmp_path, CORES)
+    log = dump(tmp_path, [(k, 60, 5, 2, {"Partition": "all", **more}) for k, more in enumerate(jobs)])
+    workload = harness.prepare(log)
+    header = (*workload.header, *(f"; Partition: {k + 1} {name}" for k, name in enumerate(log_partitions(jobs))))
+    workload = replace(workload, header=header)
+    for one, other in zip(requests_of(workload, log, machine), requests_of(workload, None, machine), strict=True):
+        for name in ("job", "cpus", "partition", "features", "gres", "licences", "exclusive"):
+            assert getattr(one, name) == getattr(other, name), name
+        assert one.most_nodes in (0, other.most_nodes)
+
+
+def log_partitions(jobs):
+    """Partitions in the order in which they appear: by that they are numbered."""
+    return list(dict.fromkeys(more.get("Partition", "all") for more in jobs))
+
+
+def test_one_of_several_features_will_do(tmp_path):
+    machine = cluster(tmp_path, CORES)
+    jobs = {"submit": [0, 1], "run": [5, 5], "procs": [1, 1], "constraint": ["ib&(big|fast)", "big|fast"]}
+    workload = harness.prepare(harness.log_from_frame(pd.DataFrame(jobs), procs=12))
+    first, second = requests_of(workload, None, machine)
+    assert set(first.features) == {frozenset({"ib", "big"}), frozenset({"ib", "fast"})}
+    assert set(second.features) == {frozenset({"big"}), frozenset({"fast"})}
+    assert "--constraint=big|fast" in asked_of_sbatch(second, machine)
