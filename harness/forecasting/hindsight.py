@@ -13,7 +13,7 @@ from harness.forecasting.starts import forecast_starts
 from harness.forecasting.usage import size
 from harness.policy.scheduler import Scheduler
 from harness.workload.log import Log
-from harness.workload.snapshot import Snapshot, at_instant, cancelled
+from harness.workload.snapshot import Snapshot, at_instant, cancelled, widths
 
 if TYPE_CHECKING:
     from harness.experiment.simulation import Machine
@@ -96,8 +96,9 @@ def as_similar(snapshot: Snapshot) -> Floats:
 
 def _likenesses(jobs: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
     """Yield what jobs are alike by, the nearest likeness first."""
-    width = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"]).astype(np.float64)
-    sizes = zip(jobs["user"].tolist(), size(width).tolist(), size(jobs["estimate"].to_numpy()).tolist(), strict=True)
+    sizes = zip(
+        jobs["user"].tolist(), size(widths(jobs)).tolist(), size(jobs["estimate"].to_numpy()).tolist(), strict=True
+    )
     for user, procs, limit in sizes:
         yield (user, procs, limit), (procs, limit), ()
 

@@ -85,7 +85,7 @@ def warnings(schedule: "Schedule") -> Iterable[str]:
 def _overloaded(schedule: "Schedule") -> Iterator[str]:
     """Say so if jobs bring more work than the machine does while they are submitted, and the queue grows."""
     submit, start = (schedule.of_those_that_ran(name) for name in ("submit", "start"))
-    if not len(submit):
+    if not len(submit) or schedule.workload.now is not None:  # those who wait from before are no load
         return
     span = float(submit.max() - submit.min())
     waiting = int(np.count_nonzero(start > submit.max()))

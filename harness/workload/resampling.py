@@ -56,6 +56,8 @@ def resample(workload: Workload, seed: int) -> Workload:
     N. Zakay, D. G. Feitelson: Workload resampling for performance evaluation of parallel job schedulers. ICPE 2013,
     149–159.
     """
+    if workload.now is not None:
+        raise HarnessError(f"{workload.name} begins in the middle: expected a whole workload to redraw")
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise HarnessError(f"seed={seed!r}: expected a whole number, at least 0")
     jobs = workload.jobs

@@ -37,7 +37,7 @@ def attempt(reader: Callable[[str], float], text: str) -> float | None:
         return np.nan
     try:
         return reader(text.strip())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -91,7 +91,7 @@ def at_instant(log: Log, now: float) -> Snapshot:
     submitted = log.jobs["submit"].to_numpy(dtype=np.float64)
     jobs = log.jobs[(submitted >= 0) & (submitted <= now)]
     submit, wait, run = (jobs[name].to_numpy(dtype=np.float64) for name in ("submit", "wait", "run"))
-    known = wait >= 0
+    known = (wait >= 0) & (widths(jobs) > 0)
     start = submit + wait
     begun = known & (start < now)
     ended = begun & (start + np.maximum(run, 0.0) <= now)
@@ -108,9 +108,15 @@ def at_instant(log: Log, now: float) -> Snapshot:
     frame = unfinished[there[~ended]].assign(**{STARTED: started[there]}).reset_index(drop=True)
     steps = []
     if not known.all():
-        steps.append(Step("waits", int((~known).sum()), "of jobs submitted before: unknown, left out"))
+        steps.append(Step("waits", int((~known).sum()), "or widths of jobs submitted before: unknown, left out"))
     labels = tuple(map(str, frame["job"]))
     return Snapshot(log.name, now, frame, past.reset_index(drop=True), labels, log.header, tuple(steps), log.procs)
+
+
+def widths(jobs: pd.DataFrame) -> Floats:
+    """Return how many processors jobs of a log ask for, or have used where that is unknown."""
+    found: Floats = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"]).astype(np.float64)
+    return found
 
 
 def time_in(log: Log, told: str) -> float:

@@ -24,7 +24,7 @@ from harness.workload.log import STARTED, Step
 from harness.workload.log_files import log_name
 from harness.workload.sacct import Dump
 from harness.workload.sacct_cells import READERS, STATUS, mend_with, state_word
-from harness.workload.snapshot import Snapshot
+from harness.workload.snapshot import Snapshot, widths
 from harness.workload.state_json import as_table, is_json
 from harness.workload.swf_header import header_procs
 
@@ -105,7 +105,9 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
     dump.note("held", held.sum(), "waiting jobs held by somebody, by another job or until later: left out")
     other = ~runs & ~waits & (frame["run"] < 0).to_numpy()
     dump.note("neither running nor waiting", other.sum(), f"{', '.join(sorted(set(words[lines][other])))}: left out")
-    there = runs | (waits & ~held)
+    narrow = (runs | waits) & (widths(frame) <= 0)
+    dump.note("without a width", narrow.sum(), "running or waiting jobs of no processors: left out")
+    there = (runs | (waits & ~held)) & ~narrow
     if not there.any():
         raise HarnessError(f"{path}: nobody runs or waits in it; expected lines of jobs that are RUNNING or PENDING")
     instants = np.concatenate([dump.numbers["Submit"], begun[runs], (begun + np.nan_to_num(elapsed))[runs]])

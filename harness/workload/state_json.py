@@ -24,7 +24,7 @@ def as_table(content: bytes, path: Path) -> bytes:
         told = json.loads(content)
         jobs, now = told["jobs"], _number(told["last_update"])
         lines = ["|".join(_COLUMNS), *(_line(job, now) for job in jobs)]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         what = f"has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:80]
         raise HarnessError(f"{path}: cannot be read as what squeue --json prints: {what}") from error
     return "\n".join(lines).encode()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from running import choose
 from strategies import homogeneous, workload, workloads
 
+import harness
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
 from harness.platform.machine import NodeType, Platform, plain
@@ -74,6 +75,19 @@ def test_a_predictor_is_asked_about_those_who_run_too():
     jobs = workload([first, (1, 4, 5, 9, {STARTED: -1.0, "user": 1}), (2, 1, 9, 9, {STARTED: -1.0, "user": 2})])
     start, _ = table(replace(jobs, now=7.0), plain(4), predict="recent(n=2)")
     assert start.tolist() == [0, 20, 7]
+
+
+def test_steps_begin_in_the_middle_too():
+    jobs = [(0, 4, 10, 10, {STARTED: 3.0}), (1, 4, 5, 5, {STARTED: -1.0}), (12, 1, 1, 1, {STARTED: -1.0})]
+    steps = harness.steps(replace(workload(jobs), now=7.0), 4)
+    seen = []
+    for moment in steps:
+        seen.append((moment.now, [job.number for job in moment.running], [job.number for job in moment.waiting]))
+        for job in moment.waiting:
+            if moment.fits(job):
+                moment.start(job)
+    assert seen == [(7, [1], [2]), (12, [1], [2, 3]), (13, [], [2, 3]), (18, [], [3])]
+    assert steps.schedule.frame["start"].tolist() == [3, 13, 18]
 
 
 def test_what_runs_must_fit():

@@ -69,6 +69,7 @@ def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
         ("{", "cannot be read as what squeue --json prints"),
         ("{}", "has no 'jobs'"),
         ('{"jobs": [{}], "last_update": 5}', "has no 'job_state'"),
+        ('{"jobs": [], "last_update": 1e999}', "cannot be read as what squeue --json prints"),
         ('{"jobs": 7, "last_update": 5}', "cannot be read as what squeue --json prints"),
         ('{"jobs": [], "last_update": 5}', "holds no jobs"),
     ],
@@ -93,6 +94,7 @@ def test_those_that_ended_are_the_past(read):
         (WAITS.replace("Resources", "Dependency"), "held"),
         (WAITS.replace("Resources", "(JobHeldUser)"), "held"),
         (RUNS.replace("RUNNING", "SUSPENDED"), "neither running nor waiting"),
+        (WAITS.replace("|64|", "|0|"), "without a width"),
     ],
 )
 def test_who_cannot_start_is_left_out_and_counted(read, line, why):
@@ -122,6 +124,7 @@ def test_measures_are_of_those_that_had_not_begun(read):
     schedule = harness.simulate(read(HEAD, RUNS, WAITS).workload(), 64)
     measures = schedule.measures()
     assert (measures["mean_wait"], measures["makespan"]) == (15000 - 4200, 15000 + 7200 - 7200)
+    assert measures["offered_load"] != measures["offered_load"]
     assert measures["utilisation"] == pytest.approx((48 * 7800 + 64 * 7200) / (64 * 15000))
 
 
@@ -137,6 +140,11 @@ def test_further_jobs_arrive_from_then_on(read):
     assert (harness.simulate(jobs, 64).frame["start"] >= jobs.jobs["submit"]).all()
 
 
+def test_the_state_of_a_machine_is_not_redrawn(read):
+    with pytest.raises(HarnessError, match="expected a whole workload to redraw"):
+        harness.resample(read(HEAD, RUNS, WAITS).workload(), 1)
+
+
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
@@ -145,6 +153,7 @@ def test_further_jobs_arrive_from_then_on(read):
         ((HEAD.replace("START_TIME", "X"), RUNS), "no column 'Start'"),
         ((HEAD.replace("TIME_LIMIT", "X"), RUNS), "no column 'Timelimit'"),
         ((HEAD, RUNS.replace("2026-11-19T08:10:00", "N/A")), "line 2: a running job without its start time"),
+        ((HEAD, RUNS.replace("|48|", f"|{10**400}|")), "line 2: ReqCPUS is"),
         ((HEAD, RUNS.replace("4:00:00", "soon")), "line 2: Timelimit is 'soon'"),
         ((HEAD, RUNS.rpartition("|")[0]), "line 2: expected 11 cells, found 10"),
         ((HEAD, WAITS.replace("13_7", "13_[7-9]")), "an array of jobs in one line"),

@@ -32,6 +32,8 @@ def utilisation(schedule: "Schedule") -> float:
 @measure("", "neither", "Σ N·run / (c · (max(submit) − min(submit)))")
 def offered_load(schedule: "Schedule") -> float:
     """Work that was submitted, as a share of what the processors could do meanwhile: above 1 queues only grow."""
+    if schedule.workload.now is not None:  # those who wait were submitted over some time that is not known
+        return math.nan
     used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
     submits = schedule.of_those_that_ran("submit")
     span = submits.max() - submits.min() if len(submits) else 0.0
