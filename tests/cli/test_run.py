@@ -199,6 +199,20 @@ def test_every_kind_is_listed(harness_says: Call, kind: str) -> None:
     assert len(answer.out.splitlines()) > 2
 
 
+def test_queues_of_their_own_come_from_a_file(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    file = tmp_path / "queues.toml"
+    file.write_text('[long]\nqueue = [1, 2]\norder = "spf"\nstart = "none"\n')
+    out = harness_says("run", log, "--queues", file, "--format", "json").out
+    written = "easy + long(queue=[1, 2], order=spf, start=none)"
+    assert json.loads(out)["scheduler"]["start"] == written
+    again = harness_says("run", log, "--start", written, "--format", "json").out
+    assert json.loads(again)["measures"] == json.loads(out)["measures"]
+    file.write_text('[long]\norder = "spf"\n')
+    refused = harness_says("run", log, "--queues", file)
+    assert refused.status == 2
+    assert f"{file}, queue 'long': does not say whose queue that is" in refused.err
+
+
 def test_the_whole_list_holds_every_kind(harness_says: Call) -> None:
     out = harness_says("list").out.splitlines()
     assert [kind for kind in KINDS if kind not in out] == []

@@ -247,3 +247,9 @@ def test_a_pass_of_so_many_jobs_is_refused():
     jobs, extras = workload(JOBS), Extras(timing=Timing(passing="backfill=60, depth=9"))
     with pytest.raises(HarnessError, match="depth=9 beside queues"):
         simulate(jobs, plain(3), choose(start="easy + night(queue=2)"), extras=extras)
+
+
+def test_who_decides_in_a_programs_place_has_one_queue():
+    beside = harness.Scheduler(start="easy + night(queue=2)")
+    with pytest.raises(HarnessError, match="without queues of their own"):
+        harness.steps(workload(JOBS), 3, beside)
