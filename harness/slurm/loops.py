@@ -27,7 +27,10 @@ ENDED, SUBMITTED, CANCELLED, RECOMPUTED, PINGED, LOOKED, LOOKED_ALL, BACKFILLED 
 _SECOND = 1.0
 
 #: What launching a job and noticing its end take; its nodes are somebody else's only then [s].
-_LAUNCHED, _NOTICED = 0.8, 2.6
+_LAUNCHED, _NOTICED = 1.0, 3.0
+
+#: The main loop looks at its work so long after something happened, or less long [s].
+_LOOKED = 0.1, 1.2
 
 #: The thread of the backfill sleeps by so much too long, or less [s].
 _OVERSLEPT = 0.1
@@ -125,6 +128,11 @@ class Loops:
         self._look(math.inf)
         return self.cluster.parameters.main_interval
 
+    @property
+    def second(self) -> float:
+        """The time as Slurm has it: whole seconds."""
+        return self.now // _SECOND * _SECOND
+
     def _goes_on(self) -> bool:
         """Return whether anything is still to come."""
         return bool(self.waiting or self.holdings.running) or any(isinstance(one[3], Request) for one in self.events)
@@ -132,7 +140,7 @@ class Loops:
     def _plan_look(self) -> None:
         """Expect the main loop at the controller's next look at the clock, if it is long enough after its last one."""
         if self.waiting and not self.look_due:
-            due = max(self.now + self.chance.random() * _SECOND, self.last_look + self.cluster.parameters.delay)
+            due = max(self.now + self.chance.uniform(*_LOOKED), self.last_look + self.cluster.parameters.delay)
             self._expect(due, LOOKED, None)
             self.look_due = True
 
@@ -209,7 +217,7 @@ class Loops:
     def _start(self, one: Request, places: Places) -> None:
         self._leave(one)
         self.foreseen.clear()
-        start = max(one.eligible, self.now // _SECOND * _SECOND)
+        start = max(one.eligible, self.second)
         running = Running(one, places, start, start + one.limit, self.now)
         self.holdings.take(running)
         self.decided[id(one)] = Decided(start, start + one.work, places)
@@ -223,7 +231,7 @@ class Loops:
         parameters = self.cluster.parameters
         self.foreseen.clear()
         slots = Slots(
-            self.now,
+            self.second,
             parameters.window,
             parameters.resolution,
             self.cluster.everywhere,
@@ -252,12 +260,14 @@ class Loops:
         """Return when and where the job could start on these nodes; jobs that ask for the same get one answer."""
         key = self.wishes[id(one)], free
         if key not in self.foreseen:
-            self.foreseen[key] = self.holdings.foresee(one, free, self.now, self.cluster.parameters.linear, self.origin)
+            self.foreseen[key] = self.holdings.foresee(
+                one, free, self.second, self.cluster.parameters.linear, self.origin
+            )
         return self.foreseen[key]
 
     def _plan(self, one: Request, slots: Slots) -> bool:
         """Start a job if that delays no promise, or else promise it nodes; return whether it starts."""
-        parameters, now = self.cluster.parameters, self.now
+        parameters, now = self.cluster.parameters, self.second
         begin = now
         while begin <= slots.end:
             free, later = slots.free(begin, begin + one.limit, self.usable[id(one)])
