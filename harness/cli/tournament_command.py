@@ -130,8 +130,7 @@ def _next(results: "Results", command: list[str], by: str) -> list[str]:
         tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
     tips.append((f"harness report {shlex.quote(str(results.folder))}", "all of it as a page, with pictures"))
     tips.append((f"python -c \"import harness; print(harness.Results('{results.folder}').frame())\"", "every run"))
-    width = max(len(tip) for tip, _ in tips)
-    return [f"  {tip:{width}}  {why}" for tip, why in tips]
+    return [line for tip, why in tips for line in (f"  {why}:", f"    {tip}")]
 
 
 def _say_which_are_missing(results: "Results", frame: "pd.DataFrame") -> None:

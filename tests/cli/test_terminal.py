@@ -7,6 +7,8 @@ from unicodedata import category
 import pytest
 from calling import Call
 
+from harness.cli.console import say
+
 #: Clears the screen, renames the window, goes back over the line, turns the direction, ends in an eight-bit escape.
 HOSTILE = "a\x1b[2J\x1b]0;pwned\x07\rok\b\u202etxt\x9b31m"
 
@@ -83,3 +85,20 @@ def test_no_word_of_a_plugin_drives_the_terminal(harness_says: Call, log: Path, 
         answer = harness_says(*arguments)
         assert answer.out + answer.err
         assert not drives(answer.out + answer.err)
+
+
+def test_sentences_break_between_words_in_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence, table, indented = "word " * 30, "left" + " " * 90 + "right", "  " + "step " * 30
+    say(f"{sentence}\n{table}\n{indented}")
+    whole = capsys.readouterr().out
+    assert whole == f"{sentence}\n{table}\n{indented}\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    say(f"{sentence}\n{table}\n{indented}")
+    *broken, kept, last = capsys.readouterr().out.splitlines()
+    assert (kept, last) == (table, indented)
+    assert len(broken) == 2
+    assert all(len(line) <= 80 for line in broken)
+    assert " ".join(broken).split() == sentence.split()

@@ -5,6 +5,7 @@ import io
 import json
 import math
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import fields
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 
 from harness.errors import HarnessError
 from harness.present.tables import FORMATS
-from harness.ranking.conclusion import _listed, conclusion, notes
+from harness.ranking.conclusion import _listed, _overloaded, conclusion, notes
 from harness.ranking.leaderboard import interval, leaderboard, show
 from harness.ranking.ranking import rank
 
@@ -257,3 +258,13 @@ def test_overload_is_told():
 def test_names_are_listed_up_to_six(count, words):
     """`and 1 others` would be longer than the name itself."""
     assert _listed([f"p{number}" for number in range(count)]) == words
+
+
+def test_overload_of_a_variation_is_not_said_of_the_log() -> None:
+    """The log of the tutorial brings 75 % of what its machine can do, one of its variations half as much again."""
+    alone = SimpleNamespace(loads={"log": 1.2, "other": 0.9}, variations=2, workloads=("log", "other"))
+    varied = SimpleNamespace(loads={"log": 1.48}, variations=21, workloads=("log",))
+    calm = SimpleNamespace(loads={"log": 0.99}, variations=21, workloads=("log",))
+    assert "can do on log (120 %): " in next(_overloaded(alone))
+    assert "can do on log or a variation of it (up to 148 %): " in next(_overloaded(varied))
+    assert list(_overloaded(calm)) == []
