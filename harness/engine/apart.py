@@ -52,6 +52,9 @@ class Family:
 #: What only runs call in which jobs ask for more than cores and memory.
 DEMANDS = Family("demands")
 
+#: What only runs call in which jobs may be held.
+HOLDING = Family("holding")
+
 #: What only runs call in which not every job may have every free core.
 BINDING = Family("binding")
 

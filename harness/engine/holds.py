@@ -6,10 +6,11 @@ import numpy as np
 from numba.extending import overload
 
 from harness.engine import bundles
+from harness.engine.apart import HOLDING as ASKED
 from harness.engine.bundles import seen
 from harness.engine.faults import BAD_HOLD, HOLDING, PolicyFault, note
 from harness.engine.instants import later
-from harness.engine.marks import inner
+from harness.engine.marks import inner, verb
 from harness.engine.pointers import calling
 from harness.engine.state import WAITING
 
@@ -74,7 +75,7 @@ def held_as_its_kin(state: Any, job: int, flags: int, of_held: bool) -> float:
     return until
 
 
-@inner
+@verb(family=ASKED)
 def close_if_held(state: Any) -> None:
     """After a start: if it makes anybody held who waits, nobody else starts before the queue is without them."""
     notes = state.notes

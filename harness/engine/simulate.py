@@ -14,7 +14,7 @@ import pandas as pd
 from harness.compile import kernels
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
 from harness.engine.alike import lasts
-from harness.engine.apart import BINDING, DEMANDS
+from harness.engine.apart import BINDING, DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import State
 from harness.engine.demand_setup import refuse_windows
@@ -153,6 +153,8 @@ def put_together(
     if len(view.wants) > 0:
         refuse_windows(state, str(chosen["rate"]))
         DEMANDS.get_ready(state)
+    if held:
+        HOLDING.get_ready(state)
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
         view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))

@@ -39,7 +39,7 @@ def read_batsim(path: str | Path) -> Log:
     frame = pd.DataFrame(
         [dict(zip(names, row, strict=False)) for row in rows], columns=names[: max([6, *map(len, rows)])]
     )
-    frame = frame.fillna(-1)
+    frame = frame.fillna(dict.fromkeys(ALSO_PRECEDING, -1))
     frame = frame.sort_values("submit", kind="stable", ignore_index=True)
     header = (f"; MaxProcs: {procs}",)  # part of the identity of such logs
     return log_from_frame(frame, path.name.split(".json")[0], procs=procs, header=header, source=str(path))

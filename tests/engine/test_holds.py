@@ -318,6 +318,20 @@ def test_whatever_else_is_in_use_nobody_starts_while_held_and_nobody_is_left(see
         assert (jobs.status == harness.COMPLETED).all()
 
 
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**6), st.booleans())
+def test_the_queue_is_without_those_who_are_held_and_the_waits_are_not(seed, room):
+    """Who waits for its hour alone is held, not queued; otherwise the queue has the rest of the waits."""
+    made, procs = seeded_rows(seed, cancellations=False)
+    made = furnished(made, seed)
+    chosen = Scheduler(energy="none", start="greedy", hold="begin").choose(bundled())
+    outcome = simulate(workload(made), plain(sum(row[1] for row in made) if room else procs), chosen)
+    jobs = outcome.jobs[outcome.jobs.status == harness.COMPLETED]
+    held = sum(max(0, made[job.number - 1][4]["x_begin"] - job.submit) for job in jobs)
+    assert outcome.sums.queued + held == (jobs.start - jobs.submit).sum()
+    assert not room or outcome.sums.queued == 0
+
+
 # ---------------------------------------------------------------- holds that are broken
 
 

@@ -54,7 +54,7 @@ def mean_jobs(schedule: "Schedule") -> float:
 
 @measure("jobs", "less", "∫ Q dt / ∫ dt")
 def mean_queued(schedule: "Schedule") -> float:
-    """Jobs waiting, averaged over time."""
+    """Jobs waiting in the queue, averaged over time; who is held is not in it, and waits all the same."""
     return _time_average(schedule, "queued")
 
 
