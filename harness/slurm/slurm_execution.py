@@ -7,6 +7,7 @@ which nodes, with the times of the workload.
 import json
 import math
 import os
+import random
 import re
 import shutil
 import signal
@@ -46,6 +47,9 @@ LATE = 1.0
 
 #: What whole seconds may hide of a run: Slurm writes down no others [s].
 WHOLE_SECONDS = 1.0
+
+#: Below it are ports of known services, and a good deal more.
+_LOWEST_PORT = 10240
 
 #: How many submissions must be known before they are judged while it goes on.
 ENOUGH = 20
@@ -253,13 +257,14 @@ def _folder() -> Iterator[Path]:
 
 
 def _free_ports(nodes: int) -> tuple[int, tuple[int, ...]]:
-    """Return a port for the controller and a row of ports for the nodes that nobody uses."""
-    for _ in range(100):
-        with socket.socket() as any_port:
-            any_port.bind(("127.0.0.1", 0))
-            first = int(any_port.getsockname()[1])
+    """Return a port for the controller and a row of ports for the nodes that nobody uses, nor takes for a call."""
+    given_out = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    highest = int(given_out.read_text(encoding="utf-8").split()[0]) if given_out.exists() else 32768
+    highest = highest if highest - nodes > _LOWEST_PORT + 1000 else 65535
+    for _ in range(100 if highest - nodes > _LOWEST_PORT else 0):
+        first = random.randrange(_LOWEST_PORT, highest - nodes)
         row = range(first, first + nodes + 1)
-        if row[-1] < 65536 and all(map(_is_free, row)):
+        if all(map(_is_free, row)):
             return row[0], tuple(row[1:])
     raise HarnessError(f"there are no {nodes + 1} free ports in a row on 127.0.0.1")
 

@@ -109,6 +109,16 @@ def test_whoever_ends_it_leaves_nothing_behind(tmp_path, configuration, how):
     assert list(tmp_path.glob("*.csv")) == []
 
 
+def test_ports_are_a_row_that_nobody_is_given_for_a_call():
+    given_out = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    controller, nodes = slurm_execution._free_ports(20)
+    assert nodes == tuple(range(controller + 1, controller + 21))
+    if given_out.exists():
+        assert nodes[-1] < int(given_out.read_text().split()[0])
+    with pytest.raises(HarnessError, match="no 60001 free ports in a row"):
+        slurm_execution._free_ports(60000)
+
+
 def test_without_slurm_the_words_to_install_it(few, configuration, monkeypatch):
     monkeypatch.setattr(slurm_execution.shutil, "which", lambda name, path: None)
     with pytest.raises(HarnessError, match="apt-get install slurmctld slurmd slurm-client munge faketime"):
