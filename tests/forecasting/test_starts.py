@@ -65,19 +65,22 @@ def test_nothing_that_happens_later_changes_a_forecast(rows, now, other):
 
 
 @settings(max_examples=40)
-@given(rows=st.lists(ROWS, min_size=2, max_size=12), now=st.integers(30, 100))
-def test_jobs_that_take_their_limits_start_as_in_the_run_from_there(rows, now):
+@given(rows=st.lists(ROWS, min_size=4, max_size=12), place=st.integers(0, 99), part=st.floats(0, 0.99))
+def test_jobs_that_take_their_limits_start_as_in_the_run_from_there(rows, place, part):
     """Where all have used their limits up, there is one course of things: the state continued."""
-    log = log_of([(submit, wait, limit, procs, limit, user) for submit, wait, _, procs, limit, user in rows])
-    try:
-        state = harness.at_instant(log, now)
-    except HarnessError:
-        assume(False)
-    running = state.there["procs"][state.running].sum()
-    assume(running <= PROCS and not state.running.all() and (state.past["run"] > 0).any())
+    first, wide = (0, 0, 1, 1, 1, 1), (1, 0, 30, PROCS, 30, 1)
+    late = [(2 + submit, 0, limit, procs, limit, user) for submit, _, _, procs, limit, user in rows]
+    log = log_of([first, wide, *late])
+    frame = harness.simulate(log).frame
+    log = harness.log_from_frame(log.jobs.assign(wait=frame["wait"]), "small", procs=PROCS)
+    waited = np.flatnonzero(frame["wait"] > 0)
+    assume(len(waited))
+    chosen = waited[place % len(waited)]
+    now = np.floor(frame["submit"][chosen] + part * frame["wait"][chosen])
+    state = harness.at_instant(log, float(now))
     found = forecast_starts(state, arrivals="none", repetitions=2)
-    frame = harness.simulate(state.workload()).frame
-    assert found.starts.tolist() == 2 * [frame["start"][~state.running].tolist()]
+    starts = harness.simulate(state.workload()).frame["start"]
+    assert found.starts.tolist() == 2 * [starts[~state.running].tolist()]
 
 
 @settings(max_examples=60)

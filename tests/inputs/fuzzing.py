@@ -115,7 +115,7 @@ def child(name: str, made: Path, start: int, number: int) -> None:
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
     limits = settings(
-        max_examples=number, phases=[Phase.generate], database=None,
+        max_examples=number, phases=[Phase.generate], database=None, deadline=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     if number:

@@ -65,6 +65,20 @@ SACCT = "JobIDRaw|User|Submit|Start|Elapsed|State|NNodes|NCPUS|ReqCPUS|ReqMem|Ti
     f"{job}|ann|2021-03-01T08:00:{job:02d}|2021-03-01T08:01:00|00:10:00|COMPLETED|1|4|4|2000M|01:00:00|normal|all\n"
     for job in range(1, 9)
 )
+STATE = """JOBID|USER|STATE|SUBMIT_TIME|START_TIME|TIME|TIME_LIMIT|CPUS|REASON
+11|ann|RUNNING|2026-11-19T08:00:00|2026-11-19T08:10:00|1:50:00|4:00:00|4|None
+13_7|eve|PENDING|2026-11-19T09:10:00|N/A|0:00|2:00:00|6|Resources
+14|ann|PENDING|2026-11-19T09:20:00|N/A|0:00|1-00:30:00|2|Priority
+"""
+_EIGHT = {"set": True, "infinite": False, "number": 1795075200}
+IN_JSON = {
+    "jobs": [
+        {"job_id": 11, "job_state": ["RUNNING"], "submit_time": _EIGHT, "start_time": _EIGHT, "time_limit": 240,
+         "cpus": {"set": True, "infinite": False, "number": 4}, "user_name": "ann", "array_task_id": {"set": False}},
+        {"job_id": 14, "job_state": "PENDING", "submit_time": _EIGHT, "start_time": 0, "time_limit": 60, "cpus": 6},
+    ],
+    "last_update": 1795078800,
+}  # fmt: skip
 TABLE = "submit,run,procs,estimate,user\n" + "".join(
     f"{9 * k},{60 + k},{1 + k % 4},{90 + k},{k % 3}\n" for k in range(9)
 )
@@ -279,6 +293,8 @@ def readers(made: Path) -> list[Reader]:
     kept: dict[str, Any] = {"write": write_store, "beside": {"stored.toml": STORED}}
     on_platform = (("run", GENERATED, "--platform", "FILE"), ("list", "platforms", "--from", "FILE"))
     run = ("run", "log.swf")
+    ahead = ("--procs", "8", "--repetitions", "2", "--format", "csv")
+    from_state = (("run", "--state", "FILE", "--procs", "8"), ("forecast", "--state", "FILE", *ahead))
     return [
         _log("SWF", "log.swf", SWF, number=240),
         _log("SWF, packed", "log.swf.gz", SWF, packed=True),
@@ -297,6 +313,8 @@ def readers(made: Path) -> list[Reader]:
         _log("Batsim", "batsim.json", BATSIM),
         _log("ElastiSim", "elastisim.json", ELASTISIM),
         *(_log(name, f"{name}.csv", text) for name, text in (("LUMOS", LUMOS), ("Eagle", EAGLE), ("Alibaba", PODS))),
+        _of_file("squeue", "state.txt", STATE, calls=from_state, number=240),
+        _of_file("squeue, in JSON", "state.json", json.dumps(IN_JSON), calls=from_state),
         _of_file("events", "events.csv", EVENTS, calls=[(*run, "--events", "FILE")], beside=BESIDE),
         _of_file("platform TOML", "p.toml", PLATFORM, PICKED.replace("[[", 'table = "small.csv"\n[[', 1),
                  calls=on_platform[:1], beside=BESIDE, number=240),
