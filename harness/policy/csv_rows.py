@@ -12,15 +12,18 @@ from harness.errors import HarnessError, did_you_mean
 def rows_of(path: str | Path, expected: str, known: Collection[str]) -> list[tuple[str, dict[str, str]]]:
     """Return where each row of a CSV stands, in words, and its cells by column, without those that are empty."""
     lines = csv.DictReader(io.StringIO(read_text(Path(path), expected)), skipinitialspace=True)
-    for column in lines.fieldnames or ():
-        if column not in known:
-            raise HarnessError(f"{path}: there is no column {column!r}; {did_you_mean(str(column), known)}")
     found = []
-    for row in lines:
-        where = f"{path}, line {lines.line_num}"
-        if None in row:
-            raise HarnessError(f"{where}: expected no more cells than columns")
-        found.append((where, {name: text.strip() for name, text in row.items() if text and text.strip()}))
+    try:
+        for column in lines.fieldnames or ():
+            if column not in known:
+                raise HarnessError(f"{path}: there is no column {column!r:.50}; {did_you_mean(str(column), known)}")
+        for row in lines:
+            where = f"{path}, line {lines.line_num}"
+            if None in row:
+                raise HarnessError(f"{where}: expected no more cells than columns")
+            found.append((where, {name: text.strip() for name, text in row.items() if text and text.strip()}))
+    except csv.Error as error:  # a cell of a hundred thousand letters
+        raise HarnessError(f"{path}: {error}: expected {expected}") from None
     if not found:
         raise HarnessError(f"{path}: expected {expected} of one row or more below {', '.join(known)}")
     return found

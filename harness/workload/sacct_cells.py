@@ -127,6 +127,10 @@ _SHAPES: dict[str, Callable[[str], float]] = {
 _NEVER_EMPTY = ("JobID", "JobIDRaw", "Submit", "State", "Elapsed", "NCPUS", "NNodes", "AllocCPUS")
 
 
+#: More bars than that nobody writes into names and command lines; every reading of thousands would take for ever.
+_MOST_BARS = 100
+
+
 def mend_with(names: list[str]) -> Mend:
     """Return what puts a line with too many cells right, if there is a single reading of what is used of it."""
     shapes = [_SHAPES.get(name) or READERS.get(name) for name in names]
@@ -139,6 +143,8 @@ def mend_with(names: list[str]) -> Mend:
 
     def mend(cells: list[str]) -> list[str] | None:
         extra = len(cells) - len(names)
+        if extra > _MOST_BARS:
+            return None
         # Column by column: how many cells were taken, what was read of them → the line so far.
         readings: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, ()): []}
         for place, name in enumerate(names):

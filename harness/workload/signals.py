@@ -150,11 +150,15 @@ def _times(column: "pd.Series[str]", path: Path) -> tuple[Floats, bool]:
         numbers = pd.to_numeric(column, errors="coerce")
         if not numbers.isna().any():
             return numbers.to_numpy(dtype=np.float64), False
-    dates = pd.to_datetime(column, errors="coerce", utc=True)
+    # Of no other format: what 03/04 is, pandas guesses by the first row, aloud where it cannot.
+    dates = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
     if dates.isna().any():
         row = int(dates.isna().to_numpy().argmax())
-        raise HarnessError(f"{path}, row {row + 1}: {column.iloc[row]!r}: expected seconds, or a date and time")
-    return dates.astype("datetime64[ns, UTC]").astype(np.int64).to_numpy() / 1e9, True
+        raise HarnessError(
+            f"{path}, row {row + 1}: {column.iloc[row]!r}: expected seconds, or a date and time like 2026-11-19T08:00"
+        )
+    # In microseconds, of which there are enough for every year that can be written.
+    return dates.dt.tz_localize(None).to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6, True
 
 
 def _gaps(times: Floats) -> str:

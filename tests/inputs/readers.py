@@ -273,6 +273,8 @@ def _changes(dice: Random) -> list[tuple[str, str, Any]]:
 
 def readers(made: Path) -> list[Reader]:
     """All readers; `made` is a folder for a store and a baseline of this very harness."""
+    from site_readers import site_readers
+
     gate, store = _made(made)
     tables = [pd.read_csv(io.StringIO(text)) for text in (TABLE, RAN)]
     parquet = [table.to_parquet() for table in tables]
@@ -339,6 +341,7 @@ def readers(made: Path) -> list[Reader]:
         _of_text("platforms by name", PLATFORMS, "run", GENERATED, "--platform=INPUT"),
         _of_text("filters", FILTERS, *run, "--filter=INPUT", beside=BESIDE, number=240),
         _of_text("preparation", [option.encode() for option in PREPARED], *run, "INPUT", beside=BESIDE),
+        *site_readers(),
         Reader("calls", spoilt_call(CALLS), [list(call) for call in CALLS if "gate.json" not in call], [],
                beside=BESIDE, number=240),
     ]  # fmt: skip

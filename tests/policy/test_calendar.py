@@ -165,6 +165,8 @@ def test_a_csv_of_the_same_windows_is_the_same_calendar(tmp_path_factory, window
         ("days,from,to,longer\nMon,17:00,18:00,4h", "line 2: longer = '4h': expected a number"),
         ("days,from,to,within\nMon,17:00,18:00,yes", "within = 'yes': expected true or false"),
         ("days,from,to\nMon,17:00,18:00,3", "line 2: expected no more cells than columns"),
+        ("days,from,to\nMon,17:00," + "1" * 200_000, "odd.csv: field larger than field limit .*: expected a calendar"),
+        ("days,from,to," + "x" * 200_000 + "\nMon,17:00,18:00", "field larger than field limit"),
     ],
 )
 def test_a_csv_that_is_no_calendar_is_refused(tmp_path, text, sentence):

@@ -1,6 +1,7 @@
 """Slurm's accounting is read whatever columns it has, and says what was left out."""
 
 import gzip
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -215,6 +216,14 @@ def test_bad_dumps_say_what_and_where(read, text: str, words: str) -> None:
     with pytest.raises(HarnessError, match=words) as raised:
         read(text)
     assert "\n" not in str(raised.value)
+
+
+def test_a_line_of_thousands_of_bars_is_refused_in_no_time(read) -> None:
+    """And not read in every way in which they might be parts of names."""
+    before = time.process_time()
+    with pytest.raises(HarnessError, match="line 2: expected 15 cells, found 6014"):
+        read(dump(BAD + "|big" * 6_000 + "|sbatch", head=HEAD + "|Constraints|SubmitLine"))
+    assert time.process_time() - before < 5.0
 
 
 @pytest.mark.parametrize("bad", ["1|2|3", BAD.replace("00:10:00", "ten")])

@@ -103,3 +103,12 @@ def test_real_signals(country: str, data: Path) -> None:
     assert float(read.after(times[-1:])[0]) == pytest.approx(held)
     assert read.period % 604_800 == 0
     assert read.period >= times[-1] - times[0]
+
+
+def test_years_before_any_calendar_of_nanoseconds_are_read_and_guessed_formats_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_text("time,carbon\n0001-01-01T00:00:00Z,1\n0001-01-01T00:00:02.5Z,2\n")
+    assert np.diff(read_signal(path).times).tolist() == [2.5]
+    path.write_text("time,carbon\n03/04/2026,1\n04/04/2026,2\n")
+    with pytest.raises(HarnessError, match="row 1: '03/04/2026': expected seconds, or a date"):
+        read_signal(path)
