@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -88,8 +89,10 @@ class Studied:
 
     @cached_property
     def replayed(self) -> list[tuple[Floats, Floats]]:
-        """The same of replays, each with other phases."""
-        return [_times(slurm_replay(self.jobs, self.log, self.cluster, seed=seed)) for seed in range(REPLAYS)]
+        """The same of replays, each with other phases; how much longer than their work jobs run is as executed."""
+        waited, residence = self.executed[0]
+        jobs = replace(self.jobs, jobs=self.jobs.jobs.assign(logged_run=residence - waited))
+        return [_times(slurm_replay(jobs, self.log, self.cluster, seed=seed)) for seed in range(REPLAYS)]
 
     def simulated(self, start: str) -> tuple[Floats, Floats]:
         """Return the same of a policy of ours, which knows processors only."""

@@ -26,8 +26,8 @@ ENDED, SUBMITTED, CANCELLED, RECOMPUTED, PINGED, LOOKED, LOOKED_ALL, BACKFILLED 
 #: Threads of the controller look at the clock once a second, and it counts whole ones [s].
 _SECOND = 1.0
 
-#: What launching a job and noticing its end take; its nodes are somebody else's only then [s].
-_LAUNCHED, _NOTICED = 1.0, 3.0
+#: After the end of a job its nodes are somebody else's so much later, or less [s].
+_CLEANED = 0.0, 0.2
 
 #: The main loop looks at its work so long after something happened, or less long [s].
 _LOOKED = 0.1, 1.2
@@ -51,7 +51,8 @@ class Decided:
 class Loops:
     """One run."""
 
-    def __init__(self, cluster: Cluster, requests: list[Request], shares: Shares, seed: int) -> None:
+    def __init__(self, cluster: Cluster, requests: list[Request], shares: Shares, seed: int, late: float = 0.0) -> None:
+        self.late = late  # what launching a job and noticing its end take besides its work [s]
         self.cluster, self.requests, self.shares = cluster, requests, shares
         self.holdings = Holdings(cluster)
         self.priorities = Priorities(cluster, shares)
@@ -222,7 +223,7 @@ class Loops:
         self.holdings.take(running)
         self.decided[id(one)] = Decided(start, start + one.work, places)
         self.updated = self.now
-        self._expect(self.now + one.work + self.chance.uniform(_LAUNCHED, _NOTICED), ENDED, running)
+        self._expect(self.now + one.work + self.late + self.chance.uniform(*_CLEANED), ENDED, running)
 
     # ------------------------------------------------------------ the backfill
 

@@ -22,6 +22,9 @@ from harness.slurm.loops import Decided, Loops
 from harness.slurm.requests import Request, requests_of
 from harness.workload.log import Log, Workload
 
+#: Jobs that took longer than their work by more than this were not merely launched and noticed late [s].
+_MOST_OVERTIME = 10.0
+
 
 class SlurmPolicies(Chosen):
     """What a heading says of who decided: the parts of the configuration."""
@@ -62,9 +65,23 @@ def slurm_replay(
     order = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
     requests = requests_of(workload, log, cluster)
     requests = [requests[place] for place in order]
-    decided = Loops(cluster, requests, shares or Shares(), seed).run()
+    decided = Loops(cluster, requests, shares or Shares(), seed, overtime(workload)).run()
     outcome = _outcome(workload, cluster, requests, decided, order, time.perf_counter() - began)
     return Schedule(workload, slurm_platform(cluster), SlurmPolicies(cluster), seed, outcome)
+
+
+def overtime(workload: Workload) -> float:
+    """Return how much longer than their work jobs held their nodes by the log, or the execution compared with [s].
+
+    Slurm counts whole seconds, so that only the mean says it; what is killed or far off says nothing.
+    """
+    jobs = workload.jobs
+    if "logged_run" not in jobs:
+        return 0.0
+    run = jobs["logged_run"].to_numpy(dtype=np.float64)
+    over = run - jobs["work"].to_numpy(dtype=np.float64)
+    over = over[(run >= 0) & (np.abs(over) <= _MOST_OVERTIME)]
+    return max(0.0, float(over.mean())) if len(over) else 0.0
 
 
 def _outcome(

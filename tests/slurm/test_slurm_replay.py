@@ -17,7 +17,7 @@ from harness.slurm.fair_tree import Shares, read_shares
 from harness.slurm.requests import requests_of
 from harness.slurm.room_on_nodes import alone, memory_on, usable
 from harness.slurm.slots import Slots
-from harness.slurm.slurm_replay import slurm_replay
+from harness.slurm.slurm_replay import overtime, slurm_replay
 
 WHOLE = """
 ClusterName=whole
@@ -332,6 +332,18 @@ def test_without_backfill_nobody_passes_and_nobody_waits_idly(tmp_path_factory, 
     reference = harness.simulate(found.workload, 4, harness.Scheduler(start="none"))
     assert (frame["start"] >= reference.frame["start"]).all()
     assert np.isnan(frame["energy"]).all()
+
+
+def test_jobs_hold_their_nodes_as_much_longer_as_they_were_seen_to(tmp_path):
+    """Five seconds a job, of three one after the other; what took minutes longer says nothing of that."""
+    log = dump(tmp_path, [(k, 100, 10, 4, {}) for k in range(4)])
+    jobs = harness.prepare(log)
+    seen = replace(jobs, jobs=jobs.jobs.assign(logged_run=[105.0, 105.0, 105.0, 400.0]))
+    machine = cluster(tmp_path, WHOLE)
+    assert (overtime(jobs), overtime(seen)) == (0.0, 5.0)
+    plain, late = (slurm_replay(one, log, machine, seed=3).frame["start"].iloc[-1] for one in (jobs, seen))
+    assert 300.0 <= plain <= 303.0 + 3 * SOON
+    assert 300.0 + 15.0 <= late <= 303.0 + 15.0 + 3 * SOON
 
 
 def test_its_measures_are_those_of_its_schedule(tmp_path):
