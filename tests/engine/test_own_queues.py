@@ -253,3 +253,23 @@ def test_who_decides_in_a_programs_place_has_one_queue():
     beside = harness.Scheduler(start="easy + night(queue=2)")
     with pytest.raises(HarnessError, match="without queues of their own"):
         harness.steps(workload(JOBS), 3, beside)
+
+
+def test_a_start_policy_sees_the_jobs_of_its_queue_alone():
+    seen = []
+
+    def seeing(state):
+        lists = [[int(state.jobs[job].queue) for job in jobs(state)] for jobs in (harness.waiting, harness.unpromised)]
+        assert len(lists[0]) == state.clock.queued
+        assert lists[0] == lists[1]  # nobody is promised anything
+        seen.extend(set(queues) for queues in lists if queues)
+        for job in harness.waiting(state):
+            if harness.fits(state, job):
+                harness.start(state, job)
+
+    policy = harness.Start("seeing", seeing, compiled=False)
+    policies = {**bundled(), "start_jobs": {**bundled()["start_jobs"], "seeing": policy}}
+    simulate(workload(JOBS), plain(3), harness.Scheduler(start="seeing + own(queue=2, start=seeing)").choose(policies))
+    assert {1} in seen
+    assert {2} in seen
+    assert {1, 2} not in seen
