@@ -136,8 +136,11 @@ def run(studied: Studied, number: int, speed: float) -> None:
 def claimed(place: Path) -> Iterator[bool]:
     """Claim an execution that is to be made, so that another of this command leaves it; say whether that is so."""
     claim = place.with_suffix(".claim")
+    if claim.exists() and not Path(f"/proc/{claim.read_text(encoding='utf-8') or '-'}").exists():
+        claim.unlink()  # of one that was killed
     try:
-        os.close(os.open(claim, os.O_CREAT | os.O_EXCL))
+        with claim.open("x", encoding="utf-8") as file:
+            file.write(str(os.getpid()))
     except FileExistsError:
         yield False
         return

@@ -54,3 +54,16 @@ def test_workloads_are_the_same_every_time(tmp_path) -> None:
         first = configurations.workload(name, tmp_path / "one").read_text()
         assert first == configurations.workload(name, tmp_path / "two").read_text()
         assert first.count("\n") == 151
+
+
+def test_an_execution_is_made_by_one_and_again_if_that_was_killed(tmp_path) -> None:
+    place = tmp_path / "whole.1.csv.gz"
+    with study.claimed(place) as first, study.claimed(place) as second:
+        assert (first, second) == (True, False)
+    assert not list(tmp_path.iterdir())
+    place.with_suffix(".claim").write_text("999999999")
+    with study.claimed(place) as again:
+        assert again
+    place.touch()
+    with study.claimed(place) as made:
+        assert not made
