@@ -1,9 +1,9 @@
 """Run by mutations.py in a copy of the harness: the first check that a policy fails, and a digest of each schedule."""
 
 import hashlib
-import itertools
 import json
 import sys
+import time
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from harness.policy.scheduler import Scheduler
 from harness.results.schedule import Schedule
 from harness.testing import PolicyFailure, check_policy
 from harness.testing.cases import Case, Job
+from harness.testing.declared_checks import CHECKS
 
 #: Made to let every part of the bundled policies have its say.
 SCHEDULERS = {
@@ -67,11 +68,11 @@ def digest(schedule: Schedule) -> str:
 
 
 def patience():
-    """Ends a run that does not end."""
-    signs = itertools.count()
+    """Ends a run that does not end: by processor time, which other work on the machine leaves alone."""
+    began = time.process_time()
 
     def progress(done: int, jobs: int) -> None:
-        if next(signs) > 20:
+        if time.process_time() > began + 30.0:
             raise TimeoutError
 
     return progress
@@ -89,10 +90,10 @@ def replay(scheduler: Scheduler) -> str:
 
 
 def failing(policy: str) -> str:
-    """The first check that the policy fails."""
+    """The first check that the policy fails, but for how long it takes, which says something of the machine."""
     hook = "start_jobs" if policy == "none" else None
     try:
-        check_policy(policy, hook=hook, examples=20)
+        check_policy(policy, hook=hook, checks=[check for check in CHECKS if check != "pace"], examples=20)
     except PolicyFailure as failure:
         return failure.check
     return ""

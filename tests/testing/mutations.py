@@ -298,7 +298,7 @@ def report(rows: list[tuple[str, str, str, str]]) -> str:
         "# Planted faults, and who notices\n\n"
         f"{len(rows)} small faults, each planted alone in a copy of the harness. `harness.testing` puts the policy "
         "concerned to its\nchecks; a regression check compares the schedules of fixed workloads with those of the "
-        "sound harness. A legal but\ndifferent policy can only be seen by the second. Regenerate (a few minutes):\n\n"
+        "sound harness. A legal but\ndifferent policy can only be seen by the second. Regenerate (half an hour):\n\n"
         "    python tests/testing/mutations.py\n\n"
         f"{caught} of {len(rows)} are caught, {by_kit} of them by the checks alone. "
         f"Missed: {'; '.join(missed) if missed else 'none'}.\n\n{table}\n"
