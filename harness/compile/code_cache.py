@@ -26,10 +26,9 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
-from harness.compile.by_name import make_known
 from harness.compile.fingerprint import compiler_version, engine_version
 from harness.compile.front_end import operators_remembered
-from harness.compile.late_linking import late_linking, undefined_in
+from harness.compile.late_linking import late_linking
 from harness.disk.atomic import replacing_quietly
 from harness.disk.data_search import cache_folder
 from harness.errors import HarnessError
@@ -100,7 +99,6 @@ class _Keeper:
             return None
         parts, wanted = loaded
         rtsys.initialize(context)
-        make_known(wanted)
         # Mostly that is all that code needs of numba, which takes a quarter of a second to get ready to compile.
         if not all(map(llvm.address_of_symbol, wanted)):
             context.refresh()
@@ -113,7 +111,7 @@ class _Keeper:
         )  # it is made machine code here at the latest
         if result.library.has_dynamic_globals or not all(lifted.can_cache for lifted in result.lifted):
             return
-        kept = serialize.dumps((result._reduce(), undefined_in(result.library._final_module)))
+        kept = serialize.dumps((result._reduce(), _wanted(result.library._final_module)))
         try:
             make_private(self.path.parent)
             with replacing_quietly(self.path) as temporary:
@@ -142,6 +140,12 @@ class _Keeper:
             return content[_DIGEST:]
         warnings.warn(f"{self.path} is damaged: this kernel is compiled anew", stacklevel=2)
         return None
+
+
+def _wanted(module: Any) -> list[str]:
+    """List the names that code expects to find in the process: ours, numba's, Python's, the mathematical library's."""
+    things = (*module.functions, *module.global_variables)
+    return [thing.name for thing in things if thing.is_declaration and not thing.name.startswith("llvm.")]
 
 
 def kept_for_later() -> bool:

@@ -16,15 +16,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 
-from harness.compile.by_name import make_known
-
 _SHARED = (llvm.Linkage.external, llvm.Linkage.linkonce_odr)
-
-
-def undefined_in(module: Any) -> list[str]:
-    """List the names that code expects to find in the process: ours, numba's, Python's, the mathematical library's."""
-    things = (*module.functions, *module.global_variables)
-    return [thing.name for thing in things if thing.is_declaration and not thing.name.startswith("llvm.")]
 
 
 @contextmanager
@@ -77,7 +69,6 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
                 function.linkage = llvm.Linkage.internal
         self._optimize_final_module()
         module.verify()
-        make_known(undefined_in(module))
         self._finalize_final_module()
         for name in (variable.name for variable in module.global_variables):
             environment = lookup_environment(name)

@@ -1,9 +1,9 @@
-"""Verbs that are compiled once and called by policies and the loop, of which they are no part.
+"""Functions that are compiled once and called by policies and the loop, of which they are no part.
 
 Everything else that a policy calls becomes part of it, and is compiled again with every policy. So what is long and is
 not asked for every job at every instant stands apart. It is called with the types that its annotations say.
 
-Most of these are called by name (`harness.compile.by_name`): each is compiled when something is linked that calls it.
+Most of these are called by name (`harness.compile.by_name`): each is compiled when it is called for the first time.
 Those of a `Family` are called through the table of the run instead, and compiled together, for runs that need them:
 what calls them asks first whether this is one.
 """
@@ -55,9 +55,6 @@ DEMANDS = Family("demands")
 #: What only runs call in which jobs may be held.
 HOLDING = Family("holding")
 
-#: What only runs call in which not every job may have every free core.
-BINDING = Family("binding")
-
 
 @cache
 def kinds_of(function: Callable[..., Any]) -> tuple[Any, list[Any]]:
@@ -72,7 +69,7 @@ def set_apart(function: Callable[..., Any], family: Family | None = None) -> Cal
 
     With a view alone, which has no kernels, that is the function itself; unless it is of a family.
     """
-    name = f"verb_{function.__name__}"
+    name = f"apart_{function.__name__}"
     returns, taken = kinds_of(function)
     asked = returns(STATE, *taken)
     names = ", ".join(inspect.signature(function).parameters)
@@ -102,7 +99,7 @@ def _kernel(function: Callable[..., Any]) -> Any:
     source = f"def kernel({names}):\n    return function({names})\n"
     returns, taken = kinds_of(function)
     known = {"function": njit(**ENGINE)(function)}
-    return compile_and_keep(f"verb_{function.__name__}", source, known, returns(STATE, *taken), **ENGINE)
+    return compile_and_keep(f"apart_{function.__name__}", source, known, returns(STATE, *taken), **ENGINE)
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.apart import BINDING, DEMANDS
+from harness.engine.apart import DEMANDS
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import (
     begin_then,
@@ -115,7 +115,7 @@ def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
     return at, -1
 
 
-@verb(family=BINDING)
+@verb(apart=True)
 def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
     """Return what `reservation` does, node by node as running jobs leave, where processors are not all that matters."""
     total = 0
@@ -170,7 +170,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
     return foreseen(state, at) if free >= need else np.inf, free - need
 
 
-@verb(family=BINDING)
+@verb(apart=True)
 def delays(state: Any, job: int, reserved: int) -> bool:
     """Return whether `reserved` would begin later if the job started now and never ended: it is placed to see, and
     taken back. Also if it cannot start now, or the selection declines it."""

@@ -14,6 +14,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from harness.compile.addresses import address_of
+from harness.compile.by_name import get_ready
 from harness.engine import demand_state as demands
 from harness.engine import hold_state, plan_state, recorded_state
 from harness.engine import state as layouts
@@ -135,8 +136,9 @@ class State(_tuple("State", (*STATE.parts, *KERNELS, "hold"))):  # type: ignore[
     @cached_property
     def table(self) -> np.ndarray[Any, Any]:
         """Where all of it lies: what compiled code is entered with."""
+        get_ready()
         parts = [getattr(self, name) for name in STATE.parts]
-        # Where verbs that stand apart lie, the loop writes down; see `apart.py`.
+        # Where the verbs of a family lie is written down for runs that need them; see `apart.py`.
         found = [getattr(self, name, None) for name in sorted(STATE.kernels)]
         kernels = [address_of(kernel) if kernel else 0 for kernel in found]
         return table_of([*parts, *kernels])

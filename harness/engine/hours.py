@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from harness.engine.marks import inner, verb
+from harness.engine.marks import seldom, verb
 from harness.engine.state import ZONES
 from harness.workload.wall_clock import WallClock
 
@@ -42,7 +42,7 @@ def weekday(clock: Any) -> int:
     return int(days % 7.0)  # 1970 began with a Thursday
 
 
-@inner
+@seldom
 def hear(state: Any) -> None:
     """Let the clock show what the signal says now, and until when. Changes clock."""
     clock = state.clock

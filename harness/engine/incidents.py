@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.marks import once
+from harness.engine.marks import once, seldom
 from harness.engine.nodes import BLOCK, stays
 from harness.engine.places import give_place_up, has_place_on
 from harness.engine.power import draw_one, settle
@@ -92,6 +92,14 @@ def switch_node(state: Any, node: int, up: bool) -> None:
 
 @once
 def happen(state: Any) -> None:
+    """Apply the events of this instant, if there are any. Changes what `apply_events` does."""
+    notes = state.notes
+    if notes.events < len(state.events) and state.events[notes.events].time <= state.clock.now:
+        apply_events(state)
+
+
+@seldom
+def apply_events(state: Any) -> None:
     """Apply the events of this instant, in their order, and count those without effect. Changes clock, sums."""
     clock = state.clock
     notes = state.notes

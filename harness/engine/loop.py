@@ -30,7 +30,7 @@ from harness.engine.faults import (
 from harness.engine.hours import hear
 from harness.engine.incidents import happen
 from harness.engine.instants import later
-from harness.engine.marks import inner, once
+from harness.engine.marks import inner, once, seldom
 from harness.engine.power import change_pace, draw, settle, work_left
 from harness.engine.queue import drop_started, join_queue, leave_queue, rank_queue
 from harness.engine.samples import full, record_sample
@@ -172,7 +172,7 @@ def cancel(state: Any) -> None:
             leave_queue(state, job)
 
 
-@once
+@seldom
 def learn(state: Any, changes: int) -> None:
     """Orders that learn look at what has happened, before they are asked for scores: they are asked about job −1."""
     clock = state.clock
@@ -186,7 +186,7 @@ def learn(state: Any, changes: int) -> None:
         state.second(seen(state), state.ranking[:1], state.scores[:1], state.second_own)
 
 
-@inner
+@seldom
 def set_rate(state: Any, rate: float) -> None:
     """Switch the rate of all nodes, O(1) for the jobs: their due times are virtual. Changes clock, nodes."""
     clock = state.clock
@@ -200,7 +200,7 @@ def set_rate(state: Any, rate: float) -> None:
     change_pace(state)
 
 
-@once
+@seldom
 def requeue_suspended(state: Any) -> None:
     """Jobs that the decision suspended wait again. Changes jobs, queue, clock."""
     clock = state.clock

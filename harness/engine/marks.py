@@ -26,6 +26,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Marks a function of the engine that only compiled code calls.
 inner = njit(**ENGINE)
 
+
+def seldom(function: F) -> F:
+    """Mark a function of the engine that only some runs call: it is compiled when one does."""
+    compiled = set_apart(function)
+    overload(function, jit_options=ENGINE, strict=False)(lambda *arguments: compiled(arguments[0]))
+    return function
+
+
 #: The same, for those that are called in one place: they become part of their caller.
 once = njit(**ENGINE, forceinline=True)
 

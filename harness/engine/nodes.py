@@ -4,7 +4,6 @@ from typing import Any
 
 from numba.extending import overload
 
-from harness.engine.apart import BINDING
 from harness.engine.bundles import seen
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import licensed, release_demand, resumes_on, room_demanded, suits_demanded
@@ -139,7 +138,7 @@ def enough(state: Any, job: int) -> bool:
     return enough_nodes(state, job)
 
 
-@verb(family=BINDING)
+@verb(apart=True)
 def enough_nodes(state: Any, job: int) -> bool:
     """Return whether nodes that are free now have room enough for the job, and the platform has its licences."""
     if len(state.licences) > 0 and not licensed(state, job):

@@ -11,7 +11,7 @@ from typing import Any
 from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING
 from harness.engine.instants import later
-from harness.engine.marks import expect_job, inner, verb
+from harness.engine.marks import expect_job, inner, seldom, verb
 from harness.engine.queue import check_scores, rank_anew
 from harness.engine.state import WAITING
 from harness.engine.verbs import QUEUE_ORDER
@@ -128,7 +128,7 @@ def insert(state: Any, job: int) -> None:
     stands[job].since = state.notes.trees
 
 
-@inner
+@seldom
 def remove_stand(state: Any, job: int) -> None:
     """Take a job out of its tree."""
     stands = state.stands
@@ -161,7 +161,7 @@ def remove_stand(state: Any, job: int) -> None:
     stands[job].since = 0
 
 
-@inner
+@seldom
 def stand_up(state: Any, count: int, order: int) -> None:
     """Let the first `count` jobs of `ranking` stand in the trees, by the score that the order gives them."""
     if order == QUEUE_ORDER:
@@ -207,7 +207,7 @@ def bring_up_to_date(state: Any, order: int) -> None:
     stand_up(state, count, order)
 
 
-@inner
+@seldom
 def find_standing(state: Any, tree: int, after: int, at: float, spare: int) -> int:
     """Return the first job of a tree behind `after` that may overtake, or −1. Who does not wait any more is removed."""
     stands = state.stands

@@ -11,7 +11,7 @@ import numpy as np
 from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import hold_alone, keep_demand
 from harness.engine.faults import NO_PLACE, PolicyFault, note
-from harness.engine.marks import inner
+from harness.engine.marks import inner, seldom
 from harness.engine.nodes import BLOCK, drop_slices
 from harness.engine.state import AWAKE, SLICE
 
@@ -71,7 +71,7 @@ def hold_place(state: Any, job: int, sign: int) -> None:
         piece = state.slices[piece].next
 
 
-@inner
+@seldom
 def retake(state: Any, job: int) -> None:
     """Let a job take the cores of its place again; its memory it has kept. Changes nodes, notes."""
     notes = state.notes

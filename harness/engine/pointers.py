@@ -16,6 +16,8 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import intrinsic, lower_builtin, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
+from harness.compile.by_name import ASKED, ASKER
+
 _SLOTS = 2  # of a part in the table: its address, and how many entries it has
 
 
@@ -170,13 +172,9 @@ def _can_be(given: Any, wanted: Any) -> bool:
 
 def _lower_asking(bundle: Bundle, name: str, asked: Any) -> Any:
     def lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        convention = context.call_conv
-        kind = convention.get_function_type(asked.return_type, asked.args).as_pointer()
+        kind = context.call_conv.get_function_type(asked.return_type, asked.args).as_pointer()
         kernel = builder.inttoptr(_slot(context, builder, bundle, arguments[0], name), kind)
-        status, answer = convention.call_function(builder, kernel, asked.return_type, asked.args, arguments[1:])
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
-        return answer
+        return _call(context.call_conv, builder, kernel, asked, arguments[1:])
 
     return lower
 
@@ -184,21 +182,15 @@ def _lower_asking(bundle: Bundle, name: str, asked: Any) -> Any:
 def calling(asked: Any, name: str = "") -> Any:
     """Return what compiled code calls a kernel with that lies at an address: `call(address, …)`.
 
-    With a `name` that is `call(…)`, for a function that is offered by that name, see `harness.compile.by_name`.
+    With a `name` that is `call(…)`, for a function that is offered by that name: see `harness.compile.by_name`.
     """
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
         convention = context.call_conv
-        kind = convention.get_function_type(asked.return_type, asked.args)
-        if name:
-            kernel = cgutils.get_or_insert_function(builder.module, kind, name)
-        else:
-            kernel = builder.inttoptr(given[0], kind.as_pointer())
+        address = _found(context, builder, name) if name else given[0]
+        kind = convention.get_function_type(asked.return_type, asked.args).as_pointer()
         values = cgutils.unpack_tuple(builder, given[-1], len(asked.args))
-        status, answer = convention.call_function(builder, kernel, asked.return_type, asked.args, values)
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
-        return answer
+        return _call(convention, builder, builder.inttoptr(address, kind), asked, values)
 
     handed_on = types.StarArgTuple(asked.args)
 
@@ -211,3 +203,29 @@ def calling(asked: Any, name: str = "") -> Any:
         return asked.return_type(handed_on), lower
 
     return call_named if name else call
+
+
+def _found(context: Any, builder: Any, name: str) -> Any:
+    """Return the address that belongs to a name, asked for if it is not known yet."""
+    place = _place(context, builder, name)
+    missing = builder.icmp_unsigned("==", builder.load(place), context.get_constant(types.int64, 0))
+    with cgutils.if_unlikely(builder, missing):
+        kind = context.call_conv.get_function_type(ASKED.return_type, ASKED.args).as_pointer()
+        asker = builder.inttoptr(builder.load(_place(context, builder, ASKER)), kind)
+        here = builder.ptrtoint(place, context.get_value_type(types.int64))
+        _call(context.call_conv, builder, asker, ASKED, [here])
+    return builder.load(place)
+
+
+def _place(context: Any, builder: Any, name: str) -> Any:
+    """Return where the address is that belongs to a name."""
+    known = builder.module.globals.get(name)
+    return known or ir.GlobalVariable(builder.module, context.get_value_type(types.int64), name)
+
+
+def _call(convention: Any, builder: Any, kernel: Any, asked: Any, values: Any) -> Any:
+    """Call a function, and fail as it fails."""
+    status, answer = convention.call_function(builder, kernel, asked.return_type, asked.args, values)
+    with cgutils.if_unlikely(builder, status.is_error):
+        convention.return_status_propagate(builder, status)
+    return answer

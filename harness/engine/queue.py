@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING, NAN_SCORE, ORDERING, PolicyFault, note
-from harness.engine.marks import inner, window
+from harness.engine.marks import inner, seldom, window
 from harness.engine.shifting import shift
 from harness.engine.state import CANCELLED, WAITING
 
@@ -74,7 +74,7 @@ def sort_ranking(state: Any, count: int) -> None:
         gap //= 3
 
 
-@inner
+@seldom
 def rank_queue(state: Any) -> None:
     """Score every waiting job anew and put the queue in order. Changes queue, scores."""
     clock = state.clock
@@ -92,7 +92,7 @@ def rank_queue(state: Any) -> None:
         state.jobs[job].score = state.scores[k]
 
 
-@inner
+@seldom
 def rank_anew(state: Any) -> int:
     """Rank the waiting jobs by the second order, in `ranking`; returns how many they are."""
     clock = state.clock
@@ -273,7 +273,7 @@ def step_out(state: Any, job: int) -> None:
         state.tally(state, job, 0, -1, 0)
 
 
-@inner
+@seldom
 def leave_queue(state: Any, job: int) -> None:
     """Let a waiting job give up. Changes jobs, queue, clock, sums."""
     clock = state.clock

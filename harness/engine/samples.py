@@ -5,7 +5,7 @@ The loop fills small buffers and goes back to Python before one is full; see `si
 
 from typing import Any
 
-from harness.engine.marks import inner, once
+from harness.engine.marks import once, seldom
 from harness.engine.power import total_power
 from harness.engine.state import ASLEEP, AWAKE, DOWN
 
@@ -23,8 +23,13 @@ def full(state: Any) -> bool:
 @once
 def record_sample(state: Any) -> None:
     """Write down how the system goes on from this instant. Changes samples, sums."""
-    if len(state.samples) == 0:
-        return
+    if len(state.samples) > 0:
+        write_sample(state)
+
+
+@seldom
+def write_sample(state: Any) -> None:
+    """Write a row of the timeline. Changes samples, sums."""
     clock = state.clock
     sample = state.samples[state.sums.samples]
     state.sums.samples += 1
@@ -50,7 +55,7 @@ def record_sample(state: Any) -> None:
             sample.switching += 1
 
 
-@inner
+@seldom
 def record_placement(state: Any, job: int, node: int, cores: int, begun: float) -> None:
     """Write down that the job was on this node since `begun`. Changes placements, sums.
 

@@ -23,7 +23,7 @@ from harness.engine.faults import (
 )
 from harness.engine.holds import close_if_held
 from harness.engine.instants import later
-from harness.engine.marks import inner, once, verb
+from harness.engine.marks import inner, once, seldom, verb
 from harness.engine.nodes import ask_selection, enough, fits, give_all_back, next_free, occupy, room, stays, vacate
 from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_plan
 from harness.engine.places import copy_place, keep_place, retake
@@ -32,7 +32,7 @@ from harness.engine.sleep import rouse_all, when_awake
 from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
 
 
-@inner
+@seldom
 def can_have(state: Any, job: int) -> int:
     """Return how many processors the job could get now, at most; for error messages."""
     found = 0

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from harness.compile import kernels
+from harness.compile.by_name import taken
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
 from harness.engine.alike import lasts
-from harness.engine.apart import BINDING, DEMANDS, HOLDING
+from harness.engine.apart import DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import State
 from harness.engine.demand_setup import refuse_windows
@@ -72,14 +73,14 @@ def simulate(
     ready = put_together(workload, platform, chosen, seed=seed, plain=plain, extras=extras)
     loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
     run = loops[0 if ready.held else 1 if ready.other else 2]()
-    began, computing = time.perf_counter(), time.thread_time()
+    began, computing = time.perf_counter() - taken.seconds, time.thread_time() - taken.computing
     try:
         with ready.blaming():
             drive(run, ready.state, ready.changes, progress, extras)
         tell_of_low_rates(ready.view, ready.chosen)
     finally:
         ready.disconnect()
-    return ready.outcome(time.perf_counter() - began, time.thread_time() - computing)
+    return ready.outcome(time.perf_counter() - taken.seconds - began, time.thread_time() - taken.computing - computing)
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,6 @@ def put_together(
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
-    if view.clock.constrained:
-        BINDING.get_ready(state)
     if which is not None:
         chosen = queue_setup.ByQueue(chosen, state.start_own)
     ready = Ready(chosen, view, inside, place, state, tickets, changing(chosen), other, held)

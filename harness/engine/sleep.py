@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.engine.faults import BAD_NAP, NO_NODE, PolicyFault, note
 from harness.engine.instants import later
-from harness.engine.marks import inner, verb
+from harness.engine.marks import inner, seldom, verb
 from harness.engine.power import draw_one, settle
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING
 
@@ -76,7 +76,7 @@ def rouse(state: Any, node: int) -> None:
             awaken(state, node)
 
 
-@verb
+@verb(apart=True)
 def when_awake(state: Any, job: int) -> float:
     """Return when the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
     now = state.clock.now
@@ -94,7 +94,7 @@ def when_awake(state: Any, job: int) -> float:
     return ready
 
 
-@inner
+@seldom
 def rouse_all(state: Any, job: int) -> float:
     """Wake the nodes the job took; returns when the last of them is awake [s]."""
     piece = state.jobs[job].slices
@@ -120,7 +120,7 @@ def break_off(state: Any, node: int) -> None:
     notes.moving = kept
 
 
-@inner
+@seldom
 def finish_transitions(state: Any) -> None:
     """Let every node whose transition ends now move on. Changes nodes, moving, clock."""
     clock = state.clock

@@ -1,5 +1,6 @@
-"""Functions that compiled code calls by name are made when they are needed, also by code that was kept."""
+"""Functions that compiled code calls by name are made when they are called, also by code that was kept."""
 
+import os
 import subprocess
 import sys
 
@@ -9,44 +10,76 @@ from numba.core import config
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
 PROGRAM = """
+from concurrent.futures import ThreadPoolExecutor
+
 from numba import types
-from harness.compile import code_cache
+from harness.compile import by_name, code_cache
 from harness.compile.addresses import address_of
-from harness.compile.by_name import offer
 from harness.engine.pointers import calling
 
 asked = types.int64(types.int64)
 lone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-made = []
+made, compiled, patience = [], [], [KeyboardInterrupt(), OSError("full")]
+code_cache.on_compiling.append(compiled.append)
 
 
 def offered(name, source, **known):
     def make():
+        if name == "hasty" and patience:
+            raise patience.pop()
         made.append(name)
         return address_of(code_cache.compile_and_keep(name, source, known, asked, **lone))
 
-    offer(name, make)
+    by_name.offer(name, make)
     return calling(asked, name)
+
+
+def said(function, *arguments):
+    try:
+        return function(*arguments)
+    except BaseException as error:
+        return type(error).__name__
 
 
 square = offered("square", "def kernel(x):\\n    return x * x\\n")
 fourth = offered("fourth", "def kernel(x):\\n    return square(square(x))\\n", square=square)
-never = offered("never", "def kernel(x):\\n    return x\\n")
-compiled = []
-code_cache.on_compiling.append(compiled.append)
-source = "def kernel(x):\\n    return fourth(x) + square(x) if x > 0 else fourth(2)\\n"
-for _ in range(2):
-    kernel = code_cache.compile_and_keep("outer", source, {"fourth": fourth, "square": square}, asked)
-print(kernel(3), kernel(0), sorted(made), sorted(compiled))
+picky = offered("picky", "def kernel(x):\\n    if x < 0:\\n        raise IndexError\\n    return x\\n")
+hasty = offered("hasty", "def kernel(x):\\n    return x + 1\\n")
+rare = offered("rare", "def kernel(x):\\n    return x\\n")
+source = '''
+def kernel(x):
+    if x == 2:
+        return hasty(x)
+    if x > 0:
+        return fourth(x) + square(x)
+    return rare(x) if x < -5 else picky(x)
+'''
+known = {"fourth": fourth, "square": square, "picky": picky, "hasty": hasty, "rare": rare}
+outer = code_cache.compile_and_keep("outer", source, known, asked, nogil=True)
+print(sorted(made))
+by_name.get_ready()
+with ThreadPoolExecutor(4) as pool:
+    print(*pool.map(outer, [3] * 8), sorted(made))
+print(outer(0), said(outer, -1), outer(0), [said(outer, 2) for _ in range(4)])
+print(by_name.taken.seconds > 0.0, by_name.taken.computing > 0.0, "rare" in made)
+print(said(by_name.offer, "square", None))
+print(sorted(compiled))
+"""
+
+SAID = """[]
+90 90 90 90 90 90 90 90 ['fourth', 'square']
+0 IndexError 0 ['OSError', 'KeyboardInterrupt', 3, 3]
+True True False
+ValueError
 """
 
 
-def test_what_is_called_by_name_is_made_once_and_nothing_else_even_by_code_that_was_kept(tmp_path):
+def test_what_is_called_by_name_is_made_once_when_it_is_called_and_nothing_else_even_by_code_that_was_kept(tmp_path):
     def said() -> str:
-        environment = {"HARNESS_CACHE": str(tmp_path), "PATH": ""}
+        environment = {**os.environ, "HARNESS_CACHE": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return done.stdout
 
-    assert said() == "90 16 ['fourth', 'square'] ['fourth', 'outer', 'square']"
-    assert said() == "90 16 ['fourth', 'square'] []"
+    assert said() == SAID + "['asker', 'fourth', 'hasty', 'outer', 'picky', 'square']\n"
+    assert said() == SAID + "[]\n"
