@@ -9,19 +9,15 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import llvmlite.binding as llvm
-from numba import objmode, types
-from numba.core import config
 
-from harness.compile.addresses import address_of
-from harness.compile.code_cache import compile_and_keep
-
-#: Where the address of what asks for a function lies: it takes the place that is empty.
+#: Where the address of what asks for a function lies. It is a function of C that is given the place that is empty.
 ASKER = "harness_asker"
-ASKED = types.void(types.int64)
+
+
+class NotMadeError(Exception):
+    """What compiled code raises when a function that it calls could not be made; `why_not` says why."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +26,17 @@ class _Offer:
     make: Callable[[], int]
 
 
+class _Asked(threading.local):
+    """What became of the functions that a thread asked for."""
+
+    seconds = 0.0  # spent on making them, by the clock …
+    computing = 0.0  # … and on a processor
+    refusal: BaseException | None = None
+
+
+asked = _Asked()
 _offers: dict[int, _Offer] = {}  # by where their places lie
 _one_at_a_time = threading.RLock()
-_asker = ctypes.c_int64(0)
-
-
-class _Taken(threading.local):
-    """How long this thread has spent on making functions that it called [s]: by the clock, and on a processor."""
-
-    seconds = 0.0
-    computing = 0.0
-
-
-taken = _Taken()
 
 
 def offer(name: str, make: Callable[[], int]) -> None:
@@ -55,26 +49,26 @@ def offer(name: str, make: Callable[[], int]) -> None:
     llvm.add_symbol(name, address)
 
 
-@cache
-def get_ready() -> None:
-    """Let compiled code ask for what it calls. Once, before any that does is called."""
-    if config.DISABLE_JIT:
-        return
-    source = "def kernel(place):\n    with objmode():\n        make(place)\n"
-    names = {"objmode": objmode, "make": make}
-    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    _asker.value = address_of(compile_and_keep("asker", source, names, ASKED, module=__name__, **wrappers))
+def why_not() -> BaseException:
+    """Return why a function could not be made: whatever was raised meanwhile, or that Ctrl-C was pressed."""
+    refusal, asked.refusal = asked.refusal, None
+    return refusal or KeyboardInterrupt()
 
 
-def make(place: int) -> None:
-    """Make the function whose address belongs to a place, unless somebody has."""
-    found = _offers[place]
+def _fill(place: int) -> None:
+    """Make the function whose address belongs to a place, unless somebody has. Nothing can be raised from here."""
     began, computing = time.perf_counter(), time.thread_time()
-    with _one_at_a_time:
-        if not found.place.value:
-            found.place.value = found.make()
-    taken.seconds += time.perf_counter() - began
-    taken.computing += time.thread_time() - computing
+    found = _offers[place]
+    try:
+        with _one_at_a_time:
+            if not found.place.value:
+                found.place.value = found.make()
+    except BaseException as refusal:
+        asked.refusal = refusal
+    asked.seconds += time.perf_counter() - began
+    asked.computing += time.thread_time() - computing
 
 
+_callable = ctypes.CFUNCTYPE(None, ctypes.c_int64)(_fill)
+_asker = ctypes.c_int64(ctypes.cast(_callable, ctypes.c_void_p).value or 0)
 llvm.add_symbol(ASKER, ctypes.addressof(_asker))

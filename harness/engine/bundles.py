@@ -14,7 +14,6 @@ import numpy as np
 from numba import from_dtype, types
 
 from harness.compile.addresses import address_of
-from harness.compile.by_name import get_ready
 from harness.engine import demand_state as demands
 from harness.engine import hold_state, plan_state, recorded_state
 from harness.engine import state as layouts
@@ -136,7 +135,6 @@ class State(_tuple("State", (*STATE.parts, *KERNELS, "hold"))):  # type: ignore[
     @cached_property
     def table(self) -> np.ndarray[Any, Any]:
         """Where all of it lies: what compiled code is entered with."""
-        get_ready()
         parts = [getattr(self, name) for name in STATE.parts]
         # Where the verbs of a family lie is written down for runs that need them; see `apart.py`.
         found = [getattr(self, name, None) for name in sorted(STATE.kernels)]

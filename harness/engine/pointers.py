@@ -16,7 +16,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import intrinsic, lower_builtin, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
-from harness.compile.by_name import ASKED, ASKER
+from harness.compile.by_name import ASKER, NotMadeError
 
 _SLOTS = 2  # of a part in the table: its address, and how many entries it has
 
@@ -207,13 +207,14 @@ def calling(asked: Any, name: str = "") -> Any:
 
 def _found(context: Any, builder: Any, name: str) -> Any:
     """Return the address that belongs to a name, asked for if it is not known yet."""
+    number = context.get_value_type(types.int64)
     place = _place(context, builder, name)
-    missing = builder.icmp_unsigned("==", builder.load(place), context.get_constant(types.int64, 0))
-    with cgutils.if_unlikely(builder, missing):
-        kind = context.call_conv.get_function_type(ASKED.return_type, ASKED.args).as_pointer()
+    with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
+        kind = ir.FunctionType(ir.VoidType(), [number]).as_pointer()
         asker = builder.inttoptr(builder.load(_place(context, builder, ASKER)), kind)
-        here = builder.ptrtoint(place, context.get_value_type(types.int64))
-        _call(context.call_conv, builder, asker, ASKED, [here])
+        builder.call(asker, [builder.ptrtoint(place, number)])
+        with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
+            context.call_conv.return_user_exc(builder, NotMadeError, ())
     return builder.load(place)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from harness.compile import kernels
-from harness.compile.by_name import taken
+from harness.compile.by_name import NotMadeError, asked, why_not
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
 from harness.engine.alike import lasts
 from harness.engine.apart import DEMANDS, HOLDING
@@ -73,14 +73,14 @@ def simulate(
     ready = put_together(workload, platform, chosen, seed=seed, plain=plain, extras=extras)
     loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
     run = loops[0 if ready.held else 1 if ready.other else 2]()
-    began, computing = time.perf_counter() - taken.seconds, time.thread_time() - taken.computing
+    began, computing = time.perf_counter() - asked.seconds, time.thread_time() - asked.computing
     try:
         with ready.blaming():
             drive(run, ready.state, ready.changes, progress, extras)
         tell_of_low_rates(ready.view, ready.chosen)
     finally:
         ready.disconnect()
-    return ready.outcome(time.perf_counter() - taken.seconds - began, time.thread_time() - taken.computing - computing)
+    return ready.outcome(time.perf_counter() - asked.seconds - began, time.thread_time() - asked.computing - computing)
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ class Ready:
             yield
         except faults.PolicyFault:
             raise explain(view, chosen) from None
+        except NotMadeError:
+            raise why_not() from None
         except (Misuse, SystemExit) as error:
             what = f"called sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
             raise blame(view, chosen, what) from None
