@@ -97,6 +97,22 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
             self.emit()
         return super()._get_module_for_linking()
 
+    def serialize_using_object_code(self) -> tuple[str, str, Any]:
+        """Return what is kept: machine code and the names in it. Nothing is ever linked with what was kept."""
+        things = (*self._final_module.functions, *self._final_module.global_variables)
+        names = [thing.name for thing in things if not thing.is_declaration]
+        return self.name, "object", (self._get_compiled_object(), names)
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: tuple[str, str, Any]) -> "LateLibrary":
+        name, _, (code, names) = state
+        self: LateLibrary = codegen.create_library(name)
+        self.enable_object_caching()
+        self._set_compiled_object(code)
+        self._finalize_final_module()
+        codegen._engine._defined_symbols.update(names)
+        return self
+
     @property
     def codegen(self) -> Any:
         """Return what the library was made by; before it is machine code its environment has no place in memory."""
