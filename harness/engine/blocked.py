@@ -23,7 +23,7 @@ from harness.engine.demands import (
 from harness.engine.faults import DECLINED, PLACE_KEPT, STARTING, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb
-from harness.engine.nodes import enough, give_all_back, room, stays, would_place
+from harness.engine.nodes import admits, enough, give_all_back, room, stays, would_place
 from harness.engine.service import place
 from harness.engine.state import TRYING, WAITING
 
@@ -68,7 +68,6 @@ def possible(state: Any, job: int, total: int) -> bool:
 @verb
 def leave_nodes(state: Any, job: int, other: int) -> int:
     """Let a running job leave the nodes of `state.then`; return how many processors more `job` could have."""
-    wanted = state.jobs[job].partition
     memory = state.jobs[job].memory
     more = 0
     if len(state.licences) > 0:
@@ -83,7 +82,7 @@ def leave_nodes(state: Any, job: int, other: int) -> int:
             before = then.room
             then.room = leave_then(state, job, other, node)
             more += then.room - before
-        elif wanted < 0 or wanted == state.nodes[node].partition:
+        elif admits(state, job, node):
             before = then.room
             then.room = then.free
             if memory > 0 and state.nodes[node].memory < np.inf:
@@ -206,7 +205,8 @@ def burden(state: Any, job: int, reserved: int) -> int:
     if state.clock.hook == STARTING and (state.clock.asks or state.clock.constrained == DEMANDING):
         return state.clock.cores if delays(state, job, reserved) else 0
     wanted = state.jobs[reserved].partition
-    if wanted >= 0 and state.jobs[job].partition >= 0 and state.jobs[job].partition != wanted:
+    in_pieces = state.nodes[0].partition >= 0
+    if in_pieces and wanted >= 0 and state.jobs[job].partition >= 0 and state.jobs[job].partition != wanted:
         return 0
     memory = state.jobs[reserved].memory
     if memory > 0 and state.jobs[job].memory > memory:

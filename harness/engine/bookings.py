@@ -24,7 +24,7 @@ from harness.engine.faults import (
 from harness.engine.holdings import book, book_slices, ends, licensed_from, room_at, strike_out
 from harness.engine.instants import later
 from harness.engine.marks import verb
-from harness.engine.nodes import enough, next_free, room
+from harness.engine.nodes import admits, enough, next_free, room
 from harness.engine.profile import fit_from, forget_past, plan_from_running, release, reserve
 from harness.engine.service import begin
 from harness.engine.state import COMPLETED, DOWN, RUNNING, WAITING
@@ -35,8 +35,9 @@ from harness.engine.state import COMPLETED, DOWN, RUNNING, WAITING
 @verb
 def room_between(state: Any, job: int, node: int, begin: float, end: float) -> int:
     """Return how many processors of the node the job could have all the time from `begin` until `end`."""
-    wanted = -1 if state.clock.constrained == DEMANDING else state.jobs[job].partition
-    if state.nodes[node].status == DOWN or (wanted >= 0 and wanted != state.nodes[node].partition):
+    if state.nodes[node].status == DOWN:
+        return 0
+    if state.clock.constrained != DEMANDING and not admits(state, job, node):
         return 0
     if len(state.closures) > 0 and closed_for(state, job, node, begin):
         return 0

@@ -18,6 +18,13 @@ BLOCK = 64
 
 
 @verb
+def admits(state: Any, job: int, node: int) -> bool:
+    """Return whether the node is of the partition that the job asks for; a machine in one piece admits everybody."""
+    wanted = state.jobs[job].partition
+    return wanted < 0 or state.nodes[node].partition < 0 or wanted == state.nodes[node].partition
+
+
+@verb
 def room(state: Any, job: int, node: int) -> int:
     """Return how many processors of `node` the job could have now: all else that it asks for respected."""
     if not 0 <= node < len(state.nodes):
@@ -29,8 +36,7 @@ def room(state: Any, job: int, node: int) -> int:
         return state.then[node].room
     if state.clock.constrained == DEMANDING:
         return room_demanded(state, job, node)
-    wanted = state.jobs[job].partition
-    if wanted >= 0 and wanted != state.nodes[node].partition:
+    if not admits(state, job, node):
         return 0
     memory = state.jobs[job].memory
     if memory > 0 and state.nodes[node].free_memory < free * memory:
@@ -160,8 +166,7 @@ def suits(state: Any, job: int, node: int) -> bool:
         return False
     if state.clock.constrained == DEMANDING:
         return suits_demanded(state, job, node)
-    wanted = state.jobs[job].partition
-    return wanted in (-1, state.nodes[node].partition) and state.jobs[job].memory <= state.nodes[node].memory
+    return admits(state, job, node) and state.jobs[job].memory <= state.nodes[node].memory
 
 
 @verb

@@ -48,9 +48,12 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     place = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
     workload, molded = shapes(workload, platform, place)
     asked = demands(workload, place, platform)
-    jobs = queue_up(workload, place, partitioned=len({(t.partition, t.partitions) for t in platform.types}) > 1)
+    jobs = queue_up(workload, place)
     machine, paces, naps = build(platform)
-    binds = (jobs["partition"] >= 0).any() or (np.isfinite(machine["memory"]).any() and jobs["memory"].any())
+    in_pieces = (machine["partition"] >= 0).any()
+    binds = (in_pieces and (jobs["partition"] >= 0).any()) or (
+        np.isfinite(machine["memory"]).any() and jobs["memory"].any()
+    )
     constrained = DEMANDING if asked else int(binds)
     jobs["status"] = np.where(accepted(jobs, machine, constrained, asked), layouts.PENDING, layouts.UNACCEPTED)
     began = float(jobs["submit"][0]) if workload.now is None else workload.now
@@ -91,7 +94,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     return view, hide(workload, place, view, slots, extras)._replace(signal=records(signal)), place
 
 
-def queue_up(workload: Workload, place: Array, *, partitioned: bool) -> Array:
+def queue_up(workload: Workload, place: Array) -> Array:
     """Make the jobs before they are submitted, as far as policies may know them."""
     frame = workload.jobs
     jobs = np.zeros(len(frame), layouts.JOB)
@@ -101,7 +104,7 @@ def queue_up(workload: Workload, place: Array, *, partitioned: bool) -> Array:
         jobs[field] = frame[field].to_numpy()[place]
     jobs["left"] = jobs["requested"] = jobs["predicted"] = jobs["estimate"]
     jobs["memory"] = np.maximum(frame["memory"].to_numpy()[place], 0)
-    jobs["partition"] = frame["partition"].to_numpy()[place] if partitioned else -1
+    jobs["partition"] = frame["partition"].to_numpy()[place]
     jobs["start"] = jobs["end"] = np.nan
     jobs["reserved"] = jobs["slices"] = -1
     jobs["index"] = np.arange(len(jobs))
@@ -238,6 +241,8 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
             waking = nap.up_energy / nap.up if nap.up else 0.0
             naps.append((nap.watts, falling, waking, nap.down, nap.up))
         first += t.count
+    if len({(t.partition, t.partitions) for t in platform.types}) == 1:
+        nodes["partition"] = -1  # partitions of jobs bind nobody where the machine is in one piece
     nodes["free"] = nodes["cores"]
     nodes["free_memory"] = nodes["memory"]
     nodes["until"] = np.inf
@@ -262,7 +267,7 @@ def accepted(jobs: Any, machine: Any, constrained: int, asked: Demands) -> Array
         if demand["memory"] > 0:
             room = np.minimum(room, np.floor(machine["memory"] / demand["memory"]))  # infinite memory stays infinite
         if demand["partition"] >= 0:
-            room = np.where(machine["partition"] == demand["partition"], room, 0)
+            room = np.where(np.isin(machine["partition"], (-1, demand["partition"])), room, 0)
         rows = kind == k
         answer[rows] = jobs["procs"][rows] <= room.sum()
     return answer

@@ -100,7 +100,7 @@ NODE = np.dtype(
         ("first_nap", "i4"),  # where its sleep states begin in `naps`
         ("pace_count", "i4"),  # how many performance states it has …
         ("first_pace", "i4"),  # … and where they begin in `paces`
-        ("partition", "i8"),  # it belongs to
+        ("partition", "i8"),  # it belongs to; −1 if the machine is in one piece
         ("memory", "f8"),  # [KB], infinite when unknown
         ("free_memory", "f8"),  # [KB]
         ("curve", "f8", (LEVELS,)),  # [W] at 0, 10, …, 100 % of its cores busy, at full rate

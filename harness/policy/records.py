@@ -103,7 +103,7 @@ class Node:
     first_nap: int  # where its sleep states begin in `naps`
     pace_count: int  # how many performance states it has …
     first_pace: int  # … and where they begin in `paces`
-    partition: int  # it belongs to
+    partition: int  # it belongs to; −1 if the machine is in one piece
     memory: float  # [KB], infinite when unknown
     free_memory: float  # [KB]
     curve: npt.NDArray[np.float64]  # [W] at 0, 10, …, 100 % of its cores busy, at full rate

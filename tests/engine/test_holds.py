@@ -214,10 +214,11 @@ def test_agrees_when_nodes_fail_and_jobs_are_interrupted(data, procs, order, sta
     assert quickly(made, procs, order, start, holds, events, requeue) == expected
 
 
-def test_partitions_are_limited_too():
+@pytest.mark.parametrize("other", [0, 1], ids=["in one piece", "in two"])
+def test_partitions_are_limited_too(other):
     node = NodeType(4, 1)
     made = [(0, 1, 10, 10, {"partition": k % 2}) for k in range(6)]
-    platform = Platform("two", (node, dataclasses.replace(node, partition=1)))
+    platform = Platform("two", (node, dataclasses.replace(node, partition=other)))
     for hold, starts in (
         ("limits(partition_jobs=2)", [0, 0, 0, 0, 10, 10]),
         ("limits(partition_procs=1)", [0, 0, 10, 10, 20, 20]),

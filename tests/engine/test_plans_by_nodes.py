@@ -46,6 +46,16 @@ def test_agrees_with_the_obvious_simulator(data, nodes, order, start):
     assert starts(made, nodes, order=order, start=start) == slowly(made, nodes, order, start)
 
 
+@both_ways
+@pytest.mark.parametrize("memory", [NEVER, 3.0, 8.0], ids=["nothing binds", "memory binds", "memory may bind"])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(made=rows(6, memory=True, cancellations=True), start=st.sampled_from(list(STARTS)))
+def test_partitions_of_jobs_bind_nobody_on_a_machine_in_one_piece(made, start, memory, by_python):
+    nodes = [(3, memory, 1), (3, memory, 1)]
+    elsewhere = [(*row, more | {"partition": k % 3}) for k, (*row, more) in enumerate(made)]
+    assert starts(elsewhere, nodes, start=start, by_python=by_python) == starts(made, nodes, start=start)
+
+
 TWO = [(3, NEVER, 0), (3, NEVER, 1)]
 
 
