@@ -175,7 +175,8 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         roots=np.empty(CLASSES, np.int64),
         trail=np.empty(512, np.int64),
         entries=np.empty(count, np.int64),
-        heap=records(np.empty(slots, layouts.DUE)),
+        # Where completions are told one by one, those that gave way are in it beside those who have their place.
+        heap=records(np.empty(2 * slots, layouts.DUE)),
         truth=records(truth),
         cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],
         sums=records(sums)[0],
