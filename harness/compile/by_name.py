@@ -55,14 +55,24 @@ def why_not() -> BaseException:
     return refusal or KeyboardInterrupt()
 
 
+def make_all() -> None:
+    """Make every function that is offered, for whoever compiles before anything is needed."""
+    for found in _offers.values():
+        _make(found)
+
+
+def _make(found: _Offer) -> None:
+    with _one_at_a_time:
+        if not found.place.value:
+            found.place.value = found.make()
+
+
 def _fill(place: int) -> None:
     """Make the function whose address belongs to a place, unless somebody has. Nothing can be raised from here."""
     began, computing = time.perf_counter(), time.thread_time()
     found = _offers[place]
     try:
-        with _one_at_a_time:
-            if not found.place.value:
-                found.place.value = found.make()
+        _make(found)
     except BaseException as refusal:
         asked.refusal = refusal
     asked.seconds += time.perf_counter() - began

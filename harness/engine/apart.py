@@ -18,7 +18,7 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic, register_jitable
 
 from harness.compile.addresses import address_of
-from harness.compile.by_name import offer
+from harness.compile.by_name import make_all, offer
 from harness.compile.code_cache import compile_and_keep
 from harness.compile.front_end import ShortPipeline
 from harness.engine.bundles import INDICES, STATE, entered, whole
@@ -54,6 +54,13 @@ DEMANDS = Family("demands")
 
 #: What only runs call in which jobs may be held.
 HOLDING = Family("holding")
+
+
+def compile_all() -> None:
+    """Compile all that stands apart, and keep it: runs that need it find it."""
+    make_all()
+    for family in (DEMANDS, HOLDING):
+        _publisher(family)
 
 
 @cache

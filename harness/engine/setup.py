@@ -175,8 +175,9 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         roots=np.empty(CLASSES, np.int64),
         trail=np.empty(512, np.int64),
         entries=np.empty(count, np.int64),
-        # Where completions are told one by one, those that gave way are in it beside those who have their place.
-        heap=records(np.empty(2 * slots, layouts.DUE)),
+        # Room for all: where completions are told one by one, those that gave way are in it beside those who have their
+        # place. It takes memory only as far as it is used.
+        heap=records(np.empty(count + 1, layouts.DUE)),
         truth=records(truth),
         cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],
         sums=records(sums)[0],

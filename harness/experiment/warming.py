@@ -20,12 +20,16 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
     wanted = set(names)
     for name in sorted(wanted - known):
         raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, known)}")
+    from harness.engine.apart import compile_all
     from harness.engine.doors import kernel_of
     from harness.engine.loop import compiled_run
 
     began = time.perf_counter()
     compiled_run()
     yield "event loop", "", True, time.perf_counter() - began
+    began = time.perf_counter()
+    compile_all()
+    yield "what is called when it is needed", "", True, time.perf_counter() - began
     for hook, found in policies.items():
         for name, policy in found.items():
             if not wanted or name in wanted:

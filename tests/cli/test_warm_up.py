@@ -29,7 +29,12 @@ def test_what_is_named_is_compiled_and_kept(harness_says: Call, tmp_path: Path) 
     answer = harness_says("warm-up", "newcomer", "--plugins", path, "--format", "json")
     assert answer.status == 0, answer.err
     rows = json.loads(answer.out)
-    assert [(row["made ready"], row["as"]) for row in rows] == [("event loop", "compiled"), ("newcomer", "compiled")]
+    apart = "what is called when it is needed"
+    assert [(row["made ready"], row["as"]) for row in rows] == [
+        (name, "compiled") for name in ("event loop", apart, "newcomer")
+    ]
+    kept = {path.name.rsplit("_", 1)[0] for path in kernel_folder().glob("apart_*.kernel")}
+    assert {"apart_reservation", "apart_next_overtaker"} <= kept
     assert len(set(kernel_folder().glob("order_queue_*.kernel")) - before) == 1
 
 
