@@ -45,7 +45,8 @@ class Moment:
     It is over when the next one is asked for.
     """
 
-    def __init__(self, ready: Ready, state: Any) -> None:
+    def __init__(self, run: "Steps", ready: Ready, state: Any) -> None:
+        self._run = run  # which goes on as long as somebody has a moment of it
         self._ready = ready
         self._over = False
         self.state = state  #: as start policies in plain Python get it, for their verbs: `harness.reservation(…)`
@@ -129,7 +130,7 @@ class Steps:
 
     def _through(self) -> Iterator[Moment]:
         ready = self._ready
-        moment = Moment(ready, Showing(("reserved",))(ready.state))
+        moment = Moment(self, ready, Showing(("reserved",))(ready.state))
         run, changes, budget = stepping.compiled_steps(), ready.changes, 1
         try:
             while not self._over:

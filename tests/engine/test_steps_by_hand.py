@@ -1,5 +1,6 @@
 """A run in steps is the run: whoever decides as a policy does gets the policy's schedule."""
 
+import gc
 import math
 
 import pytest
@@ -81,6 +82,12 @@ def test_an_impossible_start_is_told_as_a_sentence() -> None:
     assert moment.start(job)
     with pytest.raises(PolicyError, match=r"by-hand.*started job 1, which is not waiting"):
         moment.start(job)
+
+
+def test_a_run_goes_on_while_somebody_has_a_moment_of_it() -> None:
+    moment = next(iter(harness.steps(LOG, 16)))
+    gc.collect()
+    assert moment.start(moment.waiting[0])
 
 
 def test_nobody_started_is_told_where_nothing_else_will_happen() -> None:
