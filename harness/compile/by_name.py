@@ -5,9 +5,11 @@ function is, once there is one; whoever calls it and finds none asks for it firs
 """
 
 import ctypes
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
@@ -67,14 +69,31 @@ def _make(found: _Offer) -> None:
             found.place.value = found.make()
 
 
+@contextmanager
+def _ctrl_c_kept() -> Iterator[list[int]]:
+    """Let Ctrl-C wait for the block, in which callbacks would lose it with a traceback; say whether it was pressed."""
+    pressed: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # others do not hear it
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _fill(place: int) -> None:
     """Make the function whose address belongs to a place, unless somebody has. Nothing can be raised from here."""
     began, computing = time.perf_counter(), time.thread_time()
     found = _offers[place]
-    try:
-        _make(found)
-    except BaseException as refusal:
-        asked.refusal = refusal
+    with _ctrl_c_kept() as pressed:
+        try:
+            _make(found)
+        except BaseException as refusal:
+            asked.refusal = refusal
+    if pressed:  # as if it had not been made, which is the only way to tell who called it
+        found.place.value, asked.refusal = 0, KeyboardInterrupt()
     asked.seconds += time.perf_counter() - began
     asked.computing += time.thread_time() - computing
 
