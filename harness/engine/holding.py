@@ -149,10 +149,12 @@ def decide_without_held(state: Any) -> None:
             notes.rejoined = 1
         if again:
             hold_back(state, TIME | STARTS if notes.rejoined else STARTS)
-        if started and notes.holding & FREED_BY_STARTS and let_go(state, 0, True) > 0:
-            again = True
+        freed = let_go(state, 0, True) if started and notes.holding & FREED_BY_STARTS else 0
+        clock.arrived += freed
+        again = again or freed > 0
         if again:
-            clock.corrected += 1  # who has left is not to be taken out of plans twice
+            if notes.passed:  # who has left is not to be taken out of plans twice
+                clock.departed = 0
         elif clock.suspended > 0 or (started and notes.depth < clock.queued):  # a pass does not look at everybody
             notes.rejoined = 1
     notes.closed = 0

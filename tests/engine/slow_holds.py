@@ -1,20 +1,16 @@
 """The slow simulator where jobs are held: holds are asked about everybody all the time.
 
-A rule is `hold(machine, job) -> time`; it may look at `machine.now`, `machine.running`, `machine.jobs`. `simulate`
-returns what `slow.simulate` does.
+Rules are those of `slow_rules`. `simulate` returns what `slow.simulate` does.
 """
 
 import math
 
 from slow import STARTS, conservative, may_give_up, preempt_arrival, preempt_departure, serve_prefix
 from slow_machine import Job, Machine
+from slow_rules import DecisionOver, Holding
 
 
-class DecisionOver(Exception):  # noqa: N818 - a signal
-    """A start has made somebody held who waits."""
-
-
-class HoldingMachine(Machine):
+class HoldingMachine(Holding, Machine):
     """A machine that knows who is held, since nobody is in the queue whom a rule holds."""
 
     def prepare(self, jobs, rules, freed_by_starts):
@@ -22,8 +18,11 @@ class HoldingMachine(Machine):
         self.held, self.paused = [], []
         self.aside = []  # who waits in a queue that is not asked now, see slow_queues
 
-    def until(self, job):
-        return max((rule(self, job) for rule in self.rules), default=-math.inf)
+    def accepts(self, job):
+        return job.procs <= self.procs
+
+    def nodes_of(self, job):
+        return job.procs
 
     def start(self, job):
         super().start(job)
@@ -47,21 +46,8 @@ class HoldingMachine(Machine):
     def sort_out(self):
         """Hold who is held, and let go who is not; return whether anybody came to be held."""
         back = self.hold_back()
-        self.arrived = []
-        for job in list(self.held):  # each is asked about when those before it wait already
-            if self.until(job) <= self.now:
-                self.held.remove(job)
-                self.waiting.append(job)
-                self.arrived.append(job)
+        self.arrived = self.let_go()
         return back
-
-    def hold_back(self):
-        back = [job for job in self.waiting if self.until(job) > self.now]
-        self.waiting = [job for job in self.waiting if job not in back]
-        self.held += back
-        if back:
-            self.forget_plans()
-        return bool(back)
 
     def forget_plans(self):
         for job in self.waiting + self.held:
@@ -79,12 +65,19 @@ class HoldingMachine(Machine):
             if freed and self.freed_by_starts:
                 self.held = [job for job in self.held if job not in freed]
                 self.waiting += freed
+                self.arrived += freed
                 again = True
             self.waiting += self.paused
             self.paused = []
             if again:
-                self.forget_plans()
+                self.forget_who_left()
                 self.hold_back()
+
+    def forget_who_left(self):
+        """Take nobody out of plans twice."""
+        self.cancelled = []
+        for job in self.completed:
+            job.early = False
 
 
 def simulate(rows, procs, order, start, rules, events=(), requeue=True, freed_by_starts=False):

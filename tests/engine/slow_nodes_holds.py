@@ -1,27 +1,25 @@
 """The slow simulator of plans that name processors, where jobs are held too: rules are asked about everybody always.
 
-A rule is `rule(machine, job) -> time`, as in `slow_holds.py`; it may look at `machine.now`, `running`, `waiting` and
-`jobs`, of which each knows when it has ended, `end`, what it has `done`, and whether the machine could run it at all,
-`accepted`. `simulate` takes and returns what that of `slow_nodes.py` does.
+Rules are those of `slow_rules`. `simulate` takes and returns what that of `slow_nodes.py` does.
 """
 
 import math
 from dataclasses import fields
 
 from slow_nodes import STARTS, Job, Machine
+from slow_rules import DecisionOver, Holding
 
 KNOWN = {field.name for field in fields(Job)}
 
 
-class DecisionOver(Exception):  # noqa: N818 - a signal
-    """A start has made somebody held who waits."""
-
-
-class HoldingMachine(Machine):
+class HoldingMachine(Holding, Machine):
     """A machine that knows who is held."""
 
-    def until(self, job):
-        return max(rule(self, job) for rule in self.rules)
+    def accepts(self, job):
+        return job.accepted
+
+    def nodes_of(self, job):
+        return sum(cores > 0 for cores in job.held.values())
 
     def start(self, job):
         if not super().start(job):
@@ -34,24 +32,6 @@ class HoldingMachine(Machine):
     def forget_plans(self):
         for job in self.waiting + self.held:
             self.lift(job)
-
-    def hold_back(self):
-        """Take those out of the queue who are held now; whatever was planned was planned with them."""
-        back = [job for job in self.waiting if self.until(job) > self.now]
-        self.waiting = [job for job in self.waiting if job not in back]
-        self.held += back
-        if back:
-            self.forget_plans()
-
-    def let_go(self):
-        """Let those wait who are free, each asked about when those before it wait already; return whether any is."""
-        free = False
-        for job in list(self.held):
-            if self.until(job) <= self.now:
-                self.held.remove(job)
-                self.waiting.append(job)
-                free = True
-        return free
 
     def decide(self, start, early):
         again = True

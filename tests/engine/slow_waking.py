@@ -9,7 +9,7 @@ a list, counted second by second. `simulate` takes rows of `strategies.workload`
 import math
 from dataclasses import dataclass, field
 
-ORDERS = {"fcfs": lambda j: j.submit, "spf": lambda j: j.estimate, "lcfs": lambda j: -j.submit}
+from slow_nodes import ORDERS
 
 
 @dataclass(eq=False)

@@ -3,50 +3,13 @@
 That shares nothing with it: what a node has left is counted second by second, and rules are asked about everybody.
 """
 
-import math
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_nodes import STARTS
 from slow_nodes_holds import simulate as slowly
+from slow_rules import follows, limited
 from test_demands import NODES, asking, starts
-
-
-def limited(whose, jobs=math.inf, procs=math.inf, nodes=math.inf, submitted=math.inf):
-    """The twin of `limits`. Jobs have partitions only where some nodes are in others than the rest."""
-
-    def rule(machine, job):
-        mine = getattr(job, whose)
-        if whose == "partition" and len({partitions for _, _, partitions, *_ in machine.nodes}) == 1:
-            return machine.now
-        running = [other for other in machine.running if getattr(other, whose) == mine]
-        there = running + [other for other in machine.waiting if getattr(other, whose) == mine]
-        used = sum(sum(cores > 0 for cores in other.held.values()) for other in running)
-        over = len(running) >= jobs or used >= nodes or sum(other.procs for other in running) + job.procs > procs
-        over = over or (job not in machine.waiting and len(there) >= submitted)
-        return math.inf if over and mine >= 0 else machine.now
-
-    return rule
-
-
-def follows(after):
-    """The twin of `dependencies`."""
-
-    def rule(machine, job):
-        numbers = (job.x_preceding, job.x_preceding_2, job.x_preceding_3)
-        others = [one for one in machine.jobs if one.place + 1 in numbers and one is not job and one.accepted]
-        return max((free_after(one, max(0, job.x_think)) for one in others), default=-math.inf)
-
-    def free_after(other, think):
-        if after == "start" and other.start is not None:
-            return other.start + think
-        if other.end is None or (after == "success" and other.done < other.work):
-            return math.inf
-        return other.end + think
-
-    return rule
-
 
 LIMITS = {
     "limits(user_jobs=1)": [limited("user", jobs=1)],
