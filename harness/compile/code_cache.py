@@ -36,6 +36,9 @@ from harness.errors import HarnessError
 #: Called with the name of what is about to be compiled because it was not found on disk.
 on_compiling: list[Callable[[str], None]] = []
 
+#: For code that only compiled code calls: without what calls it from Python, which costs most of the compile time.
+NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 _DIGEST = hashlib.sha256().digest_size
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 

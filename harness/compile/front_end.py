@@ -32,6 +32,9 @@ from numba.core.untyped_passes import (
 
 _OPERATORS = {function for function in vars(operator).values() if callable(function)}
 
+#: What operators gave, by which and for what: the operator as numba knows it, and what it gives.
+_remembered: dict[tuple[int, Any], tuple[Any, Any]] = {}
+
 
 class _Passes(PassManager):  # type: ignore[misc]  # numba is untyped
     """The passes one after the other: no events for listeners, nothing brought up to date that the next one does."""
@@ -86,6 +89,3 @@ def operators_remembered() -> Iterator[None]:
         yield
     finally:
         del context.resolve_function_type
-
-
-_remembered: dict[tuple[int, Any], tuple[Any, Any]] = {}

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit, objmode
 from numba.core import config
 
-from harness.compile.code_cache import KeptCodeError, compile_and_keep
+from harness.compile.code_cache import NO_WRAPPERS, KeptCodeError, compile_and_keep
 from harness.compile.fingerprint import fingerprint
 from harness.compile.misuse import corrected, number, refusal_explained, refuse_misuse, returns, truth, without_colours
 from harness.policy.counted import EVERYBODY, OF_ALL
@@ -217,10 +217,6 @@ def _layouts(policies: Policies) -> dict[str, Any]:
     return {f"{part.name}{level or ''}": part.layout for level, policy in numbered for part in policy.keyed}
 
 
-#: Kernels are called by the loop alone, by their address.
-_FOR_THE_LOOP: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
 @cache
 def compiled(policies: Policies, door: Door) -> Any:
     """Compile the policy's kernel, or load it from disk. Raises whatever numba raises when it refuses."""
@@ -236,7 +232,7 @@ def compiled(policies: Policies, door: Door) -> Any:
         names = {**door.names, **_layouts(policies), **answers, **own}
         source = source_of(policies, door)
         return compile_and_keep(
-            policies[0].hook, source, names, door.signature, made_from=made_from, **_FOR_THE_LOOP, **options
+            policies[0].hook, source, names, door.signature, made_from=made_from, **NO_WRAPPERS, **options
         )
 
     try:
@@ -334,4 +330,4 @@ def ask(number: int, *arguments: Any) -> Any:
 def trampoline(hook: str, door: Door) -> Any:
     """Return the kernel that calls back into Python for this hook."""
     names = {"objmode": objmode, "ask": ask}
-    return compile_and_keep(f"{hook}_python", door.trampoline, names, door.signature, module=__name__, **_FOR_THE_LOOP)
+    return compile_and_keep(f"{hook}_python", door.trampoline, names, door.signature, module=__name__, **NO_WRAPPERS)

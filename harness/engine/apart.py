@@ -19,7 +19,7 @@ from numba.extending import intrinsic, register_jitable
 
 from harness.compile.addresses import address_of
 from harness.compile.by_name import make_all, offer
-from harness.compile.code_cache import compile_and_keep
+from harness.compile.code_cache import NO_WRAPPERS, compile_and_keep
 from harness.compile.front_end import ShortPipeline
 from harness.engine.bundles import INDICES, STATE, entered, whole
 from harness.engine.pointers import add_kernel, calling, slot_in
@@ -29,10 +29,8 @@ _KINDS[tuple[int, int]] = types.UniTuple(types.int64, 2)
 _KINDS[tuple[float, int]] = types.Tuple((types.float64, types.int64))
 _KINDS[tuple[float, float]] = types.UniTuple(types.float64, 2)
 
-#: How functions of the engine are compiled. None of these is ever called from Python in compiled form, so the wrappers
-#: for that, which cost most of the compile time, are left out. The engine does not count references either: Python
-#: holds the arrays for the whole run.
-NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+#: How functions of the engine are compiled: none of these is ever called from Python in compiled form. The engine does
+#: not count references either: Python holds the arrays for the whole run.
 ENGINE: dict[str, Any] = {**NO_WRAPPERS, "_nrt": False, "error_model": "numpy", "pipeline_class": ShortPipeline}
 
 

@@ -19,7 +19,7 @@ from numba.core import config
 from numba.extending import overload
 
 from harness.compile import kernels
-from harness.compile.code_cache import compile_and_keep
+from harness.compile.code_cache import NO_WRAPPERS, compile_and_keep
 from harness.engine import bundles
 from harness.engine.holds import STARTS, close_if_held
 from harness.engine.marks import inner
@@ -172,8 +172,7 @@ def compiled_by_queue() -> dict[str, Any]:
     found["start"] = (start_by_queue, bundles.START)
     if config.DISABLE_JIT:
         return {part: function for part, (function, _) in found.items()}
-    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    options: dict[str, Any] = {"_nrt": False, "error_model": "numpy", **wrappers}
+    options: dict[str, Any] = {"_nrt": False, "error_model": "numpy", **NO_WRAPPERS}
     made = {}
     for part, (function, asked) in found.items():
         given = "view, who, scores, own" if part != "start" else "state, own"

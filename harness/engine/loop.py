@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core import config
 
-from harness.compile.code_cache import compile_and_keep
 from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.bundles import INDICES, entered, seen
+from harness.engine.bundles import INDICES, seen
+from harness.engine.crossing import entrance
 from harness.engine.faults import (
     BACKFILLING,
     BAD_RATE,
@@ -309,10 +308,4 @@ def compiled_run() -> Any:
 
 def compiled_loop(loop: Any) -> Any:
     """Return the loop, compiled: called with the state, what changes, and how many instants there may be."""
-    if config.DISABLE_JIT:
-        return loop
-    source = "def kernel(table, changes, budget):\n    return run(entered(table), changes, budget)\n"
-    names = {"run": inner(loop), "entered": entered}
-    signature = types.boolean(INDICES, types.int64, types.int64)
-    kernel = compile_and_keep(loop.__name__, source, names, signature, nogil=True, _nrt=False)
-    return lambda state, changes, budget: kernel(state.table, changes, budget)
+    return entrance(inner(loop), types.boolean(INDICES, types.int64, types.int64))

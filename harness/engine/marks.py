@@ -16,7 +16,8 @@ from numba import njit, types
 from numba.core import config
 from numba.extending import overload, register_jitable
 
-from harness.engine.apart import ENGINE, NO_WRAPPERS, Family, set_apart
+from harness.compile.code_cache import NO_WRAPPERS
+from harness.engine.apart import ENGINE, Family, set_apart
 from harness.engine.faces import Misuse, opened
 from harness.engine.faults import NO_JOB, PolicyFault, note
 from harness.engine.shown import Shown, shown

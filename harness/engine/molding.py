@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba.core import config
 
-from harness.compile.code_cache import compile_and_keep
+from harness.compile.code_cache import NO_WRAPPERS, compile_and_keep
 from harness.engine.bundles import MOLD
 from harness.engine.faults import BAD_WIDTH, STARTING, PolicyFault, note
 from harness.engine.marks import inner, verb
@@ -137,8 +137,7 @@ def compiled_mold() -> Any:
     if config.DISABLE_JIT:
         return reshape
     source = "def kernel(state, job, procs):\n    reshape(state, job, procs)\n"
-    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return compile_and_keep("mold", source, {"reshape": reshape}, MOLD, _nrt=False, error_model="numpy", **wrappers)
+    return compile_and_keep("mold", source, {"reshape": reshape}, MOLD, _nrt=False, error_model="numpy", **NO_WRAPPERS)
 
 
 def rigid() -> dict[str, Any]:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core import config
 
-from harness.compile.code_cache import compile_and_keep
 from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.bundles import FLOATS, INDICES, entered
+from harness.engine.bundles import FLOATS, INDICES
+from harness.engine.crossing import entrance
 from harness.engine.faults import STARTING
 from harness.engine.marks import inner
 from harness.engine.nodes import enough
@@ -78,12 +77,7 @@ def take_up(state: Any, running: Any, started: Any) -> int:
 @cache
 def compiled_opening() -> Any:
     """Return `take_up`, compiled: called with the state, the jobs that run, and since when."""
-    if config.DISABLE_JIT:
-        return take_up
-    source = "def kernel(table, running, started):\n    return take_up(entered(table), running, started)\n"
-    names = {"take_up": take_up, "entered": entered}
-    kernel = compile_and_keep("take_up", source, names, types.int64(INDICES, INDICES, FLOATS), nogil=True, _nrt=False)
-    return lambda state, running, started: kernel(state.table, running, started)
+    return entrance(take_up, types.int64(INDICES, INDICES, FLOATS))
 
 
 def open_run(state: Any, workload: Workload, place: np.ndarray[Any, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba.core import config
 
-from harness.compile.code_cache import compile_and_keep
+from harness.compile.code_cache import NO_WRAPPERS, compile_and_keep
 from harness.engine import state as layouts
 from harness.engine.bundles import TALLY
 from harness.engine.marks import inner, verb, window
@@ -119,8 +119,7 @@ def compiled_tally() -> Any:
     if config.DISABLE_JIT:
         return tally
     source = "def kernel(state, job, submitted, queued, running):\n    tally(state, job, submitted, queued, running)\n"
-    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return compile_and_keep("tally", source, {"tally": tally}, TALLY, _nrt=False, error_model="numpy", **wrappers)
+    return compile_and_keep("tally", source, {"tally": tally}, TALLY, _nrt=False, error_model="numpy", **NO_WRAPPERS)
 
 
 def none_kept() -> dict[str, Any]:

@@ -7,6 +7,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
+from harness.compile.code_cache import NO_WRAPPERS
+
 
 def shift(array: Any, to: int, since: int, count: int) -> None:
     """Copy so many entries of an array from `since` on to the place `to`; the two may overlap."""
@@ -27,6 +29,6 @@ def _shift(context: Any, array: Any, to: Any, since: Any, count: Any) -> Any:
     return types.void(array, to, since, count), lower
 
 
-@overload(shift, jit_options={"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}, strict=False)
+@overload(shift, jit_options={**NO_WRAPPERS, "_nrt": False}, strict=False)
 def _shifted(array: Any, to: Any, since: Any, count: Any) -> Any:
     return lambda array, to, since, count: _shift(array, to, since, count)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core import config
 
 from harness.compile.code_cache import compile_and_keep
 from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
 from harness.engine.bundles import INDICES, entered
+from harness.engine.crossing import entrance
 from harness.engine.faults import STARTING
 from harness.engine.features import described
 from harness.engine.loop import advance, ask_start, close, follow_up, set_pace_and_order
@@ -131,14 +131,7 @@ _TABLES = types.Array(types.int64, 2, "C")
 @cache
 def compiled_steps() -> Any:
     """Return `run_in_steps`, compiled: called with the state, what changes, and how many instants there may be."""
-    if config.DISABLE_JIT:
-        return run_in_steps
-    source = "def kernel(table, changes, budget):\n    return run(entered(table), changes, budget)\n"
-    names = {"run": run_in_steps, "entered": entered}
-    kernel = compile_and_keep(
-        "steps", source, names, types.int64(INDICES, types.int64, types.int64), nogil=True, _nrt=False
-    )
-    return lambda state, changes, budget: kernel(state.table, changes, budget)
+    return entrance(run_in_steps, types.int64(INDICES, types.int64, types.int64))
 
 
 @cache
