@@ -87,14 +87,13 @@ def with_intervals(rows: pd.DataFrame, level: float, learning: int) -> pd.DataFr
 
 def quantile(values: Floats, known: Bools, share: float) -> float:
     """Return a quantile of numbers, some known only to be larger than so much; the largest known one at most."""
+    from scipy import stats
+
     if not known.any():
         return 0.0
-    order = np.lexsort((~known, values))
-    values, known = values[order], known[order]
-    at_risk = np.arange(len(values), 0, -1)
-    left = np.cumprod(np.where(known, 1 - 1 / at_risk, 1.0))
-    reached = np.flatnonzero(known & (left <= 1 - share + 1e-12))
-    return float(values[reached[0]] if len(reached) else values[known][-1])
+    left = stats.ecdf(stats.CensoredData.right_censored(values, ~known)).sf
+    reached = np.flatnonzero(left.probabilities <= 1 - share + 1e-12)
+    return float(left.quantiles[reached[0]] if len(reached) else values[known].max())
 
 
 def calibrated(

@@ -140,18 +140,23 @@ def _error(below: float, rows: pd.DataFrame) -> Error:
     )
 
 
-def ratio(
-    rows: pd.DataFrame, null: str, ours: str = "forecast", *, draws: int = 2000, seed: int = 0
-) -> tuple[float, float, float]:
+def ratio(rows: pd.DataFrame, null: str, *, draws: int = 2000, seed: int = 0) -> tuple[float, float, float]:
     """Return the mean error of the forecast over that of a null, and its 95 % interval, by drawing moments anew.
 
     Jobs that wait at one moment wait for the same others: the moments are what is drawn.
     """
+    from scipy.stats import bootstrap
+
     rows = rows[rows["lead"].notna()]
     off = pd.DataFrame({name: (rows[name] - rows["lead"]).abs() for name in ("forecast", null)})
-    sums = off.groupby(rows["now"]).sum().to_numpy()
-    draw = np.random.default_rng(seed).integers(0, len(sums), (draws, len(sums)))
-    drawn = sums[draw].sum(axis=1)
-    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
-    total = sums.sum(axis=0)
-    return float(low), float(total[0] / total[1]), float(high)
+    sums = off.groupby(rows["now"]).sum().to_numpy().T
+
+    def quotient(ours: Floats, theirs: Floats, axis: int = -1) -> Any:
+        return ours.sum(axis=axis) / theirs.sum(axis=axis)
+
+    whole = float(quotient(*sums))
+    if sums.shape[1] < 2:  # nothing to draw from
+        return whole, whole, whole
+    how: Any = {"paired": True, "method": "percentile", "random_state": np.random.default_rng(seed)}
+    found = bootstrap(tuple(sums), quotient, n_resamples=draws, **how).confidence_interval
+    return float(found.low), whole, float(found.high)

@@ -36,9 +36,9 @@ class Usage:
         self.shares: Floats = ended["run"].to_numpy(dtype=np.float64) / np.maximum(told, 1.0)
         users = ended["user"].to_numpy()
         self._all = np.arange(len(ended))
-        self._of_user = _groups(users)
-        self._of_limit = _groups(zip(users, told, strict=True))
-        self._of_size = _groups(size(told))
+        places = pd.Series(self._all)
+        self._of_user, self._of_size = places.groupby(users).indices, places.groupby(size(told)).indices
+        self._of_limit = places.groupby([users, told]).indices
 
     @property
     def remark(self) -> str:
@@ -92,11 +92,3 @@ def size(values: Floats) -> Ints:
     """Return how large values are, in powers of two."""
     found: Ints = np.floor(np.log2(np.maximum(values, 1.0))).astype(np.int64)
     return found
-
-
-def _groups(keys: Any) -> dict[Any, Ints]:
-    """Return the places of each key, in their order."""
-    found: dict[Any, list[int]] = {}
-    for place, key in enumerate(keys.tolist() if isinstance(keys, np.ndarray) else keys):
-        found.setdefault(tuple(float(part) for part in key) if isinstance(key, tuple) else key, []).append(place)
-    return {key: np.array(places, np.int64) for key, places in found.items()}

@@ -27,11 +27,9 @@ class OwnQueue:
 
     def __str__(self) -> str:
         given = {key: getattr(self, key) for key in _KEYS if getattr(self, key)}
-        values = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
-        shown = {
-            key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in values.items()
-        }
-        return f"{self.name}({', '.join(f'{key}={written(value)}' for key, value in shown.items())})"
+        for key in given.keys() & set(CONDITIONS):
+            given[key] = given[key][0] if len(given[key]) == 1 else list(given[key])
+        return f"{self.name}({', '.join(f'{key}={written(value)}' for key, value in given.items())})"
 
 
 _KEYS = tuple(field.name for field in fields(OwnQueue)[1:])

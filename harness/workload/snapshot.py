@@ -54,12 +54,10 @@ class Snapshot:
 
     def workload(self) -> Workload:
         """Return the jobs that are there, ready to be continued, each with its limit for a runtime."""
-        told = limits(self.there, self.past)
-        longest = np.maximum(told, np.ceil(self.elapsed))  # who runs for longer than that ends now
+        longest = np.maximum(self.limits, np.ceil(self.elapsed))  # who runs for longer than that ends now
         jobs = self.there.assign(run=longest, estimate=longest)
-        header = (*self.header,)
-        log = Log(self.name, jobs, header, self.name, content_digest(jobs, header), self.steps, self.procs)
-        prepared = prepare(log)
+        digest = content_digest(jobs, self.header)
+        prepared = prepare(Log(self.name, jobs, self.header, self.name, digest, self.steps, self.procs))
         unlimited = np.count_nonzero(self.there["estimate"] <= 0)
         steps = [Step("state", len(jobs), f"{self.running.sum():,} run, {(~self.running).sum():,} wait")]
         steps.append(Step("runtimes", len(jobs), "unknown yet: the limits"))
