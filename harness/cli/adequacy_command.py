@@ -94,12 +94,10 @@ def adequacy(
             say(_against_executions(log, logs, list(replays), result, given.format))
             return
         found, where = (None, None) if repeated else (compared(result), breakdown(result))
-        assumed: dict[str, Any] = {}
-        if repetitions:
-            assumed = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
+        drawn = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
+        assumed: dict[str, Any] = drawn if repetitions else {}
         reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
-    incidents = _incidents(logs, result.platform.cores, log) if logs else []
-    about = [*rules.unmodelled(), *heading(result), *incidents]
+    about = [*rules.unmodelled(), *heading(result), *_incidents(logs, result.platform.cores, log)]
     say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
 
 
@@ -174,6 +172,8 @@ def _against_executions(
 
 def _incidents(logs: "list[Log]", procs: int | None = None, planned: "Log | None" = None) -> list[str]:
     """Say what in each execution was not as it should be."""
+    if not logs:
+        return []
     from harness.cli.execution_tables import incidents_of
     from harness.results.executions import compare_executions
 

@@ -88,14 +88,9 @@ def tournament(
     if (frame["status"] == "done").any():
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
-            again = [
-                field,
-                *(["--out", str(out)] if out else []),
-                *([f"--jobs={jobs}"] if jobs else []),
-                *([f"--resample={resample}"] if resample else []),
-                *(f"--plugins={path}" for path in folders),
-            ]
-            say("", "next:", *_next(results, ["harness", "tournament", *again], by), sep="\n")
+            options = {"--out": out, "--jobs": jobs, "--resample": resample}
+            again = _again(field, [*options.items(), *(("--plugins", path) for path in folders)])
+            say("", "next:", *_next(results, again, by), sep="\n")
     return _failures(frame)
 
 
@@ -119,9 +114,14 @@ def _interruption_said(folder: Path) -> "Iterator[None]":
         raise
 
 
-def _next(results: "Results", command: list[str], by: str) -> list[str]:
-    """Return what to try next: commands with the options that make them find these results."""
-    again, about = shlex.join(command), results.about
+def _again(field: str, options: "Iterable[tuple[str, object]]") -> str:
+    """Return the command that finds these results."""
+    return shlex.join(["harness", "tournament", field, *(str(word) for one in options if one[1] for word in one)])
+
+
+def _next(results: "Results", again: str, by: str) -> list[str]:
+    """Return what to try next, where `again` is the command that finds these results."""
+    about = results.about
     other = "max_wait" if by == "mean_wait" else "mean_wait"
     tips = [(f"{again} --by {other}", "let another measure decide; nothing runs again")]
     if about["field"]["name"] == "demo":

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from harness.errors import HarnessError
 from harness.workload.log import ALSO_PRECEDING, BEGIN, PRECEDING, Step, Workload
@@ -81,27 +82,34 @@ def resample(workload: Workload, seed: int) -> Workload:
     moved = first + week * WEEK + within[row]
     order = np.argsort(moved, kind="stable")
     row, moved = row[order], moved[order]
-    columns = {
-        "job": np.arange(1, len(row) + 1),
-        "submit": moved,
-        "user": names[order],
-        "cancel": moved + (jobs["cancel"].to_numpy() - submit)[row],
-        "logged_wait": np.full(len(row), -1.0),
-    }
-    for name in (PRECEDING, *ALSO_PRECEDING):
-        if name in jobs:
-            columns[name] = np.full(len(row), -1.0)  # who waited for whom is not redrawn
-    if BEGIN in jobs:
-        begin = jobs[BEGIN].to_numpy()[row]
-        columns[BEGIN] = np.where(begin >= 0, moved + begin - submit[row], -1.0)
     detail = f"variation {seed}: {done} of {weeks} (the workload has {length:.1f})"
     return replace(
         workload,
         name=f"{workload.name}, variation {seed}",
-        jobs=jobs.take(row).reset_index(drop=True).assign(**columns),
+        jobs=_moved(jobs.take(row).reset_index(drop=True), moved, names[order]),
         digest=hashlib.sha256(f"{workload.digest} resampled {_METHOD} {seed}".encode()).hexdigest(),
         preparation=(*workload.preparation, Step("resampled", len(row), detail)),
     )
+
+
+def _moved(jobs: pd.DataFrame, submit: Floats, user: Ints) -> pd.DataFrame:
+    """Return the jobs as they are submitted at other times by these users, numbered anew."""
+    before = jobs["submit"].to_numpy()
+    unknown = np.full(len(jobs), -1.0)
+    columns = {
+        "job": np.arange(1, len(jobs) + 1),
+        "submit": submit,
+        "user": user,
+        "cancel": submit + (jobs["cancel"].to_numpy() - before),
+        "logged_wait": unknown,
+    }
+    for name in (PRECEDING, *ALSO_PRECEDING):
+        if name in jobs:
+            columns[name] = unknown  # who waited for whom is not redrawn
+    if BEGIN in jobs:
+        begin = jobs[BEGIN].to_numpy()
+        columns[BEGIN] = np.where(begin >= 0, submit + begin - before, -1.0)
+    return jobs.assign(**columns)
 
 
 def _users_drawn(draw: np.random.Generator, workload: Workload, week: Ints, weeks: int) -> tuple[Ints, Ints, Ints, str]:

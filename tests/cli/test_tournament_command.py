@@ -57,7 +57,7 @@ def test_what_is_suggested_finds_the_same_results_by_another_measure(harness_say
     field.write_text(f'workloads = ["{tmp_path}/sacct.txt"]\nplatforms = ["128"]\n\n{scheduler}')
     out = tmp_path / "out"
     answer = harness_says("tournament", field, "--out", out, "--resample", "1", "--jobs", "80", "--by", "mean_wait")
-    assert f"{field} --out {out} --jobs=80 --resample=1 --by max_wait" in answer.out
+    assert f"{field} --out {out} --jobs 80 --resample 1 --by max_wait" in answer.out
     again = harness_says("tournament", field, "--out", out, "--jobs=80", "--resample=1", "--by", "max_wait")
     assert "0 of 0 runs" in again.err
     assert "4 more were there already" in again.err

@@ -271,30 +271,10 @@ def _changes(dice: Random) -> list[tuple[str, str, Any]]:
     return [(*dice.choice(_STORED), dice.choice((*CELLS, *_JSON))) for _ in range(dice.randint(1, 2))]
 
 
-def readers(made: Path) -> list[Reader]:
-    """All readers; `made` is a folder for a store and a baseline of this very harness."""
-    from site_readers import site_readers
-
-    gate, store = _made(made)
+def _logs() -> list[Reader]:
+    """Readers of logs, schedules and states."""
     tables = [pd.read_csv(io.StringIO(text)) for text in (TABLE, RAN)]
     parquet = [table.to_parquet() for table in tables]
-    sqlite = (store / "store.sqlite").read_bytes()
-
-    def write_store(path: Path, content: Any) -> None:
-        shutil.rmtree("store", ignore_errors=True)
-        shutil.copytree(store, "store")
-        if isinstance(content, bytes):
-            Path("store/store.sqlite").write_bytes(content)
-            return
-        with sqlite3.connect("store/store.sqlite") as database:
-            for table, column, value in content:
-                database.execute(f'UPDATE OR IGNORE {table} SET "{column}" = ?', (value,))
-        database.close()
-
-    ranked = (("tournament", "stored.toml", "--out", "store"), ("report", "store", "--out", "page.html"))
-    kept: dict[str, Any] = {"write": write_store, "beside": {"stored.toml": STORED}}
-    on_platform = (("run", GENERATED, "--platform", "FILE"), ("list", "platforms", "--from", "FILE"))
-    run = ("run", "log.swf")
     ahead = ("--procs", "8", "--repetitions", "2", "--format", "csv")
     from_state = (("run", "--state", "FILE", "--procs", "8"), ("forecast", "--state", "FILE", *ahead))
     return [
@@ -317,6 +297,41 @@ def readers(made: Path) -> list[Reader]:
         *(_log(name, f"{name}.csv", text) for name, text in (("LUMOS", LUMOS), ("Eagle", EAGLE), ("Alibaba", PODS))),
         _of_file("squeue", "state.txt", STATE, calls=from_state, number=240),
         _of_file("squeue, in JSON", "state.json", json.dumps(IN_JSON), calls=from_state),
+    ]  # fmt: skip
+
+
+def _stores(store: Path) -> list[Reader]:
+    """Readers of the store of a tournament."""
+    sqlite = (store / "store.sqlite").read_bytes()
+
+    def write_store(path: Path, content: Any) -> None:
+        shutil.rmtree("store", ignore_errors=True)
+        shutil.copytree(store, "store")
+        if isinstance(content, bytes):
+            Path("store/store.sqlite").write_bytes(content)
+            return
+        with sqlite3.connect("store/store.sqlite") as database:
+            for table, column, value in content:
+                database.execute(f'UPDATE OR IGNORE {table} SET "{column}" = ?', (value,))
+        database.close()
+
+    ranked = (("tournament", "stored.toml", "--out", "store"), ("report", "store", "--out", "page.html"))
+    kept: dict[str, Any] = {"write": write_store, "beside": {"stored.toml": STORED}}
+    return [
+        Reader("store, bytes", spoilt([sqlite]), [sqlite], ranked, "x", number=80, **kept),
+        Reader("store, cells", drawn(_changes), [[]], ranked, "x", number=80, **kept),
+    ]
+
+
+def readers(made: Path) -> list[Reader]:
+    """All readers; `made` is a folder for a store and a baseline of this very harness."""
+    from site_readers import site_readers
+
+    gate, store = _made(made)
+    on_platform = (("run", GENERATED, "--platform", "FILE"), ("list", "platforms", "--from", "FILE"))
+    run = ("run", "log.swf")
+    return [
+        *_logs(),
         _of_file("events", "events.csv", EVENTS, calls=[(*run, "--events", "FILE")], beside=BESIDE),
         _of_file("platform TOML", "p.toml", PLATFORM, PICKED.replace("[[", 'table = "small.csv"\n[[', 1),
                  calls=on_platform[:1], beside=BESIDE, number=240),
@@ -327,8 +342,7 @@ def readers(made: Path) -> list[Reader]:
         Reader("baseline's starts", spoilt([(made / "gate.starts.zip").read_bytes()]), [], [("check", "gate.json")],
                "gate.starts.zip", beside={"gate.json": re.sub('"schedule": "..', '"schedule": "00', gate.read_text())},
                number=80),
-        Reader("store, bytes", spoilt([sqlite]), [sqlite], ranked, "x", number=80, **kept),
-        Reader("store, cells", drawn(_changes), [[]], ranked, "x", number=80, **kept),
+        *_stores(store),
         *(_of_text(f"{part} policies", valid, *run, "--platform", "synthetic-11", f"--{part}=INPUT", beside=BESIDE)
           for part, valid in SPECS.items()),
         _of_file("a policy's table", "t.txt", "0, 10, 5 # weights\n1 2 3\n", beside=BESIDE | {"weighted.py": WEIGHTED},
