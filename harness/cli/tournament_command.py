@@ -56,6 +56,7 @@ def tournament(
         from harness.experiment.forecast import forecast
         from harness.experiment.runner import default_folder
         from harness.experiment.runner import tournament as run
+        from harness.present.progress import progress
         from harness.ranking.leaderboard import leaderboard
         from harness.results.measures import extra_measures
 
@@ -65,7 +66,11 @@ def tournament(
         _refuse_unknown(by, unit, extra)
         read = read_field(field, plugins=folders)
         if dry_run:
-            say(forecast(read, resamples=resample, jobs=jobs, plugins=folders, workers=workers))
+            with progress("trying schedulers", "runs") as advance:
+                ahead = forecast(
+                    read, resamples=resample, jobs=jobs, plugins=folders, workers=workers, progress=advance
+                )
+            say(ahead)
             return 0
         folder = out or default_folder(read)
         say(f"{read.name}: results go to {folder}", file=sys.stderr)
@@ -179,14 +184,14 @@ class _Pace:
 @contextmanager
 def told() -> "Iterator[Watch]":
     """Show runs and jobs per second as the tournament goes on, on a terminal; say them at its end."""
-    from harness.present.progress import progress as shown
+    from harness.present.progress import progress
 
     pace = _Pace()
-    with shown("making ready", "jobs") as advance:
+    with progress("making ready", "jobs") as advance:
 
-        def watch(progress: "Progress") -> None:
-            pace.see(progress)
-            advance(progress.done_jobs, progress.jobs_to_do, f"{progress.done:,} of {progress.to_do:,} runs")
+        def watch(so_far: "Progress") -> None:
+            pace.see(so_far)
+            advance(so_far.done_jobs, so_far.jobs_to_do, f"{so_far.done:,} of {so_far.to_do:,} runs")
 
         yield watch
     say(pace.words, file=sys.stderr)

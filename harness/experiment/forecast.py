@@ -1,7 +1,7 @@
 """How much work a field is, before it runs."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -55,6 +55,7 @@ def forecast(
     jobs: int | None = None,
     plugins: Iterable[str] = (),
     workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Forecast:
     """Try every scheduler of `field` on the first jobs of its first workload there, then some runs in full.
 
@@ -64,24 +65,42 @@ def forecast(
     whole = field if resamples is None else replace(field, resamples=resamples)
     plan = make_plan(shortened(whole, jobs), plugins)
     workers = threads_wanted(workers)
-    pace: dict[tuple[str, ...], float] = {}
+    tried: dict[tuple[str, ...], Run] = {}
     for run in plan.runs:
-        key = tuple(run.policies.values())
-        if key not in pace:
-            pace[key] = _seconds_per_job(run)
-    expected = np.array([run.jobs * pace[tuple(run.policies.values())] for run in plan.runs])
-    ratios = np.array(list(_ratios(plan, expected, workers)))
+        tried.setdefault(_scheduler(run), run)
+    drawn = _how_many(plan)
+    tell = progress or (lambda done, total: None)
+    pace: dict[tuple[str, ...], float] = {}
+    for scheduler, run in tried.items():
+        pace[scheduler] = _seconds_per_job(run)
+        tell(len(pace), len(tried) + drawn)
+    expected = np.array([run.jobs * pace[_scheduler(run)] for run in plan.runs])
+    ratios = []
+    for ratio in _ratios(plan, expected, workers, drawn):
+        ratios.append(ratio)
+        tell(len(tried) + len(ratios), len(tried) + drawn)
     found = Forecast(field.name, len(plan.runs), plan.jobs, float(expected.sum()) / workers, workers)
-    if not len(ratios):
+    if not ratios:
         return found
-    error = _WIDE * float(ratios.std(ddof=1)) / len(ratios) ** 0.5 * found.seconds
-    return replace(found, seconds=found.seconds * float(ratios.mean()), drawn=len(ratios), error=error)
+    error = _WIDE * float(np.std(ratios, ddof=1)) / len(ratios) ** 0.5 * found.seconds
+    return replace(found, seconds=found.seconds * float(np.mean(ratios)), drawn=len(ratios), error=error)
 
 
-def _ratios(plan: Plan, expected: "np.ndarray[tuple[int], np.dtype[np.float64]]", workers: int) -> Iterator[float]:
-    """Do some runs in full, as many at once as there will be, and yield their times over those expected."""
+def _scheduler(run: Run) -> tuple[str, ...]:
+    return tuple(run.policies.values())
+
+
+def _how_many(plan: Plan) -> int:
+    """Return how many runs are drawn and done in full: none where that would be one."""
     count = min(DRAWN, int(SHARE * len(plan.runs)))
-    if count < 2:
+    return count if count > 1 else 0
+
+
+def _ratios(
+    plan: Plan, expected: "np.ndarray[tuple[int], np.dtype[np.float64]]", workers: int, count: int
+) -> Iterator[float]:
+    """Do `count` runs in full, as many at once as there will be, and yield their times over those expected."""
+    if count == 0:
         return
     drawn = np.random.default_rng(0).choice(len(plan.runs), count, p=expected / expected.sum())
     times = {plan.runs[place].identity: (expected[place], int((drawn == place).sum())) for place in set(drawn.tolist())}

@@ -56,3 +56,11 @@ def test_a_scheduler_is_tried_on_the_first_jobs_by_submission() -> None:
 )
 def test_times_are_about(seconds: float, words: str) -> None:
     assert room._duration(seconds) == words
+
+
+def test_what_is_done_is_told_to_the_last_trial_and_the_last_run_drawn(tmp_path: Path) -> None:
+    (tmp_path / "field.toml").write_text(FIELD.replace("seeds = [1, 2]", f"seeds = {list(range(20))}"))
+    told: list[tuple[int, int]] = []
+    found = room.forecast(read_field(tmp_path / "field.toml"), progress=lambda *so_far: told.append(so_far))
+    assert found.drawn > 1
+    assert told == [(done + 1, 3 + found.drawn) for done in range(3 + found.drawn)]

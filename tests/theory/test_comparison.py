@@ -21,7 +21,7 @@ Comparison, Subject, compare_all, comparisons = (
 AGREES, DIFFERS = Comparison("a", "s", 1.0, 1.1, 0.9, 1.3), Comparison("b", "s", 1.0, 1.1, 1.05, 1.15)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def compared():
     """Every comparison at full length, made once."""
     return {comparison.name: comparison for comparison in compare_all()}
