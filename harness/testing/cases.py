@@ -276,6 +276,8 @@ def corners(
         "all at one instant": [Job(7, 1 + k % 4, 3, 5) for k in range(8)],
         "as wide as the machine": [Job(0, 1, 5, 5), Job(1, 4, 5, 5), Job(2, 1, 2, 2), Job(3, 4, 1, 9)],
         "wider than the machine": [Job(0, 5, 5, 5), Job(1, 1, 5, 5), Job(9, 5, 1, 1)],
+        # What is promised to the third begins when the fourth would have ended, had nobody ended early.
+        "a promise when nobody ends": [Job(0, 2, 5, 20), Job(0, 2, 8, 8), Job(1, 4, 5, 5), Job(1, 2, 10, 10)],
         "an empty queue in between": [Job(0, 1, 5, 5), Job(100, 4, 5, 5), Job(200, 2, 5, 5)],
         "cancelled while it waits": [Job(0, 4, 9, 9), Job(1, 4, 0, 5, patience=3), Job(1, 1, 4, 4)],
         "cancelled at once": [Job(0, 1, 0, 5, patience=0), Job(0, 4, 5, 5)],

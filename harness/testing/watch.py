@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from harness.engine.queue import running
+from harness.engine.queue import running, waiting
 from harness.engine.state import COMPLETED, RUNNING
 from harness.platform.machine import NodeType, Platform
+from harness.testing.comparing import close
 from harness.testing.subject import Chosen, Wrong, spy
 
 
@@ -56,6 +57,7 @@ class Watch:
         self.rates.append((float(state.clock.now), float(answer)))
         self._close(state)
         self._compare(state)
+        self._compare_left(state)
 
     def _compare(self, state: Any) -> None:
         """Refuse counts of free cores that are not what the jobs in service leave."""
@@ -69,6 +71,24 @@ class Watch:
                 )
         if state.clock.free != state.clock.cores - sum(held.values()):
             raise Wrong(f"{sum(held.values())} of {state.clock.cores} processors are held, and {state.clock.free} free")
+
+    def _compare_left(self, state: Any) -> None:
+        """Refuse estimates of what is left of suspended jobs that are not what their service leaves."""
+        for index in map(int, waiting(state)):
+            job = state.jobs[index]
+            if job.preemptions == 0 or job.boot > 0:  # who never ran, or ran while nodes were waking
+                continue
+            done = 0.0
+            for stretch in self.stretches:
+                if stretch.job == job.number and stretch.restarts == job.restarts:
+                    speed = min(state.nodes[node].speed for node, _ in stretch.pieces)
+                    done += float(speed) * self.virtual(stretch.begin, stretch.end)
+            left = max(0.0, float(job.estimate) + float(job.overhead) - done)
+            if not close(left, float(job.left)):
+                raise Wrong(
+                    f"at {state.clock.now:g} s job {job.number}, which was suspended, has {job.left:g} s left by its "
+                    f"record, and {left:g} s by what it was served"
+                )
 
     def _started(self, answer: Any, state: Any, *own: Any) -> None:
         self._close(state)

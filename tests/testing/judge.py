@@ -9,6 +9,7 @@ import numpy as np
 
 import harness
 from harness.platform.machine import NodeType, Platform
+from harness.policy.gallery import examples
 from harness.policy.scheduler import Scheduler
 from harness.results.schedule import Schedule
 from harness.testing import PolicyFailure, check_policy
@@ -92,8 +93,10 @@ def replay(scheduler: Scheduler) -> str:
 def failing(policy: str) -> str:
     """The first check that the policy fails, but for how long it takes, which says something of the machine."""
     hook = "start_jobs" if policy == "none" else None
+    plugins = [policy] if policy in examples() else []
+    checks = [check for check in CHECKS if check != "pace"]
     try:
-        check_policy(policy, hook=hook, checks=[check for check in CHECKS if check != "pace"], examples=20)
+        check_policy(policy, hook=hook, plugins=plugins, checks=checks, examples=20)
     except PolicyFailure as failure:
         return failure.check
     return ""
