@@ -3,8 +3,9 @@
 Source: Ousterhout (1982), Scheduling techniques for concurrent systems, ICDCS (its matrix); Feitelson and Rudolph
 (1992), Gang scheduling performance benefits for fine-grain synchronization, JPDC 16(4).
 
-Free places of a row that jobs of other rows could fill (alternate scheduling) stay empty, and changing rows costs
-nothing.
+The papers' (their texts were not at hand, so this is what textbooks keep of them): the matrix of rows and processors,
+one row at a time, everybody of a job at once. Ours: a job goes to the first row with room, in queue order; free places
+of a row that jobs of other rows could fill (alternate scheduling) stay empty; changing rows costs nothing.
 """
 
 import harness

@@ -1,24 +1,32 @@
 """Carbon-aware: a job is held until the hours in which energy is expected to be cleanest, within a delay.
 
 Source: Hanafy, Liang, Bashir, Souza, Irwin and Shenoy (2024), Going green for less green: optimizing the cost of
-reducing cloud carbon emissions, ASPLOS (its policy Lowest Window).
+reducing cloud carbon emissions, ASPLOS (its policies Lowest Window, Lowest Slot and Carbon-Time).
 
-There the forecast is given; here it is what was seen at the same hour when it was last looked at, so that the first day
-is spent learning.
+The paper's, by its published program (umassos/GAIA): a begin is looked for every hour until the delay is over, the
+earliest of equals wins, and the three ways to judge one. Ours: hours are those of the clock, not counted from the
+submission. Lengths are requested times, there the mean runtime of the queue, which `length` may give. There the
+forecast is given; here it is what was seen at the same hour when it was last looked at, so that the first day is spent
+learning.
 """
 
 import math
 
 import harness
 
+WINDOW, SLOT, SAVING = range(3)
 
-def lowest_window(state, job, memory, delay=21600.0):
-    """Hold a job until the hour from which the signal's mean over its requested time is lowest, at most for a delay.
+
+def lowest_window(state, job, memory, delay=21600.0, by=WINDOW, length=0.0):
+    """Hold a job until the hour from which the signal's mean over its length is lowest, at most for a delay.
 
     Looked at are the present time and every full hour until the delay is over; of equals the earliest. Whoever was let
     go stays so. Without `--signal`, and for hours of which nothing is known yet, nobody is held.
 
-    `delay`: how long after its submission a job may be held [s].
+    `delay`: how long after its submission a job may be held [s]. `by`: what makes an hour the best, the lowest mean
+    over the job's length from then on (`window`), the lowest signal in that hour (`slot`), or the most that is saved
+    for each second until the job's end (`saving`). `length`: for how long jobs are taken to run [s], 0 for what they
+    request.
     """
     clock, record = state.clock, state.jobs[job]
     if math.isnan(clock.signal):
@@ -26,15 +34,19 @@ def lowest_window(state, job, memory, delay=21600.0):
     hour = harness.hour(clock)
     memory[int(hour)] = clock.signal
     memory[24 + int(hour)] = 1.0  # known
-    hours = int(min(24, max(1, math.ceil(record.estimate / 3600.0))))
+    taken = length if length > 0.0 else record.estimate
+    hours = 1 if by == SLOT else int(min(24, max(1, math.ceil(taken / 3600.0))))
     best = clock.now
-    least = expected(memory, int(hour), hours)
+    now = expected(memory, int(hour), hours)
+    least = 0.0 if by == SAVING else now
     time = clock.now + (1.0 + math.floor(hour) - hour) * 3600.0
     later = 1
     while time <= record.submit + delay:
-        mean = expected(memory, int(hour) + later, hours)
-        if mean < least:
-            best, least = time, mean
+        cost = expected(memory, int(hour) + later, hours)
+        if by == SAVING:
+            cost = (cost - now) / (time - clock.now + max(taken, 1.0))
+        if cost < least:
+            best, least = time, cost
         time += 3600.0
         later += 1
     return best
@@ -53,4 +65,14 @@ def expected(memory, hour, hours):
 
 @harness.hookimpl
 def hold_jobs():
-    return [harness.Hold("lowest-window", lowest_window, memory=48, timed=True, again=(), least={"delay": 0})]
+    return [
+        harness.Hold(
+            "lowest-window",
+            lowest_window,
+            memory=48,
+            timed=True,
+            again=(),
+            least={"delay": 0, "length": 0},
+            choices={"by": ("window", "slot", "saving")},
+        )
+    ]

@@ -3,7 +3,9 @@
 Source: Ward, Mahood and West (2002), Scheduling jobs on parallel systems using a relaxed backfill strategy, JSSPP,
 LNCS 2537.
 
-With `relax=0` it is EASY backfilling, start by start.
+The paper's, by its abstract (the text was not at hand): the first job may be delayed, by a factor (its ω) times its
+wait. Ours: that the wait is the one at the first job's best promise, so that delays do not add up, and the order in
+which others are tried. With `relax=0` it is EASY backfilling, start by start.
 """
 
 import harness

@@ -3,7 +3,9 @@
 Source: Srinivasan, Kettimuthu, Subramani and Sadayappan (2002), Selective reservation strategies for backfill job
 scheduling, JSSPP, LNCS 2537.
 
-Promises are planned anew at every instant, in queue order, and may move.
+The paper's, by its abstract and how others describe it (the text was not at hand): a promise only to those whose
+expansion factor has reached a threshold, fixed or adapted to the mean slowdown so far. Ours: one mean for all jobs,
+none for classes of them, and promises that are planned anew at every instant, in queue order, and may move.
 """
 
 import harness

@@ -3,8 +3,9 @@
 Source: Talby and Feitelson (1999), Supporting priorities and improving utilization of the IBM SP scheduler using
 slack-based backfilling, IPPS.
 
-Here the slack is a share of the requested time; the paper's political priorities, and its search among whole schedules
-by their cost, are left out.
+The paper's, by how others describe it (the text was not at hand): a promise and a slack for every job, which others may
+use up. Ours: the slack is a share of the requested time; the paper's comes from priorities of users and of the site,
+and among whole schedules it searches the one of least cost: both are left out.
 """
 
 import harness

@@ -3,8 +3,9 @@
 Source: Etinski, Corbalan, Labarta and Valero (2010), Utilization driven power-aware parallel job scheduling, Computer
 Science - Research and Development 25.
 
-There a job keeps the frequency with which it began; here all nodes have
-one rate, which holds for the jobs that run, too.
+The paper's, by its abstract (the text was not at hand): lower frequencies while less of the machine was used than a
+threshold, on top of EASY. Ours: two thresholds and their values, and that many who wait turn it off. There a job
+keeps the frequency with which it began; here all nodes have one rate, which holds for the jobs that run, too.
 """
 
 import harness
