@@ -204,14 +204,14 @@ class Where(Shown):
         from harness.experiment.simulation import machine_of
         from harness.platform.platform_reading import read_platform
         from harness.platform.sizing import of_the_log
-        from harness.platform.windows import kept, read_windows
+        from harness.platform.windows import reserved
 
         found: Any = self.procs
         if self.platform is not None:
             found = read_platform(of_the_log(self.platform, jobs.procs, jobs.name), plugins=self.folders)
         if self.reservations is None:
             return found  # type: ignore[no-any-return]
-        return kept(machine_of(found, jobs), read_windows(self.reservations), self.reservations.name)
+        return reserved(machine_of(found, jobs), self.reservations)
 
 
 @dataclass(frozen=True, kw_only=True)

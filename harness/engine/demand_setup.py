@@ -14,8 +14,10 @@ from harness.engine.demand_state import CLOSURE, KINDS, LICENCE, OFFER, WANT
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.platform.validation import MOST_BITS
+from harness.platform.windows import Window
 from harness.workload.asked import NEEDS, names_in
 from harness.workload.log import Workload
+from harness.workload.wall_clock import WallClock
 
 Array = np.ndarray[Any, Any]
 
@@ -138,20 +140,32 @@ def _ask_for_whole_nodes(asked: _Asked, platform: Platform, wants: Array) -> Non
 
 def _close(asked: _Asked, platform: Platform, wants: Array, offers: Array) -> Array:
     """Write down when each node is kept for whom, and who of the jobs that is."""
-    everybody = [window.who for window in platform.windows if any(window.who)]
+    windows = windows_of(platform, asked.workload)
+    everybody = [window.who for window in windows if any(window.who)]
     bits = _bits(platform, everybody, "different users of windows")
     jobs = asked.workload.jobs
     for who, bit in bits.items():
         named = zip(("user", "group", "queue"), who, strict=True)
         admitted = np.any([np.isin(jobs[column].to_numpy()[asked.place], numbers) for column, numbers in named], axis=0)
         wants["admitted"] |= np.where(admitted, bit, 0)
-    rows = [(node, (w.begin, w.end, bits.get(w.who, 0))) for w in platform.windows for node in w.on(platform)]
+    rows = [(node, (w.begin, w.end, bits.get(w.who, 0))) for w in windows for node in w.on(platform)]
     rows.sort()
     closures = np.array([closure for _, closure in rows], CLOSURE)
     nodes = np.array([node for node, _ in rows], np.int64)
     offers["closures"] = np.bincount(nodes, minlength=platform.nodes)
     offers["first_closure"] = np.searchsorted(nodes, np.arange(platform.nodes))
     return closures
+
+
+def windows_of(platform: Platform, workload: Workload) -> list[Window]:
+    """Return the windows of the platform on the clock of a workload, by whose header dates are told."""
+    clock = WallClock.of(workload.header)
+    if clock.start is None and any(window.dated for window in platform.windows):
+        raise HarnessError(
+            f"reservations of nodes with dates: {workload.name} does not say when it began (its header has no "
+            "UnixStartTime): expected seconds by the clock of its submit times"
+        )
+    return [window.in_seconds(clock.time_of) for window in platform.windows]
 
 
 def possible(asked: Demands, jobs: Array, machine: Array) -> Array:

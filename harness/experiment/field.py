@@ -81,6 +81,7 @@ class Field:
     seeds: tuple[int, ...] = (0,)
     timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided, in all runs
     signal: Signal | None = None  # what policies are told from outside, in all runs
+    reservations: str = ""  # a table of nodes that are kept for some, on all platforms
     jobs: int | None = None  # the first so many of each workload only, if they were asked for besides
     resamples: int = 0  # variations of each workload besides itself
     excluded: frozenset[tuple[int, str, Scheduler]] = frozenset()  # number of the workload, platform, scheduler

@@ -1,5 +1,6 @@
 """From a TOML file to a field: every name checked before anything runs, every mistake said by line."""
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS, Exclusion, Field, Source, chosen, expand, schedulers_of, shortened
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import OF_THE_LOG
+from harness.platform.windows import read_windows
 from harness.policy.kinds import Policy
-from harness.policy.own_queues import OwnQueue, beside, queues_of, read_queues
+from harness.policy.own_queues import OWN, OwnQueue, beside, queue_tables, queues_of
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
@@ -20,7 +22,10 @@ from harness.policy.timing import READINGS, Timing
 from harness.workload.preparation import Preparation
 from harness.workload.signals import Signal, read_signal
 
-_KEYS = ("about", "workloads", "platforms", "seeds", "instants", "pass", "signal", "resamples", "scheduler", "exclude")
+_KEYS = (
+    *("about", "workloads", "platforms", "reservations", "seeds", "instants", "pass", "signal", "resamples"),
+    *("scheduler", "exclude"),
+)
 _NAMED = ("workload", "platform")  # what an exclusion may name besides policies
 
 
@@ -117,6 +122,7 @@ class _Reader:
             seeds=seeds,
             timing=timing,
             signal=self.signal(table),
+            reservations=self.reservations(table),
             resamples=resamples,
             excluded=frozenset(excluded),
         )
@@ -134,6 +140,16 @@ class _Reader:
             raise self.written.refusal(f"signal = {given!r}: expected the name of a file, or daily(…)", "signal")
         with self.written.locating("signal"):
             return read_signal(given) if given else None
+
+    def reservations(self, table: Mapping[str, Any]) -> str:
+        """Read where nodes are said to be kept for some, and refuse what is no such table."""
+        given = table.get("reservations", "")
+        if not isinstance(given, str):
+            raise self.written.refusal(f"reservations = {given!r}: expected the name of a file", "reservations")
+        with self.written.locating("reservations"):
+            if given:
+                read_windows(given)
+        return given
 
     def check_keys(self, table: Mapping[str, Any], known: Iterable[str], name: str = "", number: int = 0) -> None:
         for key in table:
@@ -190,25 +206,41 @@ class _Reader:
         """Read the policies of one [[scheduler]], sweeps expanded."""
         self.check_keys(table, (*PARTS, "queues"), "scheduler", number)
         group: dict[str, list[Choice]] = {}
-        table, own = self.with_queues(table, number)
+        table, sets = self.with_queues(table, number)
         for part, value in table.items():
             group[part] = []
-            for spec in (beside(one, own if part == "start" else []) for one in self.specs(value, part, number)):
+            beside_it = sets if part == "start" else [[]]
+            for spec in (beside(one, own) for one in self.specs(value, part, number) for own in beside_it):
                 with self.written.locating(spec, "scheduler", number):
                     every = expand(spec, self.policies[Scheduler.HOOKS[part]])
                     group[part] += [chosen(one, part, self.policies) for one in every]
             self.check_repeats([str(choice) for choice in group[part]], part, "scheduler", number)
         return group
 
-    def with_queues(self, table: dict[str, Any], number: int) -> tuple[dict[str, Any], list[OwnQueue]]:
-        """Return the parts of one [[scheduler]], and the queues that have their own: tables, or the name of a file."""
+    def with_queues(self, table: dict[str, Any], number: int) -> tuple[dict[str, Any], list[list[OwnQueue]]]:
+        """Return the parts of one [[scheduler]], and every set of queues that have their own, of tables or a file."""
         if "queues" not in table:
-            return table, []
+            return table, [[]]
         given = table["queues"]
         with self.written.locating("queues", "scheduler", number):
-            own = queues_of(given, "queues") if isinstance(given, dict) else read_queues(str(given))
+            where = "queues" if isinstance(given, dict) else str(given)
+            tables = given if isinstance(given, dict) else queue_tables(where)
+            points = itertools.product(*(self.own_queues(name, queue) for name, queue in tables.items()))
+            sets = [queues_of(dict(zip(tables, point, strict=True)), where) for point in points]
         parts = {"start": Scheduler().start} | table
-        return {part: value for part, value in parts.items() if part != "queues"}, own
+        return {part: value for part, value in parts.items() if part != "queues"}, sets
+
+    def own_queues(self, name: str, given: Any) -> list[Any]:
+        """Return every table that the lists and the sweeps in the table of one queue stand for."""
+        if not isinstance(given, dict):
+            return [given]  # refused with the others
+        lists = {key: value if isinstance(value, list) else [value] for key, value in given.items() if key in OWN}
+        if any(not values or not all(isinstance(one, str) for one in values) for values in lists.values()):
+            return [given]
+        for part, values in lists.items():
+            lists[part] = [point for one in values for point in expand(one, self.policies[Scheduler.HOOKS[part]])]
+            self.check_repeats(lists[part], f"{name}: {part}")
+        return [given | dict(zip(lists, point, strict=True)) for point in itertools.product(*lists.values())]
 
     def specs(self, value: Any, part: str, number: int) -> list[str]:
         """Return the policies of a part as they are written; of holds, each may be a list of several in use at once."""

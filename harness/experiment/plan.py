@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from dataclasses import field as dataclass_field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import harness
+from harness.engine.demand_setup import windows_of
 from harness.errors import HarnessError
 from harness.experiment.execution import Task, variation
 from harness.experiment.field import MOST_RUNS, Field
 from harness.experiment.run_identity import identity, made_with
 from harness.experiment.simulation import choose_policies, simulate
 from harness.experiment.source_text import SourceText
-from harness.platform.machine import Platform, plain
+from harness.platform.machine import Platform, described, plain
 from harness.platform.platform_reading import read_platform
 from harness.platform.sizing import OF_THE_LOG, of_the_log
+from harness.platform.windows import reserved
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
 from harness.workload.catalogue import catalogue
@@ -110,9 +112,7 @@ class Plan:
                 }
                 for workload, source in zip(self.workloads, self.field.workloads, strict=True)
             ],
-            "platforms": [
-                {"name": p.name, "digest": p.digest, "nodes": p.nodes, "procs": p.cores} for p in self.platforms
-            ],
+            "platforms": [described(platform) for platform in self.platforms],
         }
 
 
@@ -122,19 +122,29 @@ class RunsOf:
     def __init__(self, field: Field, plugins: Iterable[str] = ()) -> None:
         self.field, self.plugins = field, tuple(plugins)
         self.workload = cache(self._workload)
-        self._named = cache(partial(read_platform, plugins=self.plugins))
-        self._plain = cache(plain)
+        self._named = cache(lambda name: self._reserved(read_platform(name, plugins=self.plugins)))
+        self._plain = cache(lambda procs: self._reserved(plain(procs)))
         self._bound: dict[tuple[int, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
 
     def platform(self, name: str, workload: Workload) -> Platform:
         """Return the platform of that name, or the one that the log of a workload names."""
         with self.field.written.locating(name):
             if name != OF_THE_LOG:
-                return self._named(of_the_log(name, workload.procs, workload.name))
-            if workload.procs is None:
+                found = self._named(of_the_log(name, workload.procs, workload.name))
+            elif workload.procs is None:
                 who = f"{workload.name} does not say how many processors its machine had"
                 raise HarnessError(f"{who}: expected their number")
-            return self._plain(workload.procs)
+            else:
+                found = self._plain(workload.procs)
+            windows_of(found, workload)  # refused here if the log cannot tell their dates
+            return found
+
+    def _reserved(self, machine: Platform) -> Platform:
+        """Return the platform with what the field keeps of it for some."""
+        if not self.field.reservations:
+            return machine
+        with self.field.written.locating("reservations"):
+            return reserved(machine, self.field.reservations)
 
     def run(self, number: int, variation: int, platform: str, seed: int, scheduler: Scheduler) -> Run:
         """Return the run of one of the field's combinations."""

@@ -32,6 +32,8 @@ def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict
             part: [thing for one in choice.chain for thing in (one.values, _version(one.policy))]
             for part, choice in chosen.items()
         },
+        # Who of them is asked first: their policies alone, by name, do not say.
+        **({"queues": list(map(str, chosen["start"].queues))} if chosen["start"].queues else {}),
     }
 
 

@@ -164,6 +164,17 @@ def counted(countables: Any) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(dict(countables).items()))
 
 
+def described(platform: Platform) -> dict[str, Any]:
+    """Return what pages and stores tell of a platform, by which it is known again."""
+    return {
+        "name": platform.name,
+        "digest": platform.digest,
+        "nodes": platform.nodes,
+        "procs": platform.cores,
+        "windows": len(platform.windows),
+    }
+
+
 def plain(procs: int) -> Platform:
     """Return a cluster of single-processor nodes, all alike, of unknown power."""
     if procs < 1:

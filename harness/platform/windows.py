@@ -1,21 +1,22 @@
 """Windows: times at which nodes are kept for some users, or for nobody, as maintenance and advance reservations do.
 
-A CSV with the columns `begin` and `end` [s, by the clock of the submit times], and, where they are wanted, `nodes`
-(`0-15 20`, counted from 0), or `procs` (those of the last nodes, so many at least), and `users`, `groups`, `queues`:
-the numbers of those who may use them, with blanks between. Without `nodes` and `procs` it is the whole platform;
-without anybody who may use it, nobody may.
+A CSV with the columns `begin` and `end` (seconds by the clock of the submit times, or dates by that of the log's site),
+and, where they are wanted, `nodes` (`0-15 20`, counted from 0), or `procs` (those of the last nodes, so many at least),
+and `users`, `groups`, `queues`: the numbers of those who may use them, with blanks between. Without `nodes` and `procs`
+it is the whole platform; without anybody who may use it, nobody may.
 """
 
 import csv
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.disk.stored import read_text
 from harness.errors import HarnessError, did_you_mean
+from harness.present.moments import moment
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -28,8 +29,8 @@ _COLUMNS = ("begin", "end", "procs", *_NUMBERS)
 class Window:
     """From `begin` until `end` only those who are named may use the nodes."""
 
-    begin: float  # [s]
-    end: float  # [s]
+    begin: float | str  # [s], or a date, as in 1997-01-31T18:00, which the log of a run makes seconds of
+    end: float | str
     nodes: tuple[int, ...] = ()  # counted from 0; none and no `procs`: all
     procs: int = 0  # so many at least: those of the last nodes
     users: tuple[int, ...] = ()
@@ -39,10 +40,27 @@ class Window:
     def __post_init__(self) -> None:
         for name in _NUMBERS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        if not -math.inf < self.begin < self.end < math.inf:
-            raise HarnessError(f"a window from {self.begin:g} to {self.end:g} s: expected its begin before its end")
+        for name in ("begin", "end"):
+            object.__setattr__(self, name, _moment(getattr(self, name)))
+        ends = (self.begin, self.end)
+        if not self.dated and not ends[0] < ends[1]:  # type: ignore[operator]
+            raise HarnessError(f"a window from {ends[0]:g} to {ends[1]:g} s: expected its begin before its end")
         if self.nodes and self.procs:
             raise HarnessError("a window with nodes and procs: expected one of them")
+
+    @property
+    def dated(self) -> bool:
+        """Whether a date says when it begins or ends."""
+        return isinstance(self.begin, str) or isinstance(self.end, str)
+
+    def in_seconds(self, time_of: Callable[[str], float]) -> "Window":
+        """Return it with seconds in the place of dates, by the clock that tells them."""
+        if not self.dated:
+            return self
+        begin, end = (time_of(told) if isinstance(told, str) else told for told in (self.begin, self.end))
+        if not begin < end:
+            raise HarnessError(f"a window from {self.begin} to {self.end}: expected its begin before its end")
+        return replace(self, begin=begin, end=end)
 
     @property
     def who(self) -> tuple[tuple[int, ...], ...]:
@@ -73,6 +91,11 @@ def kept(platform: "Platform", windows: Iterable[Window], name: str = "") -> "Pl
     return replace(platform, windows=together, name=platform.name + (name and f", kept by {name}"))
 
 
+def reserved(platform: "Platform", table: str | Path) -> "Platform":
+    """Return the platform with the windows of a table, and named after it, too."""
+    return kept(platform, read_windows(table), Path(table).name)
+
+
 def read_windows(path: str | Path) -> tuple[Window, ...]:
     """Read a CSV of windows."""
     text = read_text(Path(path), "a table of reservations")
@@ -97,18 +120,26 @@ def read_windows(path: str | Path) -> tuple[Window, ...]:
 def _window(row: dict[str, str | None]) -> Window:
     cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
     return Window(
-        _number(cells["begin"]),
-        _number(cells["end"]),
-        procs=int(_number(cells["procs"])) if cells["procs"] else 0,
+        cells["begin"],
+        cells["end"],
+        procs=_procs(cells["procs"] or "0"),
         **{name: _numbers(cells[name]) for name in _NUMBERS},
     )
 
 
-def _number(text: str) -> float:
+def _moment(value: float | str) -> float | str:
+    """Return when a window begins or ends."""
+    found = moment(value)
+    if found is None or (isinstance(found, float) and not math.isfinite(found)):
+        raise HarnessError(f"{value!r}: expected a number of seconds, or a date as in 1997-01-31T18:00")
+    return found
+
+
+def _procs(text: str) -> int:
     try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text!r}: expected a number of seconds or processors") from None
+        return int(float(text))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r}: expected a number of processors") from None
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -36,6 +36,8 @@ _KEYS = tuple(field.name for field in fields(OwnQueue)[1:])
 
 #: Conditions, which may be lists without being swept over.
 CONDITIONS = ("queue", "partition")
+#: What a queue has of its own.
+OWN = ("order", "start")
 
 
 def own_queue(spec: str) -> OwnQueue:
@@ -73,11 +75,16 @@ def queues_of(table: Mapping[str, Any], where: str) -> list[OwnQueue]:
 
 def read_queues(source: str | Path) -> list[OwnQueue]:
     """Read a file of queues, a TOML table for each."""
+    return queues_of(queue_tables(source), str(source))
+
+
+def queue_tables(source: str | Path) -> dict[str, Any]:
+    """Return the tables of a file of queues as they are written."""
     path = Path(source)
     table = toml_of(stored_bytes(path, "a table of queues"), path, "a table of queues")
     if not table:
         raise HarnessError(f"{path}: no queues: expected a table for each, with queue or partition, order and start")
-    return queues_of(table, str(path))
+    return table
 
 
 def beside(start: str, queues: list[OwnQueue]) -> str:

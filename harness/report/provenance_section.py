@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,8 +12,9 @@ from harness.compile.fingerprint import engine_version, fingerprint
 from harness.errors import HarnessError
 from harness.experiment.stored_results import COLUMNS
 from harness.experiment.surroundings import surroundings
+from harness.platform.machine import described
 from harness.policy.registry import plugins as load
-from harness.policy.scheduler import Scheduler
+from harness.policy.scheduler import Policies, Scheduler, own_choices, own_part
 from harness.policy.spec import Choice, choose
 from harness.report.page_subject import Subject
 from harness.report.section import section
@@ -49,7 +51,7 @@ def of_tournament(results: "Results", frame: pd.DataFrame, plugins: tuple[str, .
 
 def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> dict[str, Any]:
     """Return the provenance of one run."""
-    workload, machine = schedule.workload, schedule.platform
+    workload, machine, known = schedule.workload, schedule.platform, load(*plugins).policies
     return {
         "command": command,
         "workers": "",
@@ -64,8 +66,8 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> dict
                 "preparation": [vars(step) for step in workload.preparation],
             }
         ],
-        "platforms": [{"name": machine.name, "digest": machine.digest, "nodes": machine.nodes, "procs": machine.cores}],
-        "policies": [_policy(part, spec, schedule.policies[part]) for part, spec in schedule.scheduler.items()],
+        "platforms": [described(machine)],
+        "policies": [row for part in schedule.scheduler for row in _rows(part, schedule.policies[part], known)],
         "seed": schedule.seed,
         "timing": schedule.timing.as_dict(),
         "digest": schedule.digest,
@@ -94,13 +96,25 @@ def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> li
     for part, spec in chosen:
         hook = Scheduler.HOOKS[part]
         try:
-            rows.append(_policy(part, spec, choose(spec, hook, known[hook])))
+            rows += _rows(part, choose(spec, hook, known[hook]), known)
         except HarnessError:
             rows.append({"part": part, "spec": spec, "about": "not installed here", "version": ""})
+    return list({(row["part"], row["spec"]): row for row in rows}.values())
+
+
+def _rows(part: str, choice: Choice, known: Policies) -> list[Mapping[str, str]]:
+    """Return the policies of a part one by one: each of several holds, and those that queues have of their own."""
+    if part == "hold":
+        return [_policy(part, replace(one, inner=None)) for one in choice.chain]
+    rows = [_policy(part, replace(choice, queues=()))]
+    own = own_choices(choice, known)
+    for queue in choice.queues:
+        names = {"order": f"order of {queue.name}", "start": f"start of {queue.name}"}
+        rows += [_policy(name, own[own_part(one, queue)]) for one, name in names.items()]
     return rows
 
 
-def _policy(part: str, spec: str, choice: Choice) -> Mapping[str, str]:
+def _policy(part: str, choice: Choice) -> Mapping[str, str]:
     """Return a policy with its parameters, what it says it does, and the version of its source here."""
     policy = choice.policy
-    return {"part": part, "spec": spec, "about": policy.summary, "version": fingerprint(policy.function)}
+    return {"part": part, "spec": str(choice), "about": policy.summary, "version": fingerprint(policy.function)}

@@ -128,8 +128,7 @@ def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, 
     platforms = ", ".join(json.dumps(one) for one in search.field.platforms or (OF_THE_LOG,))
     lines += ["]", f"platforms = [{platforms}]", f"resamples = {search.field.resamples}"]
     lines += [f"seeds = {list(search.field.seeds)}", f"instants = {json.dumps(search.field.timing.instants)}"]
-    if search.field.timing.passing:
-        lines.append(f"pass = {json.dumps(search.field.timing.passing)}")
+    lines += [f"{key} = {json.dumps(given)}" for key, given in search.surroundings.items()]
     for scheduler in dict.fromkeys(schedulers):
         lines.append("\n[[scheduler]]")
         lines += [f"{part} = {json.dumps(str(value))}" for part, value in vars(scheduler).items() if value]

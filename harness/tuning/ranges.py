@@ -1,7 +1,7 @@
 """Fields with ranges: `easy(reservations=1..8)` says what a parameter may be, for a search to choose."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS, Field
 from harness.experiment.field_reading import field_of
 from harness.experiment.source_text import SourceText
+from harness.policy.own_queues import OWN, beside, queue_tables, queues_of
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler
+from harness.policy.spec import summands
 from harness.results.measures import MEASURES, Measure
 
 _NUMBER = r"-?(?:\d+\.\d+|\d+)(?:[eE]-?\d+)?"
@@ -24,12 +26,15 @@ _WIDE = 100.0
 #: The keys of a field that only a search reads.
 _OWN = ("held_out", "objectives")
 
+#: The keys of a field that the field of the judgement repeats as they are written.
+_AROUND = ("reservations", "signal", "pass")
+
 
 @dataclass(frozen=True)
 class Range:
     """What a parameter of a policy may be."""
 
-    part: str  # of the scheduler
+    part: str  # of the scheduler, or of a queue that has its own: `night.start`
     name: str
     low: float
     high: float
@@ -53,14 +58,15 @@ class Search:
 
     field: Field  # with the defaults in the place of ranges
     parts: Mapping[str, str]  # as they are written, ranges and all
+    queues: Mapping[str, Any]  # tables of those that have their own order and start, likewise
     ranges: tuple[Range, ...]
     objectives: tuple[Measure, ...]
     held_out: tuple[str, ...]  # logs that judge besides the later weeks of the field's own
+    surroundings: Mapping[str, str]  # what the field says of all its runs by the names of files
 
     def scheduler(self, values: Mapping[str, float]) -> Scheduler:
         """Return the scheduler with these values, by label, in the place of its ranges."""
-        written = {part: _replaced(text, part, values) for part, text in self.parts.items()}
-        return Scheduler(**written)
+        return Scheduler(**_written(self.parts, self.queues, values))
 
     @property
     def default(self) -> Scheduler:
@@ -78,22 +84,61 @@ def read_search(path: Path, plugins: tuple[str, ...] = (), objectives: tuple[str
     table = toml_of(written.text, path, "a field")
     own = {key: table.pop(key) for key in _OWN if key in table}
     groups = table.get("scheduler", [])
-    if not isinstance(groups, list) or len(groups) != 1 or not all(isinstance(v, str) for v in groups[0].values()):
+    if not isinstance(groups, list) or len(groups) != 1 or not isinstance(groups[0], dict):
         raise HarnessError(f"{path}: expected one [[scheduler]] with one policy for each of its parts")
-    for part in groups[0]:
+    parts = {part: text for part, text in groups[0].items() if part != "queues"}
+    for part, text in parts.items():
         if part not in PARTS:
-            raise HarnessError(f"{path}: there is no part {part!r} of a scheduler; {did_you_mean(part, PARTS)}")
-    ranges = tuple(one for part, text in groups[0].items() for one in _ranges(part, text, path, plugins))
+            known = (*PARTS, "queues")
+            raise HarnessError(f"{path}: there is no part {part!r} of a scheduler; {did_you_mean(part, known)}")
+        if not isinstance(text, str):
+            raise HarnessError(f"{path}: expected one [[scheduler]] with one policy for each of its parts")
+    queues = _queues(groups[0].get("queues", {}), path)
+    ranges = tuple(one for part, text in _every(parts, queues) for one in _ranges(part, text, path, plugins))
     if not ranges:
         raise HarnessError(f"{path}: no parameter has a range: expected at least one, as in easy(reservations=1..8)")
     defaults = {one.label: one.default for one in ranges}
-    table["scheduler"] = [{part: _replaced(text, part, defaults) for part, text in groups[0].items()}]
+    table["scheduler"] = [_written(parts, queues, defaults)]
     field = field_of(table, written, plugins=plugins)
     names = objectives or tuple(_texts(own.get("objectives", "mean_bounded_slowdown"), "objectives", path))
     held_out = tuple(_texts(own.get("held_out", []), "held_out", path))
-    found = Search(field, groups[0], ranges, tuple(map(_objective, names)), held_out)
+    around = {key: str(table[key]) for key in _AROUND if key in table}
+    found = Search(field, parts, queues, ranges, tuple(map(_objective, names)), held_out, around)
     for end in ("low", "high"):  # a policy refuses what it cannot be before hours of work
         found.scheduler({one.label: getattr(one, end) for one in ranges}).choose(load_plugins(*plugins).policies)
+    return found
+
+
+def _queues(given: Any, path: Path) -> dict[str, Any]:
+    """Return the tables of queues that have their own order and start: written in the field, or in a file it names."""
+    tables = queue_tables(given) if isinstance(given, str) else given
+    if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
+        raise HarnessError(f"{path}: queues = {given!r}: expected a table for each, [scheduler.queues.NAME], or a file")
+    for name, queue in tables.items():
+        for part in OWN:
+            if not isinstance(queue.get(part, ""), str):
+                problem = f"queue {name!r}: {part} = {queue[part]!r}"
+                raise HarnessError(f"{path}: {problem}: expected one policy, whose parameters may have ranges")
+    return tables
+
+
+def _every(parts: Mapping[str, str], queues: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each part of the scheduler and of the queues that have their own, and what is written of it."""
+    yield from parts.items()
+    for name, queue in queues.items():
+        yield from ((f"{name}.{part}", queue[part]) for part in OWN if part in queue)
+
+
+def _written(parts: Mapping[str, str], queues: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, str]:
+    """Return the parts of a scheduler with values, by label, in the place of ranges."""
+    found = {part: _replaced(text, part, values) for part, text in parts.items()}
+    if queues:
+        told = {part: _replaced(text, part, values) for part, text in _every({}, queues)}
+        own = {
+            name: {key: told.get(f"{name}.{key}", given) for key, given in queue.items()}
+            for name, queue in queues.items()
+        }
+        found["start"] = beside(found.get("start", Scheduler().start), queues_of(own, "queues"))
     return found
 
 
@@ -113,10 +158,9 @@ def _objective(name: str) -> Measure:
 
 
 def _ranges(part: str, text: str, path: Path, plugins: tuple[str, ...]) -> list[Range]:
-    known = load_plugins(*plugins).policies[Scheduler.HOOKS[part]]
-    policy = text.partition("(")[0].strip()
+    known = load_plugins(*plugins).policies[Scheduler.HOOKS[part.rpartition(".")[2]]]
     found = []
-    for name, low, high in _RANGE.findall(text):
+    for policy, name, low, high in _found(text):
         where = f"{path}: {policy}({name}={low}..{high})"
         if policy not in known:
             raise HarnessError(f"{where}: there is no such policy; {did_you_mean(policy, known)}")
@@ -130,6 +174,13 @@ def _ranges(part: str, text: str, path: Path, plugins: tuple[str, ...]) -> list[
             raise HarnessError(f"{where}: expected the lower end first")
         found.append(Range(part, name, float(low), float(high), kind is int, float(parameters[name])))
     return found
+
+
+def _found(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each range in a text: policy, parameter, and its ends."""
+    for one in summands(text):
+        for ends in _RANGE.findall(one):
+            yield (one.partition("(")[0].strip(), *ends)
 
 
 def _replaced(text: str, part: str, values: Mapping[str, float]) -> str:

@@ -15,6 +15,7 @@ from harness.experiment.field import Source
 from harness.experiment.pool import threads_wanted
 from harness.experiment.simulation import machine_of, simulate
 from harness.platform.sizing import OF_THE_LOG, of_the_log
+from harness.platform.windows import reserved
 from harness.policy.scheduler import Scheduler
 from harness.ranking.inference import log_ratios
 from harness.tuning.ranges import Range, Search
@@ -73,6 +74,7 @@ class Training:
             for platform in field.platforms:
                 given = None if platform == OF_THE_LOG else of_the_log(platform, jobs.procs, jobs.name)
                 machine = machine_of(int(given) if given and given.isdigit() else given, jobs, plugins)
+                machine = reserved(machine, field.reservations) if field.reservations else machine
                 varied = [jobs, *(resample(jobs, number) for number in range(1, field.resamples + 1))]
                 self.streams += [(one, machine) for one in varied]
         self._default = self.measured(search.default)
@@ -81,8 +83,9 @@ class Training:
         """Replay every stream under a scheduler; return a row for each, a column for each objective."""
 
         def replay(stream: tuple[Workload, "Platform"]) -> list[float]:
-            timing, seed = self.search.field.timing, self.search.field.seeds[0]
-            schedule = simulate(*stream, scheduler, seed=seed, plugins=self.plugins, timing=timing)
+            field = self.search.field
+            asked: dict[str, Any] = {"seed": field.seeds[0], "timing": field.timing, "signal": field.signal}
+            schedule = simulate(*stream, scheduler, plugins=self.plugins, **asked)
             return [float(one.function(schedule)) for one in self.search.objectives]
 
         with ThreadPoolExecutor(self.workers) as pool:
@@ -115,14 +118,14 @@ def search_for(
         raise HarnessError("tuning needs optuna, which is not installed: pip install 'sched-harness[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
+    training = Training(search, plugins, workers)
     study = optuna.create_study(
         storage=f"sqlite:///{folder / 'trials.sqlite'}",
-        study_name=_identity(search),
+        study_name=_identity(search, training),
         directions=["minimize"] * len(search.objectives),
         sampler=optuna.samplers.TPESampler(seed=seed),
         load_if_exists=True,
     )
-    training = Training(search, plugins, workers)
     if not study.trials:
         study.enqueue_trial({one.label: one.default for one in search.ranges if one.low <= one.default <= one.high})
 
@@ -139,9 +142,12 @@ def search_for(
     return Found(tuple(_trial(search, one) for one in tried), _distinct(_trial(search, one) for one in best))
 
 
-def _identity(search: Search) -> str:
+def _identity(search: Search, training: Training) -> str:
     """Name the study by what its trials depend on: another field begins anew in the same file."""
     told = [search.field.written.text, *(one.name for one in search.objectives)]
+    told += sorted({machine.digest for _, machine in training.streams if machine.windows})  # of files it names …
+    told += [search.field.signal.digest] if search.field.signal else []
+    told += [repr(search.queues)] if search.queues else []
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 

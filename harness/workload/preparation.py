@@ -9,15 +9,14 @@ import hashlib
 import json
 import math
 import re
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import date, datetime
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from harness.errors import HarnessError, did_you_mean
+from harness.present.moments import moment
 
 #: Part of every workload's identity; raised whenever a preparation means something else than before.
 _RECIPE = 1
@@ -174,16 +173,8 @@ def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
 
 def _time(name: str, value: Any) -> float | str:
     """Return seconds as a number, and a date as ISO writes it; refuse what is neither."""
-    if isinstance(value, date):  # as TOML reads it; datetimes are dates
-        return value.isoformat()
-    if isinstance(value, Real) and not isinstance(value, bool) and value == value:
-        return float(value)
-    if isinstance(value, str):
-        with suppress(ValueError):
-            if math.isfinite(number := float(value)):
-                return number
-        with suppress(ValueError):
-            return datetime.fromisoformat(value.strip()).isoformat()
+    if (found := moment(value)) is not None:
+        return found
     raise HarnessError(f"{name}={value!r}: expected seconds after the first submit, or a date as in 1997-01-31")
 
 

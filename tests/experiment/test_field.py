@@ -274,6 +274,65 @@ def test_queues_of_their_own_are_tables_of_a_scheduler_or_of_a_file(write: Write
             assert scheduler.choose(plugins().policies).names == chosen.names
 
 
+def test_alternatives_of_a_queue_are_a_product(write: Write) -> None:
+    text = """
+workloads = "lublin"
+[[scheduler]]
+start = ["none", "easy"]
+[scheduler.queues.a]
+queue = [1, 2]
+order = ["fcfs", "spf"]
+[scheduler.queues.b]
+queue = 3
+start = "easy(reservations=[1, 2])"
+"""
+    field = read_field(write(text))
+    assert [scheduler.start for scheduler in field.schedulers] == [
+        f"{first} + a(queue=[1, 2], order={order}, start=easy) + b(queue=3, order=fcfs, start=easy(reservations={k}))"
+        for first in ("none", "easy")
+        for order in ("fcfs", "spf")
+        for k in (1, 2)
+    ]
+    for wrong, words in (
+        ('order = ["fcfs", "fcfs"]', "twice"),
+        ("order = []", "name of one policy"),
+        ('order = ["fcfz"]', "'fcfs'"),
+    ):
+        with pytest.raises(HarnessError, match=words):
+            read_field(write(text.replace('order = ["fcfs", "spf"]', wrong)))
+
+
+def test_who_is_asked_first_tells_runs_apart(write: Write) -> None:
+    one, other = "a(queue=1, order=spf)", "b(queue=2, start=none)"
+    starts = [f"easy + {one} + {other}", f"easy + {other} + {one}"]
+    field = read_field(write(f'workloads = "lublin(jobs=9)"\n[[scheduler]]\nstart = {starts}\n'))
+    assert len({run.identity for run in make_plan(field).runs}) == 2
+
+
+def test_reservations_are_of_all_platforms_and_tell_runs_apart(write: Write, tmp_path: Path) -> None:
+    table = tmp_path / "kept.csv"
+    text = 'workloads = "lublin(jobs=9, procs=8)"\nplatforms = ["log", "16"]\n{}[[scheduler]]\nstart = "easy"\n'
+    table.write_text("begin,end,procs\n0,100000,8\n")
+    plain = make_plan(read_field(write(text.format(""))))
+    reserved = make_plan(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
+    assert [platform.name for platform in reserved.platforms] == [
+        "8 processors, kept by kept.csv",
+        "16 processors, kept by kept.csv",
+    ]
+    assert [told["windows"] for told in reserved.provenance()["platforms"]] == [1, 1]
+    table.write_text("begin,end,procs\n0,90000,8\n")
+    moved = make_plan(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
+    assert len({run.identity for plan in (plain, reserved, moved) for run in plan.runs}) == 6
+    first = reserved.runs[0].simulate().frame["start"].min()
+    assert first >= 100000 > plain.runs[0].simulate().frame["start"].min()
+    for wrong, words in (("7", "name of a file"), ("'no.csv'", "no.csv")):
+        with pytest.raises(HarnessError, match=words):
+            read_field(write(text.format(f"reservations = {wrong}\n")))
+    table.write_text("begin,end\n1997-01-01,1997-01-02\n")
+    with pytest.raises(HarnessError, match="does not say when it began"):
+        make_plan(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
+
+
 def test_what_says_whose_a_queue_is_is_no_sweep(write: Write) -> None:
     spec = "easy(reservations=[1, 2]) + a(queue=[1, 2], order=[fcfs, spf])"
     field = read_field(write(f'workloads = "lublin"\n[[scheduler]]\nstart = "{spec}"\n'))

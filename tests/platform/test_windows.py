@@ -1,9 +1,12 @@
 """Reservations of nodes: the table, the nodes that it means, the sentence about each mistake."""
 
 import re
+from datetime import datetime
 
+import pandas as pd
 import pytest
 
+import harness
 from harness import HarnessError, NodeType, Platform, read_platform
 from harness.platform.windows import Window, kept, read_windows
 
@@ -49,7 +52,9 @@ def test_which_nodes_are_kept(window, nodes):
         ("begin,until\n0,1\n", "there is no column 'until'"),
         ("begin\n0\n", "expected a column 'end'"),
         ("begin,end\n5,5\n", "line 2: a window from 5 to 5 s: expected its begin before its end"),
-        ("begin,end\nnoon,5\n", "line 2: 'noon': expected a number"),
+        ("begin,end\nnoon,5\n", "line 2: 'noon': expected a number of seconds, or a date as in 1997-01-31T18:00"),
+        ("begin,end\n0,inf\n", "line 2: 'inf': expected a number"),
+        ("begin,end,procs\n0,5,few\n", "line 2: 'few': expected a number of processors"),
         ("begin,end,nodes\n0,5,a-b\n", "line 2: 'a-b': expected whole numbers, as in 0-3 7"),
         ("begin,end,nodes,procs\n0,5,1,2\n", "line 2: a window with nodes and procs: expected one of them"),
         ("begin,end\n", "holds no reservations"),
@@ -72,3 +77,41 @@ def test_a_description_names_its_table(tmp_path):
     platform = read_platform(str(tmp_path / "p.toml"))
     assert platform.windows == (Window(0.0, 10.0),)
     assert platform.digest != Platform("p", platform.types).digest
+
+
+DATED = harness.log_from_frame(
+    pd.DataFrame({"submit": [0, 3600, 90000], "run": [10, 10, 10], "procs": [1, 1, 1]}),
+    name="dated",
+    header=("; UnixStartTime: 852073200", "; TimeZoneString: Europe/Stockholm"),  # midnight there, 1 January 1997
+)
+
+
+def starts(log, *windows):
+    return harness.simulate(log, kept(Platform("one", (NodeType(1, 1),)), windows)).frame["start"].tolist()
+
+
+def test_dates_are_by_the_clock_of_the_site(table):
+    dated = table("begin,end\n1997-01-01T00:30,1997-01-01 02:00\n1997-01-02,90060\n")
+    assert [window.dated for window in dated] == [True, True]
+    seconds = table("begin,end\n1800,7200\n86400,90060\n")
+    assert starts(DATED, *dated) == starts(DATED, *seconds) == [0.0, 7200.0, 90060.0]
+
+
+def test_dates_with_a_zone_are_of_that_zone():
+    assert starts(DATED, Window("1996-12-31T23:00+00:00", "1997-01-01T00:00+00:00")) == [3600.0, 3610.0, 90000.0]
+
+
+def test_dates_from_python_are_dates():
+    assert Window(datetime(1997, 1, 1), datetime(1997, 1, 2)) == Window("1997-01-01", "1997-01-02")
+
+
+def test_a_log_without_a_date_cannot_tell_them():
+    log = harness.log_from_frame(pd.DataFrame({"submit": [0], "run": [1], "procs": [1]}), name="undated")
+    with pytest.raises(HarnessError, match="undated does not say when it began"):
+        starts(log, Window("1997-01-01", "1997-01-02"))
+
+
+@pytest.mark.parametrize("ends", [("1997-01-02", "1997-01-01"), (86400.0, "1997-01-01")])
+def test_dates_the_wrong_way_round_are_refused(ends):
+    with pytest.raises(HarnessError, match="expected its begin before its end"):
+        starts(DATED, Window(*ends))

@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 from harness.policy.scheduler import Scheduler
 from harness.report import rendering
 from harness.report.page import run_page, tournament_page
-from harness.report.provenance_section import of_tournament
+from harness.report.provenance_section import of_run, of_tournament
 from harness.report.rendering import embedded, render
 from harness.report.replays import choose
 from harness.report.winners_section import all_measures
@@ -60,6 +60,17 @@ def test_every_part_of_every_scheduler_is_named(store: Path) -> None:
     data = of_tournament(harness.Results(store), frame, ())
     assert {policy["part"] for policy in data["policies"]} == set(Scheduler.HOOKS)
     assert ("energy", frame["energy_policy"].iloc[0]) in {(p["part"], p["spec"]) for p in data["policies"]}
+
+
+def test_policies_of_queues_and_each_hold_are_named() -> None:
+    scheduler = Scheduler("fcfs", "none + wide(partition=0, order=spf, start=easy)", hold="limits(user_jobs=9) + calendar")
+    rows = of_run(harness.simulate("lublin(jobs=20, procs=8)", 8, scheduler), "", ())["policies"]
+    named = [(row["part"], row["spec"]) for row in rows if row["part"].split()[0] in ("order", "start", "hold")]
+    assert named == [
+        *(("order", "fcfs"), ("start", "none"), ("order of wide", "spf"), ("start of wide", "easy")),
+        *(("hold", "limits(user_jobs=9)"), ("hold", "calendar")),
+    ]
+    assert len({row["version"] for row in rows if row["part"].startswith("start")}) == 2
 
 
 def test_the_least_energy_is_named_and_what_the_first_takes_more(doctored: Doctored) -> None:

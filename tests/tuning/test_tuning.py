@@ -46,6 +46,30 @@ def test_ranges_stand_for_numbers_and_defaults(tmp_path: Path) -> None:
     )
 
 
+QUEUES = """
+[scheduler.queues.night]
+queue = [1, 2]
+start = "easy(reservations=1..8)"
+"""
+
+
+def test_queues_of_their_own_may_have_ranges(tmp_path: Path) -> None:
+    search = read_search(written(tmp_path, text=FIELD.replace('start = "easy(reservations=1..4)"', QUEUES)))
+    assert [one.label for one in search.ranges] == ["order.power", "night.start.reservations"]
+    assert search.default.start == "easy + night(queue=[1, 2], order=fcfs, start=easy(reservations=1))"
+    tuned = search.scheduler({"order.power": 1.0, "night.start.reservations": 3.0})
+    assert tuned.start == "easy + night(queue=[1, 2], order=fcfs, start=easy(reservations=3))"
+    file = tmp_path / "queues.toml"
+    file.write_text(QUEUES.replace("scheduler.queues.", ""))
+    text = FIELD.replace('easy(reservations=1..4)"', f'easy(reservations=1..4)"\nqueues = "{file}"')
+    there = read_search(written(tmp_path, text=text))
+    labels = ["order.power", "start.reservations", "night.start.reservations"]
+    assert [one.label for one in there.ranges] == labels
+    assert there.scheduler(dict.fromkeys(labels, 2.0)).start == (
+        "easy(reservations=2) + night(queue=[1, 2], order=fcfs, start=easy(reservations=2))"
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -55,6 +79,14 @@ def test_ranges_stand_for_numbers_and_defaults(tmp_path: Path) -> None:
         ("reservations=1..4", "spare=0..1", "expected the range of a number"),
         ("reservations=1..4", "reservations=0..4", "expected at least 1"),
         ("wfp3(power=0.5..5)", "fcfs", "expected at least one, as in easy"),
+        ("[[scheduler]]", "[[scheduler]]\nqueues = 3", "expected a table for each"),
+        (
+            "[[scheduler]]",
+            "[[scheduler]]\nqueues = {a = {queue = 1, start = ['easy']}}",
+            "start = .* one policy",
+        ),
+        ("[[scheduler]]", "[[scheduler]]\nqueues = {a = {start = 'easy'}}", "does not say whose queue"),
+        ("[[scheduler]]", "[[scheduler]]\nqueues = {a = {queue = 1, start = 'esy(reservations=1..2)'}}", "mean 'easy'"),
         ("[[scheduler]]", "[[scheduler]]\nstrt = 'easy'", "did you mean 'start'"),
         ("[[scheduler]]", "[[scheduler]]\nselect = ['first-fit', 'best-fit']", "one policy for each of its parts"),
         ('objectives = "mean_wait"', 'objectives = "mean_wiat"', "did you mean 'mean_wait'"),
@@ -68,6 +100,23 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path, old: str, new: str, 
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(HarnessError, match=words):
         read_search(path)
+
+
+def test_what_a_field_says_of_all_runs_is_heeded(tmp_path: Path) -> None:
+    """Reservations and the signal, in the search and in the judgement."""
+    table = tmp_path / "kept.csv"
+    table.write_text("begin,end,procs\n0,50000000,8\n")
+    around = f'reservations = "{table}"\nsignal = "daily(low=50, high=300)"\n\n[[scheduler]]'
+    search = read_search(written(tmp_path, held_out=0, text=FIELD.replace("[[scheduler]]", around)))
+    [(_, machine)] = Training(search, (), 1).streams
+    assert [window.procs for window in machine.windows] == [8]
+    (tmp_path / "out").mkdir()
+    judge(search, (), tmp_path / "out")
+    told = read_field(tmp_path / "out" / "judge.toml")
+    assert told.reservations == str(table)
+    assert told.signal is not None
+    assert search.field.signal is not None
+    assert told.signal.digest == search.field.signal.digest
 
 
 def test_a_trial_is_worth_the_geometric_mean_of_its_ratios(tmp_path: Path) -> None:
