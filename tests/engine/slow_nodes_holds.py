@@ -1,6 +1,7 @@
 """The slow simulator of plans that name processors, where jobs are held too: rules are asked about everybody always.
 
-Rules are those of `slow_rules`. `simulate` takes and returns what that of `slow_nodes.py` does.
+Rules are those of `slow_rules`. `simulate` takes and returns what that of `slow_nodes.py` does; its start policy may
+be several queues, see `slow_queues`.
 """
 
 import math
@@ -25,7 +26,7 @@ class HoldingMachine(Holding, Machine):
         if not super().start(job):
             return False
         self.started = True
-        if any(self.until(other) > self.now for other in self.waiting):
+        if any(self.until(other) > self.now for other in self.waiting + self.aside):
             raise DecisionOver
         return True
 
@@ -38,7 +39,7 @@ class HoldingMachine(Holding, Machine):
         while again:
             again, self.started = False, False
             try:
-                STARTS[start](self, early)
+                (STARTS[start] if isinstance(start, str) else start)(self, early)
             except DecisionOver:
                 again = True
                 self.forget_plans()
@@ -63,6 +64,7 @@ def simulate(rows, nodes, order, start, licences, windows, rules):
         job.accepted = sum(empty.rooms(job, 0)) >= job.procs
     machine = HoldingMachine(nodes, order, licences, windows)
     machine.jobs, machine.rules, machine.held = jobs, rules, []
+    machine.aside = []  # who waits in a queue that is not asked now, see slow_queues
     future = sorted((job for job in jobs if job.accepted), key=lambda job: (job.submit, job.place))
     while future or machine.waiting or machine.running or machine.held:
         there = machine.waiting + machine.held

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_nodes import STARTS
 from slow_nodes_holds import simulate as slowly
+from slow_queues import together_by_nodes
 from slow_rules import follows, limited
 from test_demands import NODES, asking, starts
 
@@ -72,6 +73,38 @@ PARTS = (
 @given(*PARTS)
 def test_agrees_with_the_obvious_simulator(case, order, start, limit, dependency):
     agrees(case, order, start, limit, dependency)
+
+
+QUEUES = st.tuples(
+    st.sampled_from(((0,), (1,), (-1, 1))), st.sampled_from(("fcfs", "spf", "lcfs")), st.sampled_from(list(STARTS))
+)
+
+
+def agree_in_queues(case, queues, limit, dependency):
+    """Where several queues have their own order and start, of which the last one is that of everybody else."""
+    jobs, nodes, licences, windows = case
+    jobs[0][4]["queue"] = queues[0][0][0]  # one queue alone may keep its plans
+    jobs.append(
+        (99, 1, 1, 1, dict.fromkeys(jobs[0][4], -1) | {"memory": -1.0, "queue": 5, "cancel": 200, "x_think": 0})
+    )
+    *own, (_, order, last) = queues
+    named = [f"q{k}(queue={list(numbers)}, order={o}, start={s})" for k, (numbers, o, s) in enumerate(own)]
+    holds = [name for name in (limit, dependency) if name != "none"]
+    parts = {"order": order, "start": " + ".join([last, *named]), "hold": " + ".join(holds or ["none"])}
+    rules = LIMITS.get(limit, []) + DEPENDENCIES.get(dependency, [])
+    expected = slowly(jobs, nodes, order, together_by_nodes(queues), licences, windows, rules)
+    assert starts(jobs, nodes, licences, windows, **parts) == expected
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@given(
+    cases(),
+    st.lists(QUEUES, min_size=2, max_size=3),
+    st.sampled_from(("none", *LIMITS)),
+    st.sampled_from(("none", *DEPENDENCIES)),
+)
+def test_queues_of_their_own_agree_with_the_obvious_simulator(case, queues, limit, dependency):
+    agree_in_queues(case, queues, limit, dependency)
 
 
 @pytest.mark.study
