@@ -149,6 +149,7 @@ from .results.measures import Measure as Measure, extra_measures as extra_measur
 from .results.repeatability import Repeatability as Repeatability, repeatability as repeatability
 from .results.schedule import Schedule as Schedule
 from .slurm.configuration import SlurmConfiguration as SlurmConfiguration, read_slurm as read_slurm
+from .slurm.slurm_scheduler import read_slurm_scheduler as read_slurm_scheduler
 from .slurm.slurm_execution import SlurmExecution as SlurmExecution, execute as execute
 from .workload.batsim import is_batsim as is_batsim, read_batsim as read_batsim
 from .workload.catalogue import find_trace as find_trace

@@ -1,6 +1,6 @@
 """`harness compare`: two schedulers on one log; which is better, by how much, how sure that is, and who pays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,15 +14,18 @@ from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.experiment.recorded import Recorded
+    from harness.platform.machine import Platform
     from harness.policy.scheduler import Scheduler
     from harness.ranking.two_schedulers import Duel
+    from harness.slurm.slurm_scheduler import SlurmScheduler
+    from harness.workload.log import Workload
 
 #: A longest wait so many times the other's is told.
 _STARVING = 3.0
 
 _NAME = typer.Argument(
     metavar="'ORDER + START'",
-    help="a scheduler, such as 'fcfs + easy(reservations=2)', or a file with a schedule of the jobs",
+    help="a scheduler, such as 'fcfs + easy(reservations=2)', a slurm.conf, or a file with a schedule of the jobs",
 )
 
 
@@ -45,7 +48,8 @@ def compare(
     log itself.
 
     A schedule made elsewhere (SWF, sacct, CSV or Parquet) may stand in a scheduler's place: its starts and runtimes are
-    replayed, of the jobs that it has.
+    replayed, of the jobs that it has. So may a Slurm, by its configuration, with accounts and QOS as 'slurm.conf +
+    accounts.dump'; unless a platform is named, the other scheduler then has its nodes.
     """
     with compiling_said(), warnings_said():
         from harness.present.progress import progress
@@ -53,12 +57,12 @@ def compare(
         from harness.results.measures import extra_measures
 
         given.known_format()
-        schedulers = tuple(_scheduler(name, given) for name in (one, other))
+        schedulers = tuple(_scheduler(name, given, workload) for name in (one, other))
         prepared = given.jobs(workload)
         with progress("simulating", "replays") as advance:
             found = duel(
                 prepared,
-                given.machine(prepared),
+                _machine(given, prepared, schedulers),
                 (schedulers[0], schedulers[1]),
                 resamples=resample,
                 measures=[name.strip() for name in measures.split(",") if name.strip()],
@@ -69,23 +73,48 @@ def compare(
                 workers=workers,
                 progress=advance,
             )
+    left_out = _unmodelled(schedulers)
     if given.format == "json":
         from harness.present.json_text import to_json
 
-        say(to_json(provenance(prepared) | {"one": one, "other": other, **_object(found)}))
+        told = {"unmodelled": left_out} if left_out else {}
+        say(to_json(provenance(prepared) | {"one": one, "other": other, **told, **_object(found)}))
         return
     if given.format == "table":
-        say(*preparation(prepared), "", sep="\n")
+        say(*left_out, *preparation(prepared), "", sep="\n")
     say(_shown(found, one, other, given.format))
 
 
-def _scheduler(name: str, given: options.Heard) -> "Scheduler | Recorded":
-    """Return the scheduler that is named, or the schedule that a file of this name holds."""
+def _scheduler(name: str, given: options.Heard, workload: str) -> "Scheduler | SlurmScheduler | Recorded":
+    """Return the scheduler that is named, the Slurm that a configuration describes, or the schedule in a file."""
     from harness.experiment.recorded import Recorded
+    from harness.slurm.slurm_scheduler import is_slurm, read_slurm_scheduler
 
+    if is_slurm(name):
+        from harness.slurm.requests import said_of
+
+        return read_slurm_scheduler(name).of(said_of(given.log(workload)))
     if Path(name).is_file():
         return Recorded(given.log(name))
     return given.scheduler(*_parts(name), "")
+
+
+def _machine(given: options.Heard, jobs: "Workload", schedulers: "Sequence[object]") -> "Platform | int | None":
+    """Return where the jobs are replayed: if nobody says so, and a Slurm is compared with policies, on its nodes."""
+    from harness.slurm.slurm_scheduler import SlurmScheduler
+
+    machine = given.machine(jobs)
+    others = [one for one in schedulers if not isinstance(one, SlurmScheduler)]
+    slurms = [one for one in schedulers if isinstance(one, SlurmScheduler)]
+    return slurms[0].platform if machine is None and slurms and others else machine
+
+
+def _unmodelled(schedulers: "Sequence[object]") -> list[str]:
+    """Return what replays leave out of the configurations among the schedulers, a sentence each."""
+    from harness.slurm.slurm_scheduler import SlurmScheduler
+
+    slurms = [one for one in schedulers if isinstance(one, SlurmScheduler)]
+    return [f"{one.configured}: {sentence}" for one in slurms for sentence in one.unmodelled]
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -151,6 +180,7 @@ def _sentences(found: "Duel", one: str, other: str) -> Iterator[str]:
     """Say the verdict, how far it can be trusted, and what it costs."""
     from harness.present.words import counted, lasting, spoken
     from harness.ranking.inference import FEWEST
+    from harness.slurm.slurm_scheduler import is_slurm
 
     told = {
         verdict: ", ".join(spoken(line.measure.name) for line in found.lines if line.verdict == verdict)
@@ -159,7 +189,7 @@ def _sentences(found: "Duel", one: str, other: str) -> Iterator[str]:
     words = " and ".join(f"{verdict} by {names}" for verdict, names in told.items() if names)
     if found.units < FEWEST:
         streams = counted(found.units, "stream")
-        of_this_log = any(Path(name).is_file() for name in (one, other))
+        of_this_log = any(Path(name).is_file() and not is_slurm(name) for name in (one, other))
         more = "a schedule has no variations" if of_this_log else "--resample 20 adds as many variations"
         yield f"Whether that is more than chance, {streams} of jobs cannot say; {more}."
     else:

@@ -65,6 +65,9 @@ def tournament(
         extra = extra_measures(folders)
         _refuse_unknown(by, unit, extra)
         read = read_field(field, plugins=folders)
+        for one in read.slurms:
+            for sentence in one.unmodelled:
+                say(f"{one.configured}: {sentence}", file=sys.stderr)
         if dry_run:
             with progress("trying schedulers", "runs") as advance:
                 ahead = forecast(

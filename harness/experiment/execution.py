@@ -128,6 +128,8 @@ _binding = threading.Lock()
 
 def warm(chosen: Chosen) -> None:
     """Compile, or load, what these policies need: numba does not promise that threads may do so at once."""
+    if chosen.configured:
+        return
     with _binding:
         loop.compiled_run()
         others = [choice for part, choice in chosen.items() if part != "hold"]

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import HarnessError
 from harness.experiment.source_text import SourceText
@@ -17,8 +17,14 @@ from harness.policy.table import Table
 from harness.policy.timing import Timing
 from harness.workload.signals import Signal
 
+if TYPE_CHECKING:
+    from harness.slurm.slurm_scheduler import SlurmScheduler
+
 #: More runs of a field than that cannot be meant, and a list of them would not fit into memory.
 MOST_RUNS = 1_000_000
+
+#: The platform of a field with Slurms that names none: the nodes that their configurations describe.
+AS_CONFIGURED = "as configured"
 
 #: The parts of a scheduler, in the order in which they are written.
 PARTS = tuple(part.name for part in fields(Scheduler))
@@ -41,9 +47,11 @@ class Exclusion:
     names: Mapping[str, tuple[str, ...]]  # "workload" or "platform" → as the field writes them
     policies: Mapping[str, tuple[Choice, ...]]  # part → policies, whose defaults stand for any value
 
-    def covers(self, workload: Source, platform: str, chosen: Mapping[str, Choice]) -> bool:
+    def covers(self, workload: Source, platform: str, chosen: Chosen) -> bool:
         """Return whether this combination is excluded."""
-        named = {"workload": (workload.source, workload.name), "platform": (platform,)}
+        if chosen.configured and self.policies:
+            return False
+        named = {"workload": (workload.source, workload.name), "platform": (platform,), "slurm": (chosen.configured,)}
         return all(set(values) & set(named[key]) for key, values in self.names.items()) and all(
             any(_is(chosen[part], wanted) for wanted in choices) for part, choices in self.policies.items()
         )
@@ -85,6 +93,16 @@ class Field:
     jobs: int | None = None  # the first so many of each workload only, if they were asked for besides
     resamples: int = 0  # variations of each workload besides itself
     excluded: frozenset[tuple[int, str, Scheduler]] = frozenset()  # number of the workload, platform, scheduler
+
+    @property
+    def slurms(self) -> "tuple[SlurmScheduler, ...]":
+        """The Slurms among the schedulers."""
+        return tuple(cast("SlurmScheduler", one) for one in self.schedulers.values() if one.configured)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether policies compete with Slurms: on machines of the same size, then."""
+        return 0 < len(self.slurms) < len(self.schedulers)
 
     @property
     def size(self) -> int:

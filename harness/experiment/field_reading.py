@@ -4,12 +4,22 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
-from harness.experiment.field import PARTS, Exclusion, Field, Source, chosen, expand, schedulers_of, shortened
+from harness.experiment.field import (
+    AS_CONFIGURED,
+    PARTS,
+    Exclusion,
+    Field,
+    Source,
+    chosen,
+    expand,
+    schedulers_of,
+    shortened,
+)
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import OF_THE_LOG
 from harness.platform.windows import read_windows
@@ -22,11 +32,14 @@ from harness.policy.timing import READINGS, Timing
 from harness.workload.preparation import Preparation
 from harness.workload.signals import Signal, read_signal
 
+if TYPE_CHECKING:
+    from harness.slurm.slurm_scheduler import SlurmScheduler
+
 _KEYS = (
     *("about", "workloads", "platforms", "reservations", "seeds", "instants", "pass", "signal", "resamples"),
     *("scheduler", "exclude"),
 )
-_NAMED = ("workload", "platform")  # what an exclusion may name besides policies
+_NAMED = ("workload", "platform", "slurm")  # what an exclusion may name besides policies
 
 
 def bundled_fields() -> dict[str, Path]:
@@ -75,7 +88,8 @@ class _Reader:
                 raise self.written.refusal(f"no {key}: expected {what} with at least one", key)
         workloads = tuple(self.workload(entry) for entry in self.listed(table["workloads"], "workloads", str, dict))
         platforms = tuple(
-            self.platform(entry) for entry in self.listed(table.get("platforms", "log"), "platforms", str, int, dict)
+            self.platform(entry)
+            for entry in self.listed(table.get("platforms", self.usual_platform(table)), "platforms", str, int, dict)
         )
         self.check_repeats(list(platforms), "platforms")
         seeds = tuple(self.listed(table.get("seeds", 0), "seeds", int))
@@ -85,15 +99,13 @@ class _Reader:
                 raise self.written.refusal(
                     f"{key} = {number!r}: expected whole numbers of at least 0, and of 64 bits", key
                 )
-        timing = self.timing(table)
+        timing, signal = self.timing(table), self.signal(table)
         about = table.get("about", "")
         if not isinstance(about, str):
             raise self.written.refusal(f"about = {about!r}: expected a text", "about")
         everyone: dict[Scheduler, Chosen] = {}
         for number, group in enumerate(self.tables(table, "scheduler")):
-            parts = self.group(group, number)
-            with self.written.locating("", "scheduler", number):
-                everyone |= schedulers_of(parts, self.policies)
+            everyone |= self.schedulers(group, number, table)
         excluded: set[tuple[int, str, Scheduler]] = set()
         for number, entry in enumerate(self.tables(table, "exclude")):
             exclusion = self.exclusion(entry, number)
@@ -121,11 +133,46 @@ class _Reader:
             schedulers=everyone,
             seeds=seeds,
             timing=timing,
-            signal=self.signal(table),
+            signal=signal,
             reservations=self.reservations(table),
             resamples=resamples,
             excluded=frozenset(excluded),
         )
+
+    def usual_platform(self, table: Mapping[str, Any]) -> str:
+        """Return the platform of a field that names none: with a Slurm, the nodes of its configuration."""
+        groups = self.tables(dict(table), "scheduler")
+        return AS_CONFIGURED if any("slurm" in group for group in groups) else OF_THE_LOG
+
+    def schedulers(self, group: dict[str, Any], number: int, field: dict[str, Any]) -> dict[Scheduler, Chosen]:
+        """Read the schedulers of one [[scheduler]] of a field."""
+        if "slurm" in group:
+            return self.slurms(group, number, field)
+        parts = self.group(group, number)
+        with self.written.locating("", "scheduler", number):
+            return schedulers_of(parts, self.policies)
+
+    def slurms(self, table: dict[str, Any], number: int, field: dict[str, Any]) -> dict[Scheduler, Chosen]:
+        """Read one [[scheduler]] of configurations of Slurm."""
+        for key in table:
+            if key != "slurm":
+                raise self.written.refusal(
+                    f"{key} beside slurm: a configuration says who starts when and where; expected slurm alone",
+                    key, "scheduler", number,
+                )  # fmt: skip
+        from harness.slurm.slurm_scheduler import read_slurm_scheduler
+
+        found: dict[Scheduler, SlurmScheduler] = {}
+        for key in ("instants", "pass", "signal", "reservations"):
+            if key in field:
+                raise self.written.refusal(f"{key}: a Slurm decides by its configuration alone; expected none", key)
+        for spec in self.listed(table["slurm"], "slurm", str, table="scheduler", number=number):
+            with self.written.locating(spec, "scheduler", number):
+                one = read_slurm_scheduler(spec)
+                if same := [other.configured for other in found.values() if other.digest == one.digest]:
+                    raise HarnessError(f"{spec} says what {same[0]} says: expected another configuration")
+            found[Scheduler(**one.names)] = one
+        return dict(found)
 
     def timing(self, table: Mapping[str, Any]) -> Timing:
         """Read when starts are decided."""

@@ -10,9 +10,10 @@ import harness
 from harness.engine.demand_setup import windows_of
 from harness.errors import HarnessError
 from harness.experiment.execution import Task, variation
-from harness.experiment.field import MOST_RUNS, Field
+from harness.experiment.field import AS_CONFIGURED, MOST_RUNS, Field
 from harness.experiment.run_identity import identity, made_with
 from harness.experiment.simulation import choose_policies, simulate
+from harness.experiment.slurm_simulation import nodes_of
 from harness.experiment.source_text import SourceText
 from harness.platform.machine import Platform, described, plain
 from harness.platform.platform_reading import read_platform
@@ -20,6 +21,8 @@ from harness.platform.sizing import OF_THE_LOG, of_the_log
 from harness.platform.windows import reserved
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
+from harness.slurm.requests import Said, requests_of, said_of
+from harness.slurm.slurm_scheduler import SlurmScheduler
 from harness.workload.catalogue import catalogue
 from harness.workload.log import Workload
 from harness.workload.log_reading import read_workload
@@ -53,7 +56,7 @@ class Run:
     @property
     def preemptive(self) -> bool:
         """Whether it may suspend jobs."""
-        return bool(self.scheduler["start"].policy.preemptive)
+        return self.scheduler.preemptive
 
     @property
     def jobs(self) -> int:
@@ -61,9 +64,12 @@ class Run:
         return len(self.workload)
 
     @property
-    def length(self) -> tuple[bool, int]:
-        """What orders runs by how long they will probably take: preemption looks at everybody at every event."""
-        return self.preemptive, self.jobs
+    def length(self) -> tuple[bool, bool, int]:
+        """What orders runs by how long they will probably take: preemption looks at everybody at every event.
+
+        So does a Slurm, and it is not compiled.
+        """
+        return bool(self.scheduler.configured), self.preemptive, self.jobs
 
     @property
     def replayed(self) -> Workload:
@@ -122,6 +128,8 @@ class RunsOf:
     def __init__(self, field: Field, plugins: Iterable[str] = ()) -> None:
         self.field, self.plugins = field, tuple(plugins)
         self.workload = cache(self._workload)
+        self._slurm = cache(self._slurm_of)
+        self._said: dict[int, Said] = {}  # what a dump of sacct says of the jobs besides, of each workload
         self._named = cache(lambda name: self._reserved(read_platform(name, plugins=self.plugins)))
         self._plain = cache(lambda procs: self._reserved(plain(procs)))
         self._bound: dict[tuple[int, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
@@ -129,6 +137,8 @@ class RunsOf:
     def platform(self, name: str, workload: Workload) -> Platform:
         """Return the platform of that name, or the one that the log of a workload names."""
         with self.field.written.locating(name):
+            if name == AS_CONFIGURED:
+                return replace(self.field.slurms[0].platform, name=name)
             if name != OF_THE_LOG:
                 found = self._named(of_the_log(name, workload.procs, workload.name))
             elif workload.procs is None:
@@ -156,15 +166,32 @@ class RunsOf:
                 found = choose_policies(wanted, machine, self.plugins, told=told)
             self._bound[id(machine), scheduler] = machine.digest, found, made_with(found, self.plugins)
         digest, chosen, versions = self._bound[id(machine), scheduler]
+        if chosen.configured:
+            machine, chosen = self._slurm(number, platform, scheduler)
+            digest = machine.digest
         timing, signal = self.field.timing, self.field.signal
         key = identity(workload.digest, variation, digest, seed, versions, timing, signal)
         return Run(key, workload, variation, machine, seed, chosen, self.plugins, versions, timing, signal)
+
+    def _slurm_of(self, number: int, platform: str, scheduler: Scheduler) -> "tuple[Platform, SlurmScheduler]":
+        """Return a Slurm that knows what is said of a workload's jobs, and its nodes under the platform's name."""
+        found = self.field.schedulers[scheduler]
+        assert isinstance(found, SlurmScheduler)
+        workload = self.workload(number)
+        with self.field.written.locating(found.written_as):
+            own = platform == AS_CONFIGURED and not self.field.mixed
+            machine = found.platform if own else nodes_of(found, self.platform(platform, workload))
+            found = found.of(self._said[number])
+            requests_of(workload, found.said, found.cluster)  # refused here if they ask for what there is not
+        return replace(machine, name=self.platform(platform, workload).name), found
 
     def _workload(self, number: int) -> Workload:
         """Prepare a workload, and give it the name that tables show."""
         source = self.field.workloads[number]
         with self.field.written.locating(source.source):
             log = read_workload(source.source, plugins=self.plugins)
+            if self.field.slurms:
+                self._said[number] = said_of(log)
             workload = prepare(log if log.procs else replace(log, procs=source.procs), **source.options)
             known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
             options = ", ".join(f"{name}={value}" for name, value in source.options.items())

@@ -12,9 +12,11 @@ from typing import Any
 import harness
 from harness.compile.fingerprint import engine_version, fingerprint
 from harness.policy.kinds import Policy, functions_of
+from harness.policy.scheduler import SLURM
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
 from harness.results.measures import extra_measures
+from harness.slurm.slurm_scheduler import SlurmScheduler
 from harness.workload.signals import Signal
 
 _HARNESS = Path(__file__).resolve().parent.parent
@@ -25,6 +27,7 @@ _MEASURING = ("results/measures/*.py", "results/adequacy*.py", "results/endings.
 
 def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions of everything that makes a schedule and its measures: engine, policies, measures."""
+    own = chosen["start"].queues if "start" in chosen else ()
     return {
         "engine": engine_version(),
         "measures": [source_version(*_MEASURING), *map(_measure, extra_measures(plugins))],
@@ -33,7 +36,8 @@ def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict
             for part, choice in chosen.items()
         },
         # Who of them is asked first: their policies alone, by name, do not say.
-        **({"queues": list(map(str, chosen["start"].queues))} if chosen["start"].queues else {}),
+        **({"queues": list(map(str, own))} if own else {}),
+        **({SLURM: [chosen.digest, source_version("slurm/*.py")]} if isinstance(chosen, SlurmScheduler) else {}),
     }
 
 

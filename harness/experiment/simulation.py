@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import HarnessError
 from harness.policy.registry import plugins as load_plugins
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.results.signal_meter import Meter
     from harness.results.timeline import Placements, Timeline
+    from harness.slurm.slurm_scheduler import SlurmScheduler
     from harness.workload.events import Events
     from harness.workload.log import Log, Workload
     from harness.workload.signals import Signal
@@ -40,7 +41,7 @@ def simulate(
     timeline: bool = False,
     placements: "bool | Placements" = False,
 ) -> "Schedule":
-    """Replay `workload` on `platform` under `scheduler`.
+    """Replay `workload` on `platform` under `scheduler`, policies or a Slurm (`harness.read_slurm_scheduler`).
 
     A workload that is not prepared yet (a path, a name, a `Log`) is prepared with the default options; without a
     platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
@@ -55,6 +56,11 @@ def simulate(
     from harness.engine.simulate import simulate as run
 
     kept: dict[str, Any] = {"seed": seed, "plugins": plugins, "events": events, "timing": timing, "signal": signal}
+    if isinstance(scheduler, Chosen) and scheduler.configured:
+        from harness.experiment.slurm_simulation import simulate_slurm
+
+        told: Any = {**kept, "progress": progress, "timeline": timeline, "placements": placements}
+        return simulate_slurm(workload, platform, cast("SlurmScheduler", scheduler), **told)
     what = given(workload, platform, scheduler, **kept, timeline=timeline, placements=placements)
     outcome = run(
         what.workload, what.machine, what.chosen, seed=seed, plain=plain, progress=progress, extras=what.extras

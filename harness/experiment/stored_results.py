@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from harness.errors import HarnessError
 from harness.experiment.field import PARTS
 from harness.experiment.store import Store, opened, schedule_path
-from harness.policy.scheduler import Scheduler
+from harness.policy.scheduler import SLURM, Scheduler
 from harness.results.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -151,10 +151,16 @@ def scheduler_names(frame: "pd.DataFrame") -> list[str]:
     """Name the scheduler of each row in a few words, such as `spf + easy`.
 
     It names the policies that differ from the harness's defaults, and those that vary on one platform: the energy
-    policy, say, may be another one on every platform because their figures differ, which says nothing.
+    policy, say, may be another one on every platform because their figures differ, which says nothing. A Slurm is
+    named by its configuration.
     """
-    shown = [part for part in PARTS if _varies(frame, part) or _unusual(frame, part)] or ["order", "start"]
-    return [" + ".join(row) for row in frame[shown].itertuples(index=False)]
+    slurm = frame["order"] == SLURM
+    ours = frame[~slurm]
+    shown = [part for part in PARTS if _varies(ours, part) or _unusual(ours, part)] or ["order", "start"]
+    if slurm.any() and len(shown) == 1:
+        shown = ["order", "start"]  # beside a Slurm, what all others have in common says something
+    rows = zip(frame[shown].itertuples(index=False), frame["start"], slurm, strict=True)
+    return [start if whole else " + ".join(row) for row, start, whole in rows]
 
 
 def _varies(frame: "pd.DataFrame", part: str) -> bool:

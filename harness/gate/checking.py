@@ -31,8 +31,10 @@ from harness.gate.difference import Difference, decided, first_difference
 from harness.gate.given_schedules import stand_ins
 from harness.gate.history import remembered
 from harness.gate.verdict import Verdict
+from harness.policy.scheduler import SLURM
 from harness.present.json_text import finite
 from harness.results.measures import Measure, extra_measures, known_measures
+from harness.slurm.slurm_scheduler import SlurmScheduler
 
 Measures = Mapping[str, Measure]
 
@@ -139,6 +141,8 @@ def _described(plan: Plan, table: dict[str, Any], tolerances: dict[str, float]) 
     for run in {id(run.scheduler): run for run in plan.runs}.values():
         for policy in (one.policy for choice in run.scheduler.values() for one in choice.chain):
             policies.setdefault(policy.hook, {})[policy.name] = fingerprint(policy.function)
+        if isinstance(run.scheduler, SlurmScheduler):
+            policies.setdefault(SLURM, {})[run.scheduler.written_as] = run.scheduler.digest[:12]
     versions = Versions(
         harness=__version__,
         engine=engine_version(),
@@ -271,12 +275,9 @@ def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Differe
     difference = first_difference(starts, kept.unpack(now, submit), workload.jobs)
     if difference is None or not explained:
         return difference
-    chosen = run.scheduler
-    common = (
-        not chosen["start"].policy.preemptive and chosen["rate"].policy.constant and chosen["sleep"].policy.constant
-    )
     schedule = run.simulate(workload, placements=True)
-    return replace(difference, decision=decided(schedule, starts, difference.instant, common=common))
+    decision = decided(schedule, starts, difference.instant, common=run.scheduler.steady)
+    return replace(difference, decision=decision)
 
 
 def _names(keys: Iterable[Key]) -> list[str]:

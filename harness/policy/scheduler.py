@@ -12,6 +12,9 @@ from harness.policy.spec import Choice, choose
 #: How many orders one may wrap, each within the other.
 DEEPEST = 8
 
+#: What tables call the parts of a scheduler that a configuration of Slurm decides.
+SLURM = "slurm"
+
 Policies = Mapping[str, Mapping[str, Policy]]  # hook → name → policy, as `Plugins.policies` has them
 
 #: Energy policies, the one that takes the most figures of a platform first: where none is named, the first that can be.
@@ -138,6 +141,21 @@ class Chosen(Mapping[str, Choice]):
     def written(self) -> dict[str, str]:
         """Return the arguments of the `Scheduler` that gives these policies again."""
         return self.names | ({} if self.energy_named else {"energy": ""})
+
+    @property
+    def configured(self) -> str:
+        """The configuration of a Slurm that decides instead of policies, as it is written; empty if there is none."""
+        return ""
+
+    @property
+    def preemptive(self) -> bool:
+        """Whether it may take running jobs off."""
+        return bool(self["start"].policy.preemptive)
+
+    @property
+    def steady(self) -> bool:
+        """Whether jobs run on at one rate as soon as they have started."""
+        return not self.preemptive and bool(self["rate"].policy.constant and self["sleep"].policy.constant)
 
     def on(self, machine: str, knows: Callable[..., bool], policies: Policies, *, told: bool = False) -> "Chosen":
         """Return the scheduler as it runs on a platform: refused if that does not give the figures it needs.

@@ -21,7 +21,7 @@ from harness.workload.signals import read_signal
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
-    from harness.policy.scheduler import Scheduler
+    from harness.policy.scheduler import Chosen, Scheduler
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
 
@@ -85,7 +85,7 @@ class Duel:
 def duel(
     workload: "Workload",
     platform: "Platform | int | None",
-    schedulers: "tuple[Scheduler | Recorded, Scheduler | Recorded]",
+    schedulers: "tuple[Scheduler | Chosen | Recorded, Scheduler | Chosen | Recorded]",
     *,
     resamples: int = 0,
     measures: Sequence[str] = (),
@@ -143,7 +143,7 @@ def duel(
     )
 
 
-def _shared(workload: "Workload", schedulers: "Iterable[Scheduler | Recorded]", resamples: int) -> "Workload":
+def _shared(workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | Recorded]", resamples: int) -> "Workload":
     """Return the jobs that all schedules among the schedulers have."""
     for one in schedulers:
         if isinstance(one, Recorded):

@@ -14,7 +14,7 @@ from harness.experiment.stored_results import COLUMNS
 from harness.experiment.surroundings import surroundings
 from harness.platform.machine import described
 from harness.policy.registry import plugins as load
-from harness.policy.scheduler import Policies, Scheduler, own_choices, own_part
+from harness.policy.scheduler import SLURM, Policies, Scheduler, own_choices, own_part
 from harness.policy.spec import Choice, choose
 from harness.report.page_subject import Subject
 from harness.report.section import section
@@ -94,6 +94,9 @@ def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> li
     known = load(*plugins).policies
     rows: list[Mapping[str, str]] = []
     for part, spec in chosen:
+        if spec.startswith(SLURM):
+            rows.append({"part": part, "spec": spec, "about": "as the configuration says", "version": ""})
+            continue
         hook = Scheduler.HOOKS[part]
         try:
             rows += _rows(part, choose(spec, hook, known[hook]), known)

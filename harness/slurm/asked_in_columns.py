@@ -17,6 +17,9 @@ class AskedInColumns:
         self.cluster = cluster
         self.features = names_in(workload.header, "Feature")
         self.partitions = names_in(workload.header, "Partition")
+        self.queues, self.accounts = (names_in(workload.header, field) for field in ("Queue", "Account"))
+        self.account = "x_account" if "x_account" in workload.jobs else "group"
+        self.whose = list(zip(workload.jobs["queue"].tolist(), workload.jobs[self.account].tolist(), strict=True))
         named = [str(name) for name in workload.jobs.columns if is_asked(str(name))]
         self.columns = {name: workload.jobs[name].tolist() for name in named}
 
@@ -29,6 +32,8 @@ class AskedInColumns:
 
     def ask(self, request: "Request", place: int) -> None:
         """Add what the job at this place of the workload asks for. Changes the request."""
+        queue, account = self.whose[place]
+        request.qos, request.account = self.queues.get(queue, ""), self.accounts.get(account, "")
         asked = {name: values[place] for name, values in self.columns.items() if values[place] > 0}
         if "nodes" in asked:
             request.nodes = request.most_nodes = int(asked["nodes"])

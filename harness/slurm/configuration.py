@@ -2,7 +2,7 @@
 
 import hashlib
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class SlurmConfiguration:
     path: Path
     settings: dict[str, str]  # the last one of each key counts
     tables: tuple[Pairs, ...]  # (key, value) of each line of `TABLES`, the key that names it first
-    digest: str  # SHA-256 of the file
+    digest: str  # SHA-256 of the file, and of those that it includes
 
     def setting(self, key: str, otherwise: str = "") -> str:
         """Return what is set, whatever the case of its key."""
@@ -45,7 +45,8 @@ def read_slurm(path: str | Path) -> SlurmConfiguration:
     settings: dict[str, tuple[str, str]] = {}  # by their keys in small letters
     tables: list[Pairs] = []
     stored = stored_bytes(path, _EXPECTED)
-    for where, text in _lines(text_of(plain_lines(stored)), path, 0):
+    digest = hashlib.sha256(stored)
+    for where, text in _lines(text_of(plain_lines(stored)), path, 0, digest.update):
         pairs = _pairs(text, where)
         if any(pairs[0][0].lower() == table.lower() for table in TABLES):
             tables.append(pairs)
@@ -53,15 +54,18 @@ def read_slurm(path: str | Path) -> SlurmConfiguration:
         for key, value in pairs:
             settings.pop(key.lower(), None)  # those that count keep the order of the file
             settings[key.lower()] = key, value
-    found = SlurmConfiguration(path, dict(settings.values()), tuple(tables), hashlib.sha256(stored).hexdigest())
+    found = SlurmConfiguration(path, dict(settings.values()), tuple(tables), digest.hexdigest())
     for table in ("NodeName", "PartitionName"):
         if not found.lines(table):
             raise HarnessError(f"{path}: there is no line {table}=…: expected a whole slurm.conf")
     return found
 
 
-def _lines(text: str, path: Path, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield where each line that says something stands, and the line, with what it includes in its place."""
+def _lines(text: str, path: Path, depth: int, told: Callable[[bytes], None]) -> Iterator[tuple[str, str]]:
+    """Yield where each line that says something stands, and the line, with what it includes in its place.
+
+    The text of what is included is `told`.
+    """
     if depth > _DEEPEST:
         raise HarnessError(f"{path}: included more than {_DEEPEST} deep")
     begun = ""
@@ -72,7 +76,9 @@ def _lines(text: str, path: Path, depth: int) -> Iterator[tuple[str, str]]:
             begun = line[:-1]
         elif line.lower().startswith("include "):
             included = path.parent / line.split(maxsplit=1)[1].strip()
-            yield from _lines(read_text(included, f"what {path.name} includes"), included, depth + 1)
+            theirs = read_text(included, f"what {path.name} includes")
+            told(theirs.encode())
+            yield from _lines(theirs, included, depth + 1, told)
         elif line:
             yield f"{path}, line {number}", line
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +33,9 @@ _COLUMNS = [
     "Eligible",
     "Submit",
 ]
+
+#: What a dump of sacct says of each job, by its number and the column.
+Said = Mapping[int, dict[str, str]]
 
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)\??")
 _KILOBYTES = {"K": 1.0, "": 1024.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3, "P": 1024.0**4}
@@ -69,9 +73,14 @@ class Request:
         return self.memory <= 0
 
 
-def requests_of(workload: Workload, log: Log | None, cluster: Cluster) -> list[Request]:
-    """Return what every job of the workload asks for, in its order; refuse what the cluster does not know."""
-    said = {} if log is None else _said(log)
+def requests_of(workload: Workload, log: Log | Said | None, cluster: Cluster) -> list[Request]:
+    """Return what every job of the workload asks for, in its order; refuse what the cluster does not know.
+
+    A dump of sacct says more of the jobs of the `log` than a workload holds, but nothing of those of a variation.
+    """
+    said = said_of(log) if isinstance(log, Log) else log or {}
+    if any(step.name == "resampled" for step in workload.preparation):
+        said = {}
     columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition", "cancel")
     rows = zip(*(workload.jobs[name].tolist() for name in columns), strict=True)
     columns_too = AskedInColumns(workload, cluster)
@@ -98,7 +107,7 @@ def requests_of(workload: Workload, log: Log | None, cluster: Cluster) -> list[R
     return found
 
 
-def _said(log: Log) -> dict[int, dict[str, str]]:
+def said_of(log: Log) -> Said:
     """Return what a dump of sacct says of each job besides what a log holds; nothing if it is none."""
     path = Path(log.source)
     if not path.is_file() or not is_sacct(str(path)):

@@ -6,6 +6,7 @@ licences, partitions, priorities, and the two loops. What of the configuration i
 
 import math
 import time
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -16,10 +17,13 @@ from harness.engine.state import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE,
 from harness.platform.machine import NodeType, Platform
 from harness.policy.scheduler import Chosen
 from harness.results.schedule import Schedule
+from harness.results.timeline import Placements, Timeline
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
-from harness.slurm.loops import Decided, Loops
-from harness.slurm.requests import Request, requests_of
+from harness.slurm.loops import ENDED, Decided, Loops
+from harness.slurm.recorded_run import placements_of, samples_of
+from harness.slurm.requests import Request, Said, requests_of
+from harness.slurm.room_on_nodes import Running
 from harness.workload.log import Log, Workload
 
 #: Jobs that took longer than their work by more than this were not merely launched and noticed late [s].
@@ -51,23 +55,59 @@ class SlurmPolicies(Chosen):
 
 def slurm_platform(cluster: Cluster) -> Platform:
     """Return the nodes of a cluster as a platform, those that are alike and neighbours together."""
-    alike = groupby(cluster.nodes, key=lambda node: (node.cpus, node.memory))
-    return Platform(
-        cluster.name, tuple(NodeType(len(list(nodes)), cpus, memory=memory) for (cpus, memory), nodes in alike)
-    )
+    alike = groupby(cluster.nodes, key=lambda node: (node.cpus, node.memory, node.features, node.gres))
+    types = [
+        NodeType(
+            len(list(nodes)), cpus, memory=memory if cluster.counts_memory else math.inf,
+            features=tuple(sorted(features)), resources={name: count for name, count in gres.items() if count},
+        )
+        for (cpus, memory, features, gres), nodes in alike
+    ]  # fmt: skip
+    return Platform(cluster.name, tuple(types), licences=cluster.licences)
 
 
 def slurm_replay(
-    workload: Workload, log: Log, cluster: Cluster, *, shares: Shares | None = None, seed: int = 0
+    workload: Workload,
+    log: Log | Said,
+    cluster: Cluster,
+    *,
+    shares: Shares | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    samples: Timeline | None = None,
+    places: Placements | None = None,
 ) -> Schedule:
-    """Replay a workload, prepared of `log`, under Slurm's rules; the phases of its loops are drawn by the seed."""
+    """Replay a workload, prepared of `log`, under Slurm's rules; the phases of its loops are drawn by the seed.
+
+    `progress(ended, jobs)` is called at every event; `samples` and `places` are written down if they are given.
+    """
     began = time.perf_counter()
     order = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
     requests = requests_of(workload, log, cluster)
     requests = [requests[place] for place in order]
-    decided = Loops(cluster, requests, shares or Shares(), seed, overtime(workload)).run()
+    loops = _Watched(cluster, requests, shares or Shares(), seed, overtime(workload))
+    loops.progress = progress
+    decided = loops.run()
     outcome = _outcome(workload, cluster, requests, decided, order, time.perf_counter() - began)
-    return Schedule(workload, slurm_platform(cluster), SlurmPolicies(cluster), seed, outcome)
+    if samples is not None:
+        samples.add(samples_of(np.asarray(outcome.jobs), cluster.cpus))
+    if places is not None:
+        places.add(placements_of(decided))
+    made = (workload, slurm_platform(cluster), SlurmPolicies(cluster), seed, outcome)
+    return Schedule(*made, samples=samples, places=places)
+
+
+class _Watched(Loops):
+    """The loops, with somebody who looks on."""
+
+    progress: Callable[[int, int], None] | None = None
+    ended = 0
+
+    def _happen(self, kind: int, subject: Request | Running | None) -> None:
+        self.ended += kind == ENDED
+        if self.progress is not None:
+            self.progress(self.ended, len(self.requests))
+        super()._happen(kind, subject)
 
 
 def overtime(workload: Workload) -> float:

@@ -73,6 +73,38 @@ def test_what_would_say_otherwise_is_refused(
         assert told in answer.err
 
 
+def test_two_configurations_are_compared_or_one_with_policies(harness_says: Call, log: Path, slurm: Path) -> None:
+    """The numbers are those of their runs; the other scheduler has the nodes of the configuration."""
+    lazy = slurm.parent / "lazy.conf"
+    lazy.write_text(CONFIGURATION + "SchedulerParameters=bf_interval=600,sched_interval=600,defer\n")
+    waits = {}
+    for name in (slurm, lazy):
+        answer = harness_says("run", log, "--slurm", name, "--format", "json")
+        waits[name] = json.loads(answer.out)["measures"]["mean_wait"]
+    answer = harness_says("compare", log, slurm, lazy, "--measures", "mean_wait", "--format", "json")
+    assert answer.status == 0, answer.err
+    found = json.loads(answer.out)
+    assert [found["lines"][0][side] for side in ("one", "other")] == [waits[slurm], waits[lazy]]
+    assert found["unmodelled"][0].startswith(f"{slurm}: not modelled: TopologyPlugin")
+    answer = harness_says("compare", log, "fcfs + easy", slurm, "--measures", "mean_wait", "--format", "json")
+    assert answer.status == 0, answer.err
+    easy = harness_says("run", log, "--procs", "4", "--format", "json")
+    line = json.loads(answer.out)["lines"][0]
+    assert (line["one"], line["other"]) == (json.loads(easy.out)["measures"]["mean_wait"], waits[slurm])
+
+
+def test_a_comparison_refuses_other_machines_and_files(harness_says: Call, log: Path, slurm: Path) -> None:
+    for words, told in (
+        ((slurm, "fcfs + easy", "--procs", "5"), "has 4 processors, the platform '5 processors' 5: expected as many"),
+        (("none.conf", "fcfs + easy"), "none.conf: cannot be read as a slurm.conf: there is no such file"),
+        ((f"{slurm} + none.dump", slurm), "none.dump: cannot be read as what sacctmgr dump writes"),
+    ):
+        answer = harness_says("compare", log, *words)
+        assert answer.status == 2
+        assert told in answer.err
+        assert len(answer.err.strip().splitlines()) == 1
+
+
 def test_accounts_need_a_slurm(harness_says: Call, log: Path, slurm: Path, tmp_path: Path) -> None:
     answer = harness_says("run", log, "--associations", "dump")
     assert answer.status == 2

@@ -1,0 +1,150 @@
+"""Fields that name configurations of Slurm: schedulers like any, known by what the files say."""
+
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+from small_fields import Write
+
+import harness
+from harness.errors import HarnessError
+from harness.experiment.field_reading import read_field
+from harness.experiment.plan import make_plan
+from harness.experiment.runner import tournament
+from harness.gate.checking import check
+from harness.slurm.slurm_replay import slurm_replay
+
+CONFIGURATION = """
+ClusterName=small
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+Include more.conf
+NodeName=n[1-4] CPUs=4
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE
+"""
+LAZY = "SchedulerParameters=bf_interval=900,sched_interval=900,defer\n"
+FIELD = """
+workloads = ["poisson(jobs=60, procs=16, load=1.2, seed=2)"]
+seeds = [0, 1]
+
+[[scheduler]]
+slurm = ["usual.conf", "lazy.conf"]
+"""
+POLICIES = """
+[[scheduler]]
+start = ["easy", "none"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def configurations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two configurations that differ in how often they look."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "usual.conf").write_text(CONFIGURATION)
+    (tmp_path / "lazy.conf").write_text(
+        CONFIGURATION + "SchedulerParameters=bf_interval=900,sched_interval=900,defer\n"
+    )
+    (tmp_path / "more.conf").write_text("SchedulerType=sched/backfill\n")
+    return tmp_path
+
+
+def test_configurations_are_ranked_beside_policies(write: Write, tmp_path: Path) -> None:
+    results = tournament(write(FIELD + POLICIES), tmp_path / "out")
+    frame = results.frame()
+    assert (frame["status"] == "done").all(), frame["error"].tolist()
+    assert set(frame["scheduler"]) == {"slurm(usual.conf)", "slurm(lazy.conf)", "easy", "none"} or set(
+        frame["scheduler"]
+    ) == {"slurm(usual.conf)", "slurm(lazy.conf)", "fcfs + easy", "fcfs + none"}
+    assert set(frame["platform"]) == {"as configured"}
+    usual = frame[frame["scheduler"] == "slurm(usual.conf)"]
+    assert usual["schedule_digest"].nunique() == 2  # the seed draws the phases
+    ranking = harness.rank(frame, by="mean_wait")
+    assert len(ranking.table) == 4
+
+
+def test_a_run_is_what_the_replay_gives(write: Write, tmp_path: Path) -> None:
+    frame = tournament(write(FIELD), tmp_path / "out").frame()
+    log = harness.read_workload("poisson(jobs=60, procs=16, load=1.2, seed=2)")
+    slurm = harness.read_slurm_scheduler("lazy.conf")
+    for _, row in frame[frame["start"] == "slurm(lazy.conf)"].iterrows():
+        schedule = slurm_replay(harness.prepare(log), log, slurm.cluster, seed=row["seed"])
+        assert row["schedule_digest"] == schedule.digest
+        assert row["mean_wait"] == schedule.measures()["mean_wait"]
+        assert harness.simulate(log, 16, slurm, seed=row["seed"]).digest == schedule.digest
+        again = harness.simulate(log, None, pickle.loads(pickle.dumps(slurm)), seed=row["seed"])
+        assert again.digest == schedule.digest
+
+
+@pytest.mark.parametrize("changed", ["usual.conf", "more.conf", "topology.conf", "accounts.dump"])
+def test_what_was_run_is_known_by_all_that_was_read(write: Write, configurations: Path, changed: str) -> None:
+    """Nothing is repeated while files are the same; whichever changes, the runs under it are others."""
+    (configurations / "topology.conf").write_text("SwitchName=s Nodes=n[1-4]\n")
+    (configurations / "accounts.dump").write_text("Account - 'a':Fairshare=1\n")
+    field = write(
+        'workloads = "poisson(jobs=20, procs=16, seed=2)"\n[[scheduler]]\nslurm = "usual.conf + accounts.dump"\n'
+    )
+
+    def identities() -> set[str]:
+        return {run.identity for run in make_plan(read_field(field)).runs}
+
+    before = identities()
+    assert identities() == before
+    with (configurations / changed).open("a") as file:
+        file.write("# changed\n")
+    assert not identities() & before
+
+
+def test_what_has_run_is_not_repeated(write: Write, tmp_path: Path) -> None:
+    field = write(FIELD)
+    first = tournament(field, tmp_path / "out").frame()
+    seen = []
+    second = tournament(field, tmp_path / "out", watch=seen.append).frame()
+    assert seen[-1].to_do == 0
+    assert second["seconds"].tolist() == first["seconds"].tolist()
+
+
+def test_configurations_may_have_other_nodes_but_not_beside_policies(write: Write, configurations: Path) -> None:
+    (configurations / "lazy.conf").write_text(CONFIGURATION.replace("n[1-4]", "n[1-8]"))
+    runs = make_plan(read_field(write(FIELD))).runs
+    assert {run.platform.cores for run in runs} == {16, 32}
+    for text in (FIELD + POLICIES, "platforms = 16\n" + FIELD):
+        with pytest.raises(HarnessError, match=r"lazy\.conf has 32 processors, the platform '.*' 16: expected as many"):
+            make_plan(read_field(write(text)))
+
+
+def test_exclusions_name_configurations(write: Write) -> None:
+    field = write(FIELD + POLICIES + '[[exclude]]\nslurm = "lazy.conf"\n[[exclude]]\nstart = "none"\n')
+    runs = make_plan(read_field(field)).runs
+    assert {run.policies["start"] for run in runs} == {"slurm(usual.conf)", "easy"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('slurm = "usual.conf"\norder = "fcfs"', "order beside slurm: a configuration says who starts when and where"),
+        ('slurm = "none.conf"', "none.conf: cannot be read as a slurm.conf: there is no such file"),
+        ('slurm = "usual.conf + a + b"', "expected a slurm.conf, or slurm.conf + what sacctmgr dump writes"),
+        ('slurm = ["usual.conf", "copy.conf"]', "copy.conf says what usual.conf says: expected another configuration"),
+        ("slurm = 3", "slurm = 3: expected texts, at least one"),
+    ],
+)
+def test_bad_input_is_said_by_line(write: Write, configurations: Path, text: str, told: str) -> None:
+    (configurations / "copy.conf").write_text(CONFIGURATION)
+    with pytest.raises(HarnessError, match=r"line \d+: .*" + re.escape(told)):
+        read_field(write(f'workloads = "poisson(jobs=20, procs=16, seed=2)"\n[[scheduler]]\n{text}\n'))
+
+
+@pytest.mark.parametrize("key", ['pass = "60"', 'instants = "each"', 'signal = "daily(low=1, high=2)"'])
+def test_what_is_for_policies_is_refused(write: Write, key: str) -> None:
+    with pytest.raises(HarnessError, match="a Slurm decides by its configuration alone"):
+        read_field(write(key + "\n" + FIELD))
+
+
+def test_a_gate_names_the_configuration_that_changed(write: Write, configurations: Path, tmp_path: Path) -> None:
+    gate = tmp_path / "gate.json"
+    check(gate, field=write(FIELD), update=True)
+    assert check(gate).status == 0
+    (configurations / "usual.conf").write_text(CONFIGURATION + "SchedulerParameters=bf_interval=600,defer\n")
+    verdict = check(gate)
+    assert any("the policy usual.conf (slurm) has changed" in line for line in verdict.stale)
