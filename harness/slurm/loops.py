@@ -9,7 +9,7 @@ import heapq
 import itertools
 import math
 import random
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from harness.slurm.choice_of_nodes import Places
@@ -69,7 +69,8 @@ class Loops:
         self.pass_due = self.look_due = False  # an event for the next one is on its way
         self.origin = self.chance.randrange(_DAY)
         self.sleepy = self.chance.random() * _OVERSLEPT
-        self.updated = -math.inf  # when something happened that a backfill has not seen [s]
+        self.updated = -math.inf  # when anything last happened that a backfill goes again for [s]
+        self.recorded: deque[float] = deque()  # when jobs ended whose records are still there [s]
         self.empty = Holdings(cluster)
         self.foreseen: dict[tuple[Wish, int], tuple[float, Places] | None] = {}  # as long as nobody starts or ends
 
@@ -100,6 +101,7 @@ class Loops:
         if isinstance(subject, Running):
             self._count_usage(subject)
             self.holdings.give_back(subject)
+            self.recorded.append(self.now)
             self._plan_look()
         elif isinstance(subject, Request):
             if kind == SUBMITTED:
@@ -126,6 +128,7 @@ class Loops:
         if kind == RECOMPUTED:
             self._recompute()
             return max(_SECOND, self.cluster.weights.period)
+        self._forget()
         self._look(math.inf)
         return self.cluster.parameters.main_interval
 
@@ -145,13 +148,20 @@ class Loops:
             self._expect(due, LOOKED, None)
             self.look_due = True
 
+    def _forget(self) -> None:
+        """Throw away the records of jobs that ended long ago: a change like any other."""
+        kept = self.cluster.parameters.kept
+        while kept > 0 and self.recorded and self.recorded[0] <= self.now - kept:
+            self.recorded.popleft()
+            self.updated = self.now
+
     def _plan_pass(self) -> None:
-        """Expect the next backfill if something has happened since the second of the last one, or somebody waits.
+        """Expect the next backfill if something has happened since the second of the last one.
 
         Its thread looks whether that is so an interval after the last one, and then every second. An empty queue is
-        passed over too: what comes afterwards waits for the next one.
+        passed over too: what comes afterwards waits for the next one. That somebody waits is no reason to go again.
         """
-        news = bool(self.waiting) or self.updated >= self.last_pass // _SECOND * _SECOND
+        news = self.updated >= self.last_pass // _SECOND * _SECOND
         if self.cluster.parameters.backfilling and news and not self.pass_due:
             first = self.last_pass + self.cluster.parameters.interval + self.sleepy
             late = max(0, math.ceil((self.now - first) / _SECOND)) * _SECOND
@@ -206,7 +216,10 @@ class Loops:
         for tested, one in enumerate(self._queue()):
             if tested >= depth:
                 return
-            if one.partition.name in failed or not self.holdings.licensed(one):
+            if one.partition.name in failed:
+                continue
+            if not self.holdings.licensed(one):
+                self.updated = self.now  # it waits for licences, which is noted again each time
                 continue
             places = self.holdings.place(one, self.usable[id(one)] & allowed)
             if places is not None:
@@ -257,14 +270,21 @@ class Loops:
             if 0 < parameters.most_started <= started:
                 return
 
-    def _foresee(self, one: Request, free: int) -> tuple[float, Places] | None:
-        """Return when and where the job could start on these nodes; jobs that ask for the same get one answer."""
+    def _foresee(self, one: Request, free: int, begin: float) -> tuple[float, Places] | None:
+        """Return when from `begin` on the job could start on these nodes, and where.
+
+        Jobs that ask for the same get one answer. That a start is put off to `begin` is noted as a change of the job.
+        """
         key = self.wishes[id(one)], free
         if key not in self.foreseen:
             self.foreseen[key] = self.holdings.foresee(
                 one, free, self.second, self.cluster.parameters.linear, self.origin
             )
-        return self.foreseen[key]
+        found = self.foreseen[key]
+        if found is None or found[0] >= begin:
+            return found
+        self.updated = self.now
+        return begin, found[1]
 
     def _plan(self, one: Request, slots: Slots) -> bool:
         """Start a job if that delays no promise, or else promise it nodes; return whether it starts."""
@@ -272,10 +292,9 @@ class Loops:
         begin = now
         while begin <= slots.end:
             free, later = slots.free(begin, begin + one.limit, self.usable[id(one)])
-            found = self._foresee(one, free)
+            found = self._foresee(one, free, begin)
             if found is not None:
-                start, places = max(found[0], begin), found[1]
-                nodes = sum(1 << node for node in places)
+                start, places = found
                 if start <= now:
                     self._start(one, places)
                     return True
@@ -285,11 +304,20 @@ class Loops:
                     end = slots.floor(start + one.limit)
                     if start > now + parameters.window:
                         return False
-                    if not slots.clash(slots.floor(start), end, nodes):
-                        slots.promise(slots.floor(start), end, nodes)
+                    if self._promised(slots, slots.floor(start), end, places):
                         return False
                     later = start if start > begin else start + parameters.resolution
             if not later:
                 return False
             begin = later
         return False
+
+    def _promised(self, slots: Slots, begin: float, end: float, places: Places) -> bool:
+        """Promise nodes unless that clashes with a promise; idle ones are marked as planned, a change of theirs."""
+        nodes = sum(1 << node for node in places)
+        if slots.clash(begin, end, nodes):
+            return False
+        slots.promise(begin, end, nodes)
+        if not all(self.holdings.jobs[node] for node in places):
+            self.updated = self.now
+        return True

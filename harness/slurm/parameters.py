@@ -59,6 +59,7 @@ class Parameters:
     least_age: float = 0.0  # jobs that wait for less are promised nothing [s]
     linear: float = 0.0  # how much wider each look at ends of jobs is [s]; 0: twice as wide
     pinging: float = 100.0  # between two calls to all nodes [s]; 0: never
+    kept: float = 300.0  # from the end of a job until its record is thrown away [s]; 0: never
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -106,7 +107,8 @@ def parameters_of(given: SlurmConfiguration) -> Parameters:
             found[name] = 1.0
     backfilling = given.setting("SchedulerType", "sched/backfill").lower() != "sched/builtin"
     pinging = float(whole({"slurmdtimeout": given.setting("SlurmdTimeout")}, "slurmdtimeout", given.path, 300)) / 3
-    return Parameters(backfilling=backfilling, defer=defer, pinging=pinging, unknown=tuple(unknown), **found)
+    kept = float(whole({"minjobage": given.setting("MinJobAge")}, "minjobage", given.path, 300))
+    return Parameters(backfilling=backfilling, defer=defer, pinging=pinging, kept=kept, unknown=tuple(unknown), **found)
 
 
 def weights_of(given: SlurmConfiguration) -> Weights:
