@@ -1,6 +1,7 @@
 """Which jobs are alike to the holds of a run, and whether they may be held and let go by kin; see `kin.py`."""
 
 from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ FIRST_STARTS = "first starts if it fits"
 #: What a function names that looks at who waits.
 OF_THE_QUEUE = frozenset({"waiting", "queued", "queued_procs", "ranked", "work_left", "demand", "arrived", "held"})
 
+#: All that a function may name that draws by the load of a node: what tells kinds of nodes apart, and `rate`, at whose
+#: change everybody is asked again.
+OF_THE_LOAD = frozenset({"busy", "cores", "idle", "peak", "curve", "memory", "partition", "status", "resting", "rate"})
+OF_THE_LOAD |= {"harness", "AWAKE", "FALLING", "ASLEEP", "WAKING", "DOWN", "drawn", "load_share", "min", "max", "abs"}
+
 
 def lasts(order: Choice) -> bool:
     """Return whether the order gives a waiting job one score for as long as it waits, however often it is asked."""
@@ -22,21 +28,30 @@ def lasts(order: Choice) -> bool:
     return not (told or order.says("varies") or order.says("learn"))
 
 
+def draws_by_load(energy: Choice) -> bool:
+    """Return whether nodes of one kind that are awake with as many busy cores draw the same, however often it asks."""
+    function = energy.policy.function
+    written = isinstance(getattr(function, "py_func", function), FunctionType)
+    return written and not energy.policy.extras and named_in(function) <= OF_THE_LOAD
+
+
 def named_in(function: Callable[..., Any]) -> set[str]:
     """Return every name in a function and in those of its module, and of others, that it calls."""
     found: set[str] = set()
-    left: list[Any] = [function]
+    left: list[tuple[Any, Any]] = [(function, {})]
     seen: list[Any] = []
     while left:
-        code = left.pop()
-        globals_of = getattr(getattr(code, "py_func", code), "__globals__", None)
-        code = getattr(getattr(code, "py_func", code), "__code__", None)
-        if code is None or code in seen:
+        code, known = left.pop()
+        code = getattr(code, "py_func", code)
+        known = getattr(code, "__globals__", known)
+        left += [(cell.cell_contents, {}) for cell in getattr(code, "__closure__", None) or ()]
+        code = getattr(code, "__code__", code)
+        if not isinstance(code, CodeType) or code in seen:
             continue
         seen.append(code)
         found |= set(code.co_names)
-        known = globals_of or {}
-        left += [known[name] for name in code.co_names if name in known]
+        left += [(known[name], {}) for name in code.co_names if name in known]
+        left += [(part, known) for part in code.co_consts]  # functions within functions
     return found
 
 

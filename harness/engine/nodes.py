@@ -9,7 +9,7 @@ from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import licensed, release_demand, resumes_on, room_demanded, suits_demanded
 from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
 from harness.engine.marks import crossing, inner, verb, window
-from harness.engine.power import draw, settle
+from harness.engine.power import draw_anew, recall, settle
 from harness.engine.samples import record_placement
 from harness.engine.state import AWAKE, RUNNING, WONDERING
 
@@ -260,19 +260,23 @@ def occupy(state: Any, job: int) -> None:
     """Make the cores that the job took busy. Changes nodes, slices."""
     first = state.jobs[job].slices
     piece = first
+    known = True
     while piece >= 0:
         node = state.slices[piece].node
         settle(state, node)
         state.nodes[node].busy += state.slices[piece].cores
+        known &= recall(state, node)
         state.slices[piece].share = state.nodes[node].share
         piece = state.slices[piece].next
-    draw(state, first)
+    if not known:
+        draw_anew(state, first)
 
 
 @inner
 def vacate(state: Any, job: int, begun: float) -> None:
     """Give the job's cores back, idle; charge the job for what they drew since `begun`."""
     energy = 0.0
+    known = True
     first = state.jobs[job].slices
     piece = first
     last = -1
@@ -282,11 +286,13 @@ def vacate(state: Any, job: int, begun: float) -> None:
         settle(state, node)
         energy += cores * (state.nodes[node].share - state.slices[piece].share)
         state.nodes[node].busy -= cores
+        known &= recall(state, node)
         give_back(state, job, piece)
         if len(state.placements) > 0:
             record_placement(state, job, node, cores, begun)
         last = piece
         piece = state.slices[piece].next
     state.jobs[job].energy += energy
-    draw(state, first)
+    if not known:
+        draw_anew(state, first)
     drop_slices(state, job, last)

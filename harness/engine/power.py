@@ -7,6 +7,8 @@ core busy is idle energy, sleep energy, or the energy of a transition, by its st
 
 from typing import Any
 
+import numpy as np
+
 from harness.engine.bundles import seen
 from harness.engine.faults import BAD_WATTS, NO_NODE, POWERING, PolicyFault, note
 from harness.engine.marks import inner, verb
@@ -44,6 +46,28 @@ def draw(state: Any, piece: int) -> None:
         note(state.clock, BAD_WATTS, -1, node, state.nodes[node].watts)
         raise PolicyFault
     state.clock.hook = asked
+
+
+@inner
+def recall(state: Any, node: int) -> bool:
+    """Let the node draw what one of its kind drew with as many busy cores; False if nobody knows."""
+    record = state.nodes[node]
+    if record.first_draw < 0 or record.status != AWAKE:
+        return False
+    record.watts = state.known_watts[record.first_draw + record.busy]
+    return record.watts >= 0.0
+
+
+@inner
+def draw_anew(state: Any, first: int) -> None:
+    """Ask what the nodes of these slices draw, and remember it of their kinds. Changes nodes."""
+    draw(state, first)
+    piece = first
+    while piece >= 0:
+        record = state.nodes[state.slices[piece].node]
+        if record.first_draw >= 0 and record.status == AWAKE:
+            state.known_watts[record.first_draw + record.busy] = record.watts
+        piece = state.slices[piece].next
 
 
 @inner
@@ -101,6 +125,8 @@ def change_pace(state: Any) -> None:
             idle, peak = power_at(state, node, state.clock.rate)
             state.nodes[node].idle = idle
             state.nodes[node].peak = peak
+    for k in range(len(state.known_watts)):
+        state.known_watts[k] = np.nan
     draw(state, -1)
 
 

@@ -183,6 +183,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         sums=records(sums)[0],
         events=records(events),
         signal=records(np.zeros(0, layouts.SIGNAL)),
+        known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, recorded_state.SAMPLE)),
@@ -225,13 +226,15 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
     nodes = np.zeros(platform.nodes, layouts.NODE)
     paces: list[tuple[float, ...]] = []
     naps: list[tuple[float, ...]] = []
-    first = 0
+    first = first_draw = 0
     for t in platform.types:
         part = nodes[first : first + t.count]
         for field in ("cores", "memory", "idle", "peak", "partition"):
             part[field] = getattr(t, field)
         part["speed"] = platform.speed(t)
         part["curve"] = t.curve or 0.0
+        part["first_draw"] = first_draw
+        first_draw += t.cores + 1
         states = {state.rate: (state.idle, state.peak) for state in t.performance}
         if states:
             states[1.0] = (t.idle, t.peak)

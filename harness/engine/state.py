@@ -85,6 +85,7 @@ NODE = np.dtype(
         ("speed", "f8"),  # per core, relative to the reference processor
         ("busy", "i8"),  # cores in service: cores − free, between decisions
         ("watts", "f8"),  # drawn now [W]
+        ("first_draw", "i8"),  # where in `known_watts` stands what it draws with no busy core, −1 if it is not kept
         ("settled", "f8"),  # time up to which the sums stand [s]: share and the energies
         ("share", "f8"),  # ∫ watts / busy dt: what one busy core was charged so far [J]
         ("energy", "f8"),  # drawn so far [J]

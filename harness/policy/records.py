@@ -88,6 +88,7 @@ class Node:
     speed: float  # per core, relative to the reference processor
     busy: int  # cores in service: cores − free, between decisions
     watts: float  # drawn now [W]
+    first_draw: int  # where in `known_watts` stands what it draws with no busy core, −1 if it is not kept
     settled: float  # time up to which the sums stand [s]: share and the energies
     share: float  # ∫ watts / busy dt: what one busy core was charged so far [J]
     energy: float  # drawn so far [J]
