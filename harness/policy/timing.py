@@ -11,6 +11,13 @@ from harness.policy.spec import parse
 #: `each` submissions before completions, as pyss and its descendants have it; with `ends` after them, as ElastiSim.
 READINGS = ("together", "each", "ends")
 
+#: What a heading says of a run that reads an instant so.
+_REMARKS = {
+    "together": "",
+    "each": ", a decision after each event, submissions before ends",
+    "ends": ", a decision after each event, ends before submissions",
+}
+
 #: The shortest time between two passes [s], and how many jobs one may look at.
 SHORTEST = 0.01
 MOST_DEPTH = 2**31 - 1
@@ -76,8 +83,7 @@ class Timing:
     @property
     def remark(self) -> str:
         """Return what a heading says of it; nothing where it is as usual."""
-        read = ", a decision after each event" * (self.instants != "together")
-        return read + (f", pass {self.passing}" if self.passing else "")
+        return _REMARKS[self.instants] + (f", pass {self.passing}" if self.passing else "")
 
     def as_dict(self) -> dict[str, str]:
         """Return it by the names of the options."""

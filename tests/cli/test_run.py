@@ -37,7 +37,8 @@ def test_the_table_names_the_predictor_and_when_starts_are_decided(harness_says:
     )
     assert answer.status == 0
     assert (
-        "predict recent(n=1), hold none, seed 0, a decision after each event, pass backfill=60, depth=9\n" in answer.out
+        "predict recent(n=1), hold none, seed 0, a decision after each event, submissions before ends, "
+        "pass backfill=60, depth=9\n" in answer.out
     )
 
 
