@@ -27,15 +27,17 @@ _NAME = typer.Argument(
     metavar="'ORDER + START'",
     help="a scheduler, such as 'fcfs + easy(reservations=2)', a slurm.conf, or a file with a schedule of the jobs",
 )
+_LAST = typer.Argument(metavar="'ORDER + START'", help="another", show_default=False)
 
 
 @options.spread
 def compare(
     workload: options.Workload,
     one: Annotated[str, _NAME],
-    other: Annotated[str, _NAME],
+    other: Annotated[str, _LAST] = "",
     *,
     given: options.Heard,
+    state: options.StateFile = None,
     resample: Annotated[int, typer.Option(help="compare on so many variations of the log, too", min=0, max=1000)] = 0,
     measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="compare by these (the usual ones)")] = "",
     workers: options.Workers = None,
@@ -50,6 +52,9 @@ def compare(
     A schedule made elsewhere (SWF, sacct, CSV or Parquet) may stand in a scheduler's place: its starts and runtimes are
     replayed, of the jobs that it has. So may a Slurm, by its configuration, with accounts and QOS as 'slurm.conf +
     accounts.dump'; unless a platform is named, the other scheduler then has its nodes.
+
+    With --state the machine is in that state at first, and the jobs of WORKLOAD arrive from then on; without WORKLOAD
+    only who waits already is compared. Variations are of those who arrive.
     """
     with compiling_said(), warnings_said():
         from harness.present.progress import progress
@@ -57,8 +62,9 @@ def compare(
         from harness.results.measures import extra_measures
 
         given.known_format()
-        schedulers = tuple(_scheduler(name, given, workload) for name in (one, other))
-        prepared = given.jobs(workload)
+        source, one, other = _compared(workload, one, other, state)
+        schedulers = tuple(_scheduler(name, given, source) for name in (one, other))
+        prepared = given.jobs_after(state, source)
         with progress("simulating", "replays") as advance:
             found = duel(
                 prepared,
@@ -82,10 +88,19 @@ def compare(
         return
     if given.format == "table":
         say(*left_out, *preparation(prepared), "", sep="\n")
-    say(_shown(found, one, other, given.format))
+    say(_shown(found, one, other, given.format, alone=source is None))
 
 
-def _scheduler(name: str, given: options.Heard, workload: str) -> "Scheduler | SlurmScheduler | Recorded":
+def _compared(workload: str, one: str, other: str, state: Path | None) -> tuple[str | None, str, str]:
+    """Return the workload and the two schedulers; beside a state there need not be a workload."""
+    if other:
+        return workload, one, other
+    if state is None:
+        raise HarnessError(f"{workload!r} and {one!r}: expected a workload and two schedulers, or --state and two")
+    return None, workload, one
+
+
+def _scheduler(name: str, given: options.Heard, workload: str | None) -> "Scheduler | SlurmScheduler | Recorded":
     """Return the scheduler that is named, the Slurm that a configuration describes, or the schedule in a file."""
     from harness.experiment.recorded import Recorded
     from harness.slurm.slurm_scheduler import is_slurm, read_slurm_scheduler
@@ -93,7 +108,8 @@ def _scheduler(name: str, given: options.Heard, workload: str) -> "Scheduler | S
     if is_slurm(name):
         from harness.slurm.requests import said_of
 
-        return read_slurm_scheduler(name).of(said_of(given.log(workload)))
+        found = read_slurm_scheduler(name)
+        return found if workload is None else found.of(said_of(given.log(workload)))
     if Path(name).is_file():
         return Recorded(given.log(name))
     return given.scheduler(*_parts(name), "")
@@ -138,7 +154,7 @@ def _object(found: "Duel") -> dict[str, Any]:
     return {name: told.get(name, value) for name, value in vars(found).items()}
 
 
-def _shown(found: "Duel", one: str, other: str, format: str) -> str:
+def _shown(found: "Duel", one: str, other: str, format: str, *, alone: bool) -> str:
     """Return what was found for people: measures, who pays, and what one must know."""
     from harness.present.tables import prose, render
     from harness.present.words import spoken
@@ -165,7 +181,7 @@ def _shown(found: "Duel", one: str, other: str, format: str) -> str:
     ]
     heads = ["on the log itself", "jobs", f"mean wait [s], {one}", other, f"longest [s], {one}", other]
     blocks.append(render(heads, shares, format, digits=4))
-    blocks.append(prose(" ".join(_sentences(found, one, other)), format))
+    blocks.append(prose(" ".join(_sentences(found, one, other, alone)), format))
     return "\n\n".join(blocks)
 
 
@@ -176,7 +192,7 @@ def _interval(ends: tuple[float, float]) -> str:
     return f"{readable(low, 3)}–{readable(high, 3)}" if low == low else ""
 
 
-def _sentences(found: "Duel", one: str, other: str) -> Iterator[str]:
+def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str]:
     """Say the verdict, how far it can be trusted, and what it costs."""
     from harness.present.words import counted, lasting, spoken
     from harness.ranking.inference import FEWEST
@@ -191,6 +207,7 @@ def _sentences(found: "Duel", one: str, other: str) -> Iterator[str]:
         streams = counted(found.units, "stream")
         of_this_log = any(Path(name).is_file() and not is_slurm(name) for name in (one, other))
         more = "a schedule has no variations" if of_this_log else "--resample 20 adds as many variations"
+        more = "a state alone has no variations, a WORKLOAD whose jobs arrive later has" if alone else more
         yield f"Whether that is more than chance, {streams} of jobs cannot say; {more}."
     else:
         yield f"{other} is {words}." if words else f"{other} is not told from {one} by any measure."

@@ -45,9 +45,9 @@ def forecast(
     Only what was known then counts. The state is continued many times under the scheduler: what running jobs have left
     and waiting ones will take is drawn from what earlier jobs of the same user and limit took of theirs, or else of the
     user, of limits of that size, of all; who comes later, from an earlier week. Told are the median of the repetitions
-    and the interval that holds 80 % of them: reports/forecast.md says how often starts lie in it. With --calibrate the
-    intervals are those in which jobs started at earlier moments that were forecast so, which makes them honest, and
-    wide. With --state, WORKLOAD is what was before: its users are others.
+    and the interval that holds the share --level of them: reports/forecast.md says how often starts lie in it. With
+    --calibrate the intervals are those in which jobs started at earlier moments that were forecast so, which makes
+    them honest, and wide. With --state, WORKLOAD is what was before: its users are others.
     """
     with compiling_said(), warnings_said():
         from harness.forecasting.correction import calibrated

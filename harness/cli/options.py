@@ -148,6 +148,16 @@ class Jobs(Read):
         jobs = prepare(self.log(source), **vars(self.preparation))
         return jobs if self.variation is None else resample(jobs, self.variation)
 
+    def jobs_after(self, state: Path | None, source: str | None) -> "harness.Workload":
+        """Return the jobs of a workload, those of a state, or the ones after the others."""
+        from harness.workload.snapshot import followed_by
+        from harness.workload.state_file import read_state
+
+        if state is None:
+            return self.jobs(str(source))
+        there = read_state(state, lenient=self.lenient).workload()
+        return there if source is None else followed_by(there, self.jobs(source))
+
 
 #: The parts of a scheduler that all commands take which replay one workload.
 COMMON = ("select", "rate", "sleep", "predict", "hold")

@@ -67,7 +67,7 @@ def run(
         scheduler = given.scheduler(order, start, energy)
         drawn = timeline is not None or report is not None
         said = context.get_parameter_source("workload")
-        jobs = _jobs(given, workload if state is None or (said and said.name == "COMMANDLINE") else None, state)
+        jobs = given.jobs_after(state, workload if state is None or (said and said.name == "COMMANDLINE") else None)
         result = _replayed(given, rules, workload, jobs, scheduler, happenings, drawn)
     if schedule is not None:
         result.export(schedule)
@@ -77,17 +77,6 @@ def run(
     say(_shown(result, given, measures, rules.unmodelled()))
     if fairness:
         say(_fairness(result, fairness), file=sys.stderr)
-
-
-def _jobs(given: options.Heard, workload: str | None, state: Path | None) -> "Workload":
-    """Return the jobs of the workload, those of a state, or the one after the other."""
-    from harness.workload.snapshot import followed_by
-    from harness.workload.state_file import read_state
-
-    if state is None:
-        return given.jobs(str(workload))
-    there = read_state(state, lenient=given.lenient).workload()
-    return there if workload is None else followed_by(there, given.jobs(workload))
 
 
 def _replayed(

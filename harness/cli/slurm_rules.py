@@ -40,6 +40,9 @@ _OTHERS = [
     "report",
 ]
 
+#: Why some of them are refused, where it is for another reason.
+_OTHERWISE = {"state": "the model of a Slurm begins with an empty machine"}
+
 _PANEL = "Slurm"
 
 
@@ -69,9 +72,8 @@ class SlurmRules:
         for parameter in context.command.params:
             source = context.get_parameter_source(str(parameter.name))
             if self.slurm and parameter.name in _OTHERS and source is not None and source.name == "COMMANDLINE":
-                raise HarnessError(
-                    f"--slurm and {parameter.opts[0]}: the configuration says who starts when and where; expected one"
-                )
+                why = _OTHERWISE.get(parameter.name, "the configuration says who starts when and where")
+                raise HarnessError(f"--slurm and {parameter.opts[0]}: {why}; expected one")
 
     def replay(self, log: "Log", seed: int) -> "Callable[[Workload], Schedule]":
         """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew."""

@@ -39,6 +39,7 @@ def tournament(
         int | None, typer.Option(help="add so many variations of each workload", min=0, max=10_000)
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="only the first so many jobs of each workload", min=1)] = None,
+    state: options.StateFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say how much there is to do")] = False,
     keep_schedules: Annotated[bool, typer.Option("--keep-schedules", help="keep every schedule as Parquet")] = False,
     by: options.By = "mean_bounded_slowdown",
@@ -49,9 +50,12 @@ def tournament(
 ) -> int:
     """Run every combination of FIELD, resume where it was interrupted, and rank the schedulers.
 
+    With --state every workload begins with those who ran and waited then, and its jobs arrive from then on.
+
     Exit status 1 if a run failed; what went wrong is in the results, and the rest is ranked all the same.
     """
     with compiling_said(), warnings_said():
+        from harness.experiment.field import beginning_with
         from harness.experiment.field_reading import read_field
         from harness.experiment.forecast import forecast
         from harness.experiment.runner import default_folder
@@ -64,7 +68,7 @@ def tournament(
         folders = given.folders
         extra = extra_measures(folders)
         _refuse_unknown(by, unit, extra)
-        read = read_field(field, plugins=folders)
+        read = beginning_with(read_field(field, plugins=folders), None if state is None else str(state))
         for one in read.slurms:
             for sentence in one.unmodelled:
                 say(f"{one.configured}: {sentence}", file=sys.stderr)
@@ -96,7 +100,7 @@ def tournament(
     if (frame["status"] == "done").any():
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
-            options = {"--out": out, "--jobs": jobs, "--resample": resample}
+            options = {"--out": out, "--jobs": jobs, "--state": state, "--resample": resample}
             again = _again(field, [*options.items(), *(("--plugins", path) for path in folders)])
             say("", "next:", *_next(results, again, by), sep="\n")
     return _failures(frame)

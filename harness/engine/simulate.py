@@ -180,7 +180,9 @@ def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
     from harness.engine.opening import open_run
 
     if ready.held:
-        raise HarnessError(f"{workload.name} begins in the middle, where nobody can be held: expected no hold")
+        raise HarnessError(
+            f"{workload.name}: begins with jobs that run already, where nobody can be held: expected no hold"
+        )
     with ready.blaming():
         open_run(ready.state, workload, ready.place)
 

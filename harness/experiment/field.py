@@ -38,6 +38,7 @@ class Source:
     options: Mapping[str, Any]  # of `harness.prepare`
     name: str = ""  # to tell two preparations of one log apart
     procs: int | None = None  # processors of its machine, where it does not say
+    state: str = ""  # the file of a state that it follows; without a source, that alone is replayed
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Field:
     signal: Signal | None = None  # what policies are told from outside, in all runs
     reservations: str = ""  # a table of nodes that are kept for some, on all platforms
     jobs: int | None = None  # the first so many of each workload only, if they were asked for besides
+    state: str | None = None  # what all workloads follow, if that was asked for besides
     resamples: int = 0  # variations of each workload besides itself
     excluded: frozenset[tuple[int, str, Scheduler]] = frozenset()  # number of the workload, platform, scheduler
 
@@ -127,6 +129,13 @@ def shortened(field: Field, jobs: int | None) -> Field:
         raise HarnessError(f"jobs = {jobs}: expected at least 1")
     workloads = tuple(replace(one, options={**one.options, "jobs": jobs}) for one in field.workloads)
     return replace(field, workloads=workloads, jobs=jobs)
+
+
+def beginning_with(field: Field, state: str | None) -> Field:
+    """Return a field whose workloads all begin with the state of a file, or as they say."""
+    if state is None:
+        return field
+    return replace(field, workloads=tuple(replace(one, state=state) for one in field.workloads), state=state)
 
 
 def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:

@@ -15,6 +15,7 @@ from harness.experiment.field import (
     Exclusion,
     Field,
     Source,
+    beginning_with,
     chosen,
     expand,
     schedulers_of,
@@ -67,7 +68,8 @@ def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> F
 def field_again(about: Mapping[str, Any], *, plugins: Iterable[str | Path] = ()) -> Field:
     """Read a field from what a store says `about` it."""
     read = parse_field(SourceText(Path(f"{about['name']}.toml"), about["text"]), plugins=plugins)
-    return shortened(replace(read, resamples=about["resamples"]), about.get("jobs"))
+    read = beginning_with(replace(read, resamples=about["resamples"]), about.get("state"))
+    return shortened(read, about.get("jobs"))
 
 
 def field_of(table: dict[str, Any], written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
@@ -241,13 +243,14 @@ class _Reader:
         if isinstance(entry, str):
             return Source(entry, {})
         options = [field.name for field in fields(Preparation)]
-        self.check_keys(entry, ("source", "name", "procs", *options))
-        source, name, procs = entry.get("source"), entry.get("name", ""), entry.get("procs")
+        self.check_keys(entry, ("source", "name", "procs", "state", *options))
+        name, procs, state = entry.get("name", ""), entry.get("procs"), entry.get("state", "")
+        source = entry.get("source", "" if state else None)
         if procs is not None and (isinstance(procs, bool) or not isinstance(procs, int) or not 0 < procs < 2**31):
             raise self.written.refusal(f"procs = {procs!r}: expected a number of processors", "workloads")
-        if not isinstance(source, str) or not isinstance(name, str):
+        if not (isinstance(source, str) and isinstance(name, str) and isinstance(state, str)):
             raise self.written.refusal(f'the workload {entry}: expected source = "a path or a name"', "workloads")
-        return Source(source, {key: value for key, value in entry.items() if key in options}, name, procs)
+        return Source(source, {key: value for key, value in entry.items() if key in options}, name, procs, state)
 
     def group(self, table: dict[str, Any], number: int) -> dict[str, list[Choice]]:
         """Read the policies of one [[scheduler]], sweeps expanded."""

@@ -22,12 +22,14 @@ from harness.platform.windows import reserved
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
 from harness.slurm.requests import Said, requests_of, said_of
-from harness.slurm.slurm_scheduler import SlurmScheduler
+from harness.slurm.slurm_scheduler import BEGINS_EMPTY, SlurmScheduler
 from harness.workload.catalogue import catalogue
 from harness.workload.log import Workload
 from harness.workload.log_reading import read_workload
 from harness.workload.prepare import prepare
 from harness.workload.signals import Signal
+from harness.workload.snapshot import followed_by
+from harness.workload.state_file import read_state
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -189,15 +191,30 @@ class RunsOf:
         """Prepare a workload, and give it the name that tables show."""
         source = self.field.workloads[number]
         with self.field.written.locating(source.source):
-            log = read_workload(source.source, plugins=self.plugins)
-            if self.field.slurms:
-                self._said[number] = said_of(log)
-            workload = prepare(log if log.procs else replace(log, procs=source.procs), **source.options)
+            workload = self._jobs(number)
             known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
             options = ", ".join(f"{name}={value}" for name, value in source.options.items())
             if self.field.resamples:
                 harness.resample(workload, 1)  # refused here if it cannot be
             return replace(workload, name=source.name or known + (f" ({options})" if options else ""))
+
+    def _jobs(self, number: int) -> Workload:
+        """Read and prepare the jobs of a workload, of a state, or the ones after the others."""
+        source = self.field.workloads[number]
+        if source.state:
+            if self.field.slurms:
+                raise HarnessError(f"{source.state}: {BEGINS_EMPTY}: expected no state")
+            there = read_state(source.state).workload()
+            if not source.source:
+                if source.options:
+                    given = ", ".join(source.options)
+                    raise HarnessError(f"{source.state}: a state alone, and {given}: expected a source besides")
+                return there if there.procs else replace(there, procs=source.procs)
+        log = read_workload(source.source, plugins=self.plugins)
+        if self.field.slurms:
+            self._said[number] = said_of(log)
+        jobs = prepare(log if log.procs else replace(log, procs=source.procs), **source.options)
+        return followed_by(there, jobs) if source.state else jobs
 
 
 def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:

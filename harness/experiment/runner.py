@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.experiment.field import PARTS, Field, shortened
+from harness.experiment.field import PARTS, Field, beginning_with, shortened
 from harness.experiment.field_reading import read_field
 from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, threads_wanted
@@ -29,6 +29,7 @@ def tournament(
     dask: str | None = None,
     resamples: int | None = None,
     jobs: int | None = None,
+    state: str | Path | None = None,
     keep_schedules: bool = False,
     plugins: Iterable[str | Path] = (),
     command: str = "",
@@ -42,7 +43,8 @@ def tournament(
     `dask`; the results are the same. A run that fails is recorded with its error, and the rest goes on.
 
     `resamples` takes the place of the field's, and `jobs` says how many of each workload are replayed, the first;
-    `watch` is called whenever a run has finished.
+    with `state`, what squeue or sacct printed, they come after those who ran and waited then. `watch` is called
+    whenever a run has finished.
     """
     paths = tuple(map(str, plugins))
     if not isinstance(field, Field):
@@ -51,7 +53,7 @@ def tournament(
         if resamples < 0:
             raise HarnessError(f"resamples = {resamples}: expected at least 0")
         field = replace(field, resamples=resamples)
-    field = shortened(field, jobs)
+    field = shortened(beginning_with(field, None if state is None else str(state)), jobs)
     if keep_schedules and find_spec("pyarrow") is None:
         raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
     workers = threads_wanted(workers)
@@ -117,6 +119,7 @@ def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
             "text": field.written.text,
             "resamples": field.resamples,
             "jobs": field.jobs,
+            "state": field.state,
         },
         "command": command,
         "workers": workers,

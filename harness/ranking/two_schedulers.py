@@ -149,6 +149,8 @@ def _shared(workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | Rec
         if isinstance(one, Recorded):
             if resamples:
                 raise HarnessError(f"{one.name} is a schedule of the log itself: expected no variations beside it")
+            if workload.now is not None:
+                raise HarnessError(f"{one.name}: a schedule does not go on from a state: expected two schedulers")
             workload = one.common(workload)
     return workload
 

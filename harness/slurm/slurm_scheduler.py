@@ -28,6 +28,9 @@ from harness.workload.log import Workload
 
 Progress = Callable[[int, int], None]
 
+#: Why a Slurm does not go on from a live machine.
+BEGINS_EMPTY = "the model of a Slurm begins with an empty machine"
+
 
 @dataclass(frozen=True, eq=False)
 class SlurmScheduler(Chosen):
@@ -88,6 +91,8 @@ class SlurmScheduler(Chosen):
         placements: Placements | None = None,
     ) -> Schedule:  # fmt: skip
         """Replay a workload; the seed draws when the loops look."""
+        if workload.now is not None:
+            raise HarnessError(f"{self.written_as}: {BEGINS_EMPTY}: expected no state")
         schedule = slurm_replay(
             workload, self.said, self.cluster, shares=deepcopy(self.shares), seed=seed, progress=progress,
             samples=timeline, places=placements,

@@ -98,6 +98,7 @@ class Workload:
     preparation: tuple[Step, ...] = field(default=())
     header: tuple[str, ...] = ()  # of the log: it may say when and where it was
     now: float | None = None  # it begins in the middle: from then on it is replayed, and has a column `STARTED`
+    parts: "tuple[Workload, Workload] | None" = None  # then: who is there at first, and who comes later
 
     def __len__(self) -> int:
         return len(self.jobs)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.workload.log import ALSO_PRECEDING, BEGIN, PRECEDING, Step, Workload
+from harness.workload.snapshot import followed_by
 
 WEEK = 7 * 86_400.0
 
@@ -51,6 +52,8 @@ def resample(workload: Workload, seed: int) -> Workload:
 
     Where no job says whose it is, weeks are drawn with replacement instead, some at a time as they followed each other.
 
+    Of a workload that begins in the middle, those are redrawn who come later; who is there at first is there.
+
     Jobs are numbered anew by submit time. Repeated users get numbers of their own; jobs of unknown users are one
     stream. The log's waits are of another stream of jobs, thus unknown here.
 
@@ -58,7 +61,7 @@ def resample(workload: Workload, seed: int) -> Workload:
     149–159.
     """
     if workload.now is not None:
-        raise HarnessError(f"{workload.name} begins in the middle: expected a whole workload to redraw")
+        return _redrawn_after(workload, seed)
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise HarnessError(f"seed={seed!r}: expected a whole number, at least 0")
     jobs = workload.jobs
@@ -90,6 +93,14 @@ def resample(workload: Workload, seed: int) -> Workload:
         digest=hashlib.sha256(f"{workload.digest} resampled {_METHOD} {seed}".encode()).hexdigest(),
         preparation=(*workload.preparation, Step("resampled", len(row), detail)),
     )
+
+
+def _redrawn_after(workload: Workload, seed: int) -> Workload:
+    """Return the same state, followed by a variation of those who come after it."""
+    if workload.parts is None:
+        raise HarnessError(f"{workload.name}: begins in the middle, and nobody comes later: expected jobs to redraw")
+    there, further = workload.parts
+    return followed_by(there, resample(further, seed))
 
 
 def _moved(jobs: pd.DataFrame, submit: Floats, user: Ints) -> pd.DataFrame:

@@ -163,6 +163,7 @@ def followed_by(state: Workload, further: Workload, *, moved: float | None = Non
     detail = f"of {further.name}, the first at the instant of the state, by other users and groups"
     return replace(
         state,
+        parts=(state, further),
         name=f"{state.name}, then {further.name}",
         jobs=jobs,
         procs=state.procs or further.procs,

@@ -141,7 +141,7 @@ def test_further_jobs_arrive_from_then_on(read):
 
 
 def test_the_state_of_a_machine_is_not_redrawn(read):
-    with pytest.raises(HarnessError, match="expected a whole workload to redraw"):
+    with pytest.raises(HarnessError, match="nobody comes later: expected jobs to redraw"):
         harness.resample(read(HEAD, RUNS, WAITS).workload(), 1)
 
 
