@@ -209,7 +209,11 @@ class Loops:
     # ------------------------------------------------------------ the main loop
 
     def _look(self, depth: float) -> None:
-        """Start jobs in order, in each partition up to the first that finds no room."""
+        """Start jobs in order, in each partition up to the first that finds no room.
+
+        One that would find none on the nodes left to it, were they all empty, keeps nobody back: it asks for more than
+        the nodes that no other partition is kept from.
+        """
         self.last_look = self.now
         allowed = self.cluster.everywhere
         failed: set[str] = set()
@@ -224,6 +228,8 @@ class Loops:
             places = self.holdings.place(one, self.usable[id(one)] & allowed)
             if places is not None:
                 self._start(one, places)
+            elif self.empty.place(one, self.usable[id(one)] & allowed) is None:
+                self.updated = self.now  # noted again each time, as with licences
             elif self.now - one.eligible >= self.cluster.parameters.least_age:
                 failed.add(one.partition.name)
                 allowed &= ~one.partition.nodes

@@ -126,6 +126,17 @@ def test_a_blocked_partition_keeps_its_nodes_from_those_behind_it(tmp_path):
     assert beside <= 67.0  # on g1
 
 
+@pytest.mark.parametrize(("cpus", "keeps_back"), [(8, False), (4, True)])
+def test_who_asks_for_more_than_is_left_to_its_partition_keeps_nobody_back(tmp_path, cpus, keeps_back):
+    """The urgent job has both nodes for itself; eight CPUs are none of the third node's, four would be, were it empty."""
+    rows = [
+        (0, 600, 10, 8, {"Constraints": "ib"}), (1, 600, 10, 1, {}), (10, 100, 60, 8, {"Partition": "urgent"}),
+        (20, 100, 60, cpus, {}), (30, 50, 60, 2, {}),
+    ]  # fmt: skip
+    last = starts(tmp_path, CORES + "SchedulerType=sched/builtin\n", rows)[-1]
+    assert last >= 600.0 if keeps_back else last <= 30.0 + SOON
+
+
 def test_features_and_gres_decide_where_a_job_runs(tmp_path):
     rows = [
         (0, 600, 10, 2, {"ReqTRES": "cpu=2,node=1,gres/gpu=2"}), (1, 100, 10, 1, {"ReqTRES": "cpu=1,gres/gpu=1"}),
