@@ -128,7 +128,7 @@ def test_a_blocked_partition_keeps_its_nodes_from_those_behind_it(tmp_path):
 
 @pytest.mark.parametrize(("cpus", "keeps_back"), [(8, False), (4, True)])
 def test_who_asks_for_more_than_is_left_to_its_partition_keeps_nobody_back(tmp_path, cpus, keeps_back):
-    """The urgent job has both nodes for itself; eight CPUs are none of the third node's, four would be, were it empty."""
+    """The urgent job has both nodes for itself; the third node has never eight CPUs, but four if it is empty."""
     rows = [
         (0, 600, 10, 8, {"Constraints": "ib"}), (1, 600, 10, 1, {}), (10, 100, 60, 8, {"Partition": "urgent"}),
         (20, 100, 60, cpus, {}), (30, 50, 60, 2, {}),
