@@ -28,13 +28,18 @@ def say(*texts: object, **how: Any) -> None:
 
 
 def _folded(text: str) -> str:
-    """Break sentences between words where a terminal would break them within; tables and columns stay as they are."""
+    """Break sentences between words where a terminal would break them within; tables and commands stay as they are.
+
+    Commands are what is set in further than by two.
+    """
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
     return "\n".join(
-        fill(line, width, break_long_words=False, break_on_hyphens=False)
-        if len(line) > width and not re.search(r"\S {2,}\S|^ ", line)
+        fill(
+            line, width, break_long_words=False, break_on_hyphens=False, subsequent_indent="    " * line.startswith(" ")
+        )
+        if len(line) > width and not re.search(r"\S {2,}\S|^ {3}", line)
         else line
         for line in text.split("\n")
     )

@@ -1,5 +1,6 @@
 """Two examples for the help of every command: what people ask first, and one step further."""
 
+import inspect
 from typing import Any
 
 #: Command → what is typed behind it; a test sees to it that each is one that the command takes.
@@ -58,9 +59,16 @@ def with_examples(app: Any, group: str = "") -> None:
     for one in app.registered_commands:
         name = one.name or one.callback.__name__.replace("_", "-")
         one.epilog = _below(one.epilog, examples(f"{group} {name}".strip()))
+        one.help = one.help or _in_paragraphs(one.callback)
     for inner in app.registered_groups:
         inner.epilog = examples(inner.name)
         with_examples(inner.typer_instance, inner.name)
+
+
+def _in_paragraphs(command: Any) -> str | None:
+    """Return what a command says about itself, a line each paragraph: typer would keep the ends of our lines."""
+    said = inspect.getdoc(command)
+    return said and "\n\n".join(" ".join(one.split()) for one in said.split("\n\n"))
 
 
 def _below(said: str | None, more: str) -> str:

@@ -63,8 +63,9 @@ def tune(
 def _shown(search: "Search", found: "Found", judgements: "list[Judgement]", format: str) -> str:
     """Return the best trials and how they were judged, a row each."""
     from harness.present.tables import render
+    from harness.present.words import spoken
 
-    names = [one.name for one in search.objectives]
+    names = [spoken(one.name) if format == "table" else one.name for one in search.objectives]
     heads = (*(one.label for one in search.ranges), *(f"{name}, training" for name in names))
     rows = [_row(search, trial, judgements) for trial in found.best]
     return render((*heads, *(f"{name}, held out" for name in names)), rows, format, digits=4)

@@ -128,13 +128,13 @@ def _tabulated(
 def _parted(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> list[Sequence[int]]:
     """Return the columns of the tables, one below the other, that are made of one too wide for its terminal.
 
-    Each begins with the columns up to the first of words, which say what its rows are of.
+    Each begins with the columns up to the first of words, which say what its rows are of; of numbers alone, the first.
     """
     least = [_least(head, [row[k] for row in body], numeric[k]) + 2 for k, head in enumerate(heads)]
     room = _room() + 2
-    if not sys.stdout.isatty() or sum(least) <= room or all(numeric):
+    if not sys.stdout.isatty() or sum(least) <= room or not heads:
         return [range(len(heads))]
-    keys = list(range(list(numeric).index(False) + 1))
+    keys = list(range(1 if all(numeric) else list(numeric).index(False) + 1))
     parts, left = [[*keys]], room - sum(least[k] for k in keys)
     for k in range(len(keys), len(heads)):
         if least[k] > left and len(parts[-1]) > len(keys):

@@ -90,7 +90,7 @@ def test_no_word_of_a_plugin_drives_the_terminal(harness_says: Call, log: Path, 
 def test_sentences_break_between_words_in_a_terminal_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sentence, table, indented = "word " * 30, "left" + " " * 90 + "right", "  " + "step " * 30
+    sentence, table, indented = "word " * 30, "left" + " " * 90 + "right", "    " + "command " * 30
     say(f"{sentence}\n{table}\n{indented}")
     whole = capsys.readouterr().out
     assert whole == f"{sentence}\n{table}\n{indented}\n"
@@ -102,3 +102,7 @@ def test_sentences_break_between_words_in_a_terminal_alone(
     assert len(broken) == 2
     assert all(len(line) <= 80 for line in broken)
     assert " ".join(broken).split() == sentence.split()
+    say("  step: " + sentence)
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("  step: word")
+    assert second.startswith("    word")
