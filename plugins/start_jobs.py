@@ -1,8 +1,6 @@
-"""Who starts now: from strict order to EASY backfilling and preemption."""
+"""Who starts now: from strict order to EASY backfilling."""
 
 import harness
-
-ANY, DEPARTURE, ARRIVAL = range(3)
 
 #: What they guarantee who look at the others only when the first of the queue does not fit.
 FIRST = "first starts if it fits"
@@ -74,8 +72,13 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     are those free when *every* job expected to end at that instant has ended. Where memory or partitions bind, the
     promise names processors, those not free now first, and a later job takes none of them. Where the selection
     declines, a later job that ends after that time starts if the first could begin as early beside it. Reserved nodes
-    (`--reservations`) are planned around, and the promise holds with them. Nodes that have
-    to wake first are not planned for: the time that takes comes on top.
+    (`--reservations`) are planned around, and the promise holds with them.
+
+    Where nodes sleep, the promise is of processors, awake or not; a later job ends when it would if the nodes that the
+    selection chooses for it now had to wake first. So the first starts in time, and its service begins as much later as
+    its own nodes take to wake (`harness.longest_boot`). With more reservations, each leaves time for any node to wake.
+    A selection that flips coins may choose others. Where memory or partitions bind, or jobs are moldable, nodes that
+    have to wake are not planned for.
 
     `reservations`: how many blocked jobs are protected; more than one are refused beside a selection that declines.
     `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
@@ -206,6 +209,78 @@ def protect(state, reservations, past):
     return first
 
 
+def easy_waking(state, reservations=1, backfill_order=None, spare=True):
+    """EASY where nodes may sleep: the same, with the time that nodes take to wake."""
+    if came_in_vain(state, backfill_order):
+        return
+    blocked = start_in_order(state)
+    if blocked < 0 or state.clock.free == 0:
+        return
+    if reservations == 1:
+        wake_behind_one(state, blocked, backfill_order, spare)
+    else:
+        wake_behind_many(state, reservations, backfill_order, spare)
+
+
+@harness.jit
+def left_to_hold(state, job):
+    """Return how long the job would hold its processors if it started now; infinity if none are chosen."""
+    return state.jobs[job].left + harness.boot_time(state, job) * state.clock.rate
+
+
+@harness.jit
+def wake_behind_one(state, head, backfill_order, past):
+    """Start later jobs that leave the reservation of `head` alone, though their nodes have to wake."""
+    at, unneeded = harness.reservation(state, head)
+    job = harness.next_overtaker(state, backfill_order, -1, at, unneeded if past else 0)
+    while job >= 0:
+        procs = state.jobs[job].procs
+        if job != head and harness.fits(state, job):
+            if not harness.later(state.clock.virtual + left_to_hold(state, job), at):
+                harness.start(state, job)
+            elif past and procs <= unneeded and harness.start(state, job):
+                unneeded -= procs
+        job = harness.next_overtaker(state, backfill_order, job, at, unneeded if past else 0)
+
+
+@harness.jit
+def wake_behind_many(state, reservations, backfill_order, past):
+    """Start who leaves the reservations of the first blocked jobs alone, which leave time for any node to wake."""
+    boot = harness.longest_boot(state) * state.clock.rate
+    harness.plan_from_running(state)
+    first = harness.INFINITY
+    left = reservations
+    for job in harness.waiting(state):
+        record = state.jobs[job]
+        if left > 0 and record.status == harness.WAITING and not start_if_due(state, job, past, first):
+            record.reserved = harness.earliest_fit(state, record.procs, record.left + boot)
+            harness.reserve(state, record.procs, record.reserved, record.reserved + record.left + boot)
+            first = min(first, record.reserved)
+            left -= 1
+    for job in harness.ranked(state, backfill_order):
+        if state.jobs[job].status == harness.WAITING and state.jobs[job].reserved < 0:
+            start_if_due(state, job, past, first)
+    for job in harness.waiting(state):
+        state.jobs[job].reserved = -1.0
+
+
+@harness.jit
+def start_if_due(state, job, past, first):
+    """Start the job if it fits beside what is reserved; return whether it does, also if it may not run past `first`."""
+    now = state.clock.virtual
+    record = state.jobs[job]
+    if not harness.fits(state, job):
+        return False
+    length = left_to_hold(state, job)
+    if length == harness.INFINITY or harness.later(harness.earliest_fit(state, record.procs, length), now):
+        return False
+    if past or not harness.later(now + length, first):
+        if not harness.start(state, job):
+            return False
+        harness.reserve(state, record.procs, now, record.planned)
+    return True
+
+
 def easy_by_nodes(state, reservations=1, backfill_order=None, spare=True):
     """EASY where memory or partitions bind: the same by the plan of nodes."""
     harness.drop_departed(state)
@@ -245,33 +320,6 @@ def begin_beside(state, job):
     return harness.fits_beside(state, job) and harness.start_beside(state, job)
 
 
-def preempt(state, at=ANY):
-    """Serve the longest prefix, in queue order over all jobs in the system, whose widths fit; suspend the others.
-
-    Suspended jobs resume later with what remains of their work. `at`: when the served set is chosen anew, at `any`
-    event, or only at a `departure` or an `arrival`. With `departure`, at an arrival the served set stays and
-    newcomers only take free processors if nobody waits (Rumyantsev, Morozova and Basmadjian 2018); when nodes come
-    back or jobs are interrupted, free processors are taken in order. Nothing is planned: a belief that is corrected
-    matters only through the order of the queue.
-    """
-    clock = state.clock
-    if at == ANY or (at == DEPARTURE and clock.completed > 0) or (at == ARRIVAL and clock.arrived > 0):
-        serve_prefix(state)
-    elif at == ARRIVAL or clock.upset or clock.queued == clock.arrived:
-        start_in_order(state)
-
-
-@harness.jit
-def serve_prefix(state):
-    """Suspend who is not in the longest prefix that fits, then start who is."""
-    chosen, others = harness.prefix(state, state.clock.cores - state.clock.down)
-    for job in others:
-        harness.suspend(state, job)
-    for job in chosen:
-        if state.jobs[job].status == harness.WAITING and harness.fits(state, job):
-            harness.start(state, job)
-
-
 @harness.hookimpl
 def start_jobs():
     return [
@@ -282,9 +330,9 @@ def start_jobs():
             easy,
             bound=easy_by_nodes,
             molding=easy_molding,
+            waking=easy_waking,
             order="backfill_order",
             least={"reservations": 1},
             guarantees=("first reservation", FIRST),
         ),
-        harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")}),
     ]

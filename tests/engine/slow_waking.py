@@ -1,9 +1,10 @@
-"""A slow and obvious simulator of conservative backfilling where nodes sleep.
+"""A slow and obvious simulator of conservative backfilling, and of EASY, where nodes sleep.
 
-Everybody is promised processors, awake or not. Nodes of several cores fall asleep when they have been idle for some
-time, which takes `down` seconds, and take `up` seconds to wake. It shares nothing with the engine: what is promised is
-a list, counted second by second. `simulate` takes rows of `strategies.workload` and cores of nodes, and returns
-(start, service begins) of each row, and when each was promised to start first.
+Everybody, or the first so many who do not fit, are promised processors, awake or not. Nodes of several cores fall
+asleep when they have been idle for some time, which takes `down` seconds, and take `up` seconds to wake. It shares
+nothing with the engine: what is promised is a list, counted second by second. `simulate` takes rows of
+`strategies.workload` and cores of nodes, and returns (start, service begins) of each row, and when each was promised
+to start first; under EASY, as the first of the queue.
 """
 
 import math
@@ -45,8 +46,8 @@ class Machine:
         self.order, self.idle, self.down, self.up, self.now = order, idle, down, up, now
         self.waiting, self.running = [], []
 
-    def queue(self):
-        return sorted(self.waiting, key=lambda j: (ORDERS[self.order](j), j.submit, j.place))
+    def queue(self, order=None):
+        return sorted(self.waiting, key=lambda j: (ORDERS[order or self.order](j), j.submit, j.place))
 
     def free(self, k):
         return self.nodes[k].cores - sum(job.held.get(k, 0) for job in self.running)
@@ -121,6 +122,28 @@ class Machine:
             some = True
         return some
 
+    def easy(self, reservations, backfill, past=True):
+        """The first so many who cannot begin are promised; the others begin if they would be done beside that."""
+        promised = []
+        for job in self.queue():
+            if len(promised) < reservations and not self.begin_beside(job, promised, past):
+                self.promise(job)
+                promised.append(job)
+        for job in self.queue(backfill):
+            if job not in promised:
+                self.begin_beside(job, promised, past)
+        for job in promised:
+            job.reserved = None
+
+    def begin_beside(self, job, promised, past):
+        """Start a job that would be done beside the promises; return False if it would not."""
+        held = self.chosen(job)
+        if held is None or not self.fits(job, self.now, job.estimate + self.boot(held)):
+            return False
+        if past or all(self.now + job.estimate + self.boot(held) <= first.reserved for first in promised):
+            self.start(job, held)
+        return True
+
     def happen(self):
         """Completions, then transitions; return whether somebody who was promised something gives it back early."""
         ended = [job for job in self.running if job.ready + job.work == self.now]
@@ -152,7 +175,19 @@ class Machine:
         return found + [node.vacant + self.idle for node in idle]
 
 
-def simulate(rows, nodes, order, idle, down, up):
+#: What the harness calls it → the rule.
+STARTS = {
+    "conservative": lambda machine, early: machine.decide(early),
+    "easy": lambda machine, early: machine.easy(1, None),
+    "easy(spare=false)": lambda machine, early: machine.easy(1, None, past=False),
+    "easy(backfill_order=spf)": lambda machine, early: machine.easy(1, "spf"),
+    "easy(reservations=2)": lambda machine, early: machine.easy(2, None),
+    "easy(reservations=3, backfill_order=lcfs)": lambda machine, early: machine.easy(3, "lcfs"),
+    "easy(reservations=2, spare=false)": lambda machine, early: machine.easy(2, None, past=False),
+}
+
+
+def simulate(rows, nodes, order, idle, down, up, start="conservative"):
     jobs = [Job(k, *row[:4], **row[4]) for k, row in enumerate(rows)]
     future = sorted(jobs, key=lambda job: (job.submit, job.place))
     machine = Machine(nodes, order, idle, down, up, future[0].submit)
@@ -163,6 +198,6 @@ def simulate(rows, nodes, order, idle, down, up):
             job = future.pop(0)
             if job.cancel > machine.now and job.procs <= sum(nodes):
                 machine.waiting.append(job)
-        machine.decide(early)
+        STARTS[start](machine, early)
         machine.doze()
     return [(job.start, job.ready) for job in jobs], [job.first for job in jobs]

@@ -96,7 +96,7 @@ def agree_in_queues(case, queues, limit, dependency):
     assert starts(jobs, nodes, licences, windows, **parts) == expected
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 @given(
     cases(),
     st.lists(QUEUES, min_size=2, max_size=3),

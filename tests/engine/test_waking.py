@@ -1,15 +1,20 @@
-"""Conservative backfilling where nodes sleep: promises are kept, and nobody waits in vain."""
+"""Conservative backfilling and EASY where nodes sleep: promises are kept, and nobody waits in vain."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import choose, in_log_order
+from slow_waking import STARTS
 from slow_waking import simulate as slowly
 from strategies import rows, workload
 
+import harness
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, SleepState
+from harness.testing.subject import spy
 
 both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
 
@@ -48,6 +53,66 @@ def test_agrees_with_the_obvious_simulator(data, nodes, order, idle, down, up):
     assert all(start is None or start <= promised for (start, _), promised in zip(found, first, strict=True))
 
 
+@st.composite
+def sleepers(draw):
+    """Nodes that sleep soon, wake slowly, and jobs of which some are as wide as the machine: so waking matters."""
+    nodes = draw(st.lists(st.sampled_from((1, 1, 1, 2)), min_size=2, max_size=5))
+    widths = st.sampled_from((1, 1, 1, max(1, sum(nodes) - 1), sum(nodes)))
+    job = st.tuples(st.sampled_from((0, 1, 2, 4)), widths, st.integers(3, 25), st.sampled_from((0, 0, 3)))
+    now, made = 0, []
+    for gap, procs, work, slack in draw(st.lists(job, min_size=5, max_size=10)):
+        now += gap
+        made.append((now, procs, work, work + slack, {}))
+    return made, nodes, draw(st.sampled_from((0, 0, 2))), draw(st.sampled_from((0, 2))), draw(st.sampled_from((3, 10)))
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(sleepers(), st.sampled_from(("fcfs", "spf", "lcfs")), st.sampled_from(list(STARTS)))
+def test_agrees_where_waking_matters_often(case, order, start):
+    made, nodes, *times = case
+    assert quickly(made, nodes, order, *times, start=start) == slowly(made, nodes, order, *times, start)[0]
+
+
+EASY = [start for start in STARTS if start.startswith("easy")]
+
+
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), *CASES, st.sampled_from(EASY))
+def test_easy_agrees_with_the_obvious_simulator(data, nodes, order, idle, down, up, start):
+    made = data.draw(rows(sum(nodes), most=10, cancellations=True))
+    found, _ = slowly(made, nodes, order, idle, down, up, start)
+    assert quickly(made, nodes, order, idle, down, up, start=start) == found
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(sleepers(), st.sampled_from(EASY))
+def test_easy_never_delays_the_first_reservation(case, start):
+    """In order of submission, where nobody comes before who is first: the promise only moves forward, and is kept.
+
+    Service begins later by what any node takes to wake at most.
+    """
+    made, nodes, idle, down, up = case
+    chosen = choose(start=start, sleep=f"timeout(idle={idle})", energy="cores")
+    promised = {}
+
+    def after(answer, state, *own):
+        for index in harness.waiting(state):
+            job = state.jobs[index]
+            if job.status == harness.WAITING:
+                at, _ = harness.reservation(state, index)
+                assert at <= promised.get(int(job.number), np.inf)
+                promised[int(job.number)] = at
+                return
+
+    chosen["start"] = replace(chosen["start"], policy=chosen["start"].policy.instead("waking"))
+    spy(chosen, "start", after=after)
+    outcome = simulate(workload(made), machine(nodes, down, up), chosen, plain=True)
+    starts, boots = in_log_order(outcome, "start"), in_log_order(outcome, "boot")
+    for number, at in promised.items():
+        assert np.isnan(starts[number - 1]) or starts[number - 1] <= at
+        assert np.isnan(starts[number - 1]) or starts[number - 1] + boots[number - 1] <= at + down + up
+
+
 AWAKE, ASLEEP = 100, 0  # after how many seconds without a job a node falls asleep
 
 #: The second job waits for both nodes; the third would be done by then if it began at once.
@@ -59,6 +124,15 @@ def test_who_would_wake_a_node_delays_nobody(by_python):
     """The other node takes 10 s to wake, with which the third job would run into what the second was promised."""
     found = quickly(THREE, [1, 1], "fcfs", ASLEEP, 0, 10, by_python=by_python)
     assert found == [(0, 0), (20, 30), (35, 35)]
+
+
+@pytest.mark.parametrize("start", EASY)
+@both_ways
+def test_nor_under_easy(by_python, start):
+    found = quickly(THREE, [1, 1], "fcfs", ASLEEP, 0, 10, start=start, by_python=by_python)
+    assert found == [(0, 0), (20, 30), (35, 35)]
+    found = quickly(THREE, [1, 1], "fcfs", AWAKE, 0, 10, start=start, by_python=by_python)
+    assert found == [(0, 0), (20, 20), (2, 2)]
 
 
 @both_ways

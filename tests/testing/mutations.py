@@ -35,7 +35,7 @@ class Fault:
 
 
 STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
-CONSERVATIVE = "plugins/start_jobs_promised.py"
+CONSERVATIVE, PREEMPTION = "plugins/start_jobs_promised.py", "plugins/start_jobs_by_preemption.py"
 OVERTAKING, COMPRESSION, PROMISED = (
     f"harness/engine/{name}.py" for name in ("overtaking", "compression", "promised_starts")
 )
@@ -158,7 +158,7 @@ FAULTS = (
     ),
     Fault(
         "preempt(at=departure) lets newcomers in while others wait",
-        STARTS,
+        PREEMPTION,
         "clock.queued == clock.arrived:",
         "clock.queued >= clock.arrived:",
         "preempt(at=departure)",
