@@ -14,6 +14,7 @@ from harness.errors import HarnessError
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.slurm.cluster import Cluster
+    from harness.slurm.fair_tree import Shares
     from harness.workload.log import Log, Workload
 
 #: What a replay under Slurm's rules has no use for: who decides, on which machine, and what only the engine knows.
@@ -77,11 +78,9 @@ class SlurmRules:
 
     def replay(self, log: "Log", seed: int) -> "Callable[[Workload], Schedule]":
         """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew."""
-        from harness.slurm.fair_tree import Shares, read_shares
         from harness.slurm.slurm_replay import slurm_replay
 
-        cluster, path = self._cluster, self.associations
-        shares = Shares() if path is None else read_shares(path)
+        cluster, shares = self._cluster, self._shares
         seeds = iter(range(seed, 2**63))
         return lambda jobs: slurm_replay(jobs, log, cluster, seed=next(seeds), shares=deepcopy(shares))
 
@@ -94,7 +93,16 @@ class SlurmRules:
         assert self.slurm is not None
         return cluster_of(read_slurm(self.slurm))
 
+    @cached_property
+    def _shares(self) -> "Shares":
+        """The accounts, read once."""
+        from harness.slurm.associations import read_shares
+        from harness.slurm.fair_tree import Shares
+
+        return Shares() if self.associations is None else read_shares(self.associations)
+
     def unmodelled(self) -> list[str]:
         """Return what of the configuration a replay leaves out, a sentence each."""
-        left_out = self._cluster.unmodelled if self.slurm else ()
-        return [f"not modelled: {key}, which may change {what}" for key, what in left_out]
+        from harness.slurm.slurm_scheduler import unmodelled
+
+        return unmodelled(self._cluster, self._shares) if self.slurm else []

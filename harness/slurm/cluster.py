@@ -13,6 +13,9 @@ from harness.slurm.configuration import SlurmConfiguration
 from harness.slurm.parameters import Parameters, Weights, parameters_of, weights_of
 from harness.slurm.quantities import INFINITE, counts, kilobytes, seconds, whole
 
+#: Flags of priorities that are heeded, or change nothing here.
+_FLAGS = {"", "SMALL_RELATIVE_TO_TIME", "FAIR_TREE", "CALCULATE_RUNNING"}
+
 
 @dataclass(frozen=True)
 class Node:
@@ -41,6 +44,7 @@ class Partition:
     per_node: float  # DefMemPerNode [KB], 0 if there is none
     most_nodes: int  # MaxNodes, 0 for any number
     whole: bool  # OverSubscribe=EXCLUSIVE
+    qos: str = ""  # whose limits all its jobs have
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Cluster:
     parameters: Parameters
     weights: Weights
     accounts: bool  # there is a database: ages, shares and QOS are in force
+    enforced: bool = False  # limits of QOS and associations are
     switches: tuple[int, ...] = ()  # topology/tree: the nodes of each leaf; else neighbours belong together
     unmodelled: tuple[tuple[str, str], ...] = field(default=())  # key=value, what that may do
 
@@ -98,6 +103,9 @@ def cluster_of(given: SlurmConfiguration) -> Cluster:
         parameters=parameters_of(given),
         weights=weights_of(given),
         accounts=given.setting("AccountingStorageType").lower() == "accounting_storage/slurmdbd",
+        enforced=not {"limits", "safe", "all"}.isdisjoint(
+            word.strip() for word in given.setting("AccountingStorageEnforce").lower().split(",")
+        ),
         switches=tuple(_switches(given, nodes)),
         unmodelled=tuple(_unmodelled(given)),
     )
@@ -154,7 +162,7 @@ def _partitions(given: SlurmConfiguration, nodes: tuple[Node, ...]) -> list[Part
                 seconds(said.get("maxtime", ""), given.path), seconds(said.get("defaulttime", ""), given.path),
                 _memory(said, "defmempercpu", given), _memory(said, "defmempernode", given),
                 0 if said.get("maxnodes", "").lower() in INFINITE else whole(said, "maxnodes", given.path, 0),
-                sharing == "exclusive",
+                sharing == "exclusive", said.get("qos", ""),
             )
         )  # fmt: skip
     return [one for one in found if one.nodes]
@@ -186,8 +194,12 @@ def _unmodelled(given: SlurmConfiguration) -> list[tuple[str, str]]:
             found.append((f"{key}={value}", what))
     if any("force" in line.get("oversubscribe", line.get("shared", "")).lower() for line in given.lines("Partition")):
         found.append(("OverSubscribe=FORCE", "how many jobs share a processor"))
-    if given.setting("AccountingStorageEnforce"):
-        found.append(("AccountingStorageEnforce", "who may start: limits of associations and QOS"))
+    weights = {key: given.setting(key, "0") for key in ("PriorityWeightTRES", "PriorityWeightAssoc")}
+    found += [(f"{key}={value}", "who comes first") for key, value in weights.items() if value != "0"]
+    flags = {word.strip().upper() for word in given.setting("PriorityFlags").split(",")} - _FLAGS
+    found += [(f"PriorityFlags={word}", "who comes first") for word in sorted(flags)]
+    if given.setting("PriorityUsageResetPeriod", "none").lower() != "none":
+        found.append((f"PriorityUsageResetPeriod={given.setting('PriorityUsageResetPeriod')}", "fair shares"))
     found += [(f"SchedulerParameters={word}", "who starts, and when") for word in parameters_of(given).unknown]
     return found
 

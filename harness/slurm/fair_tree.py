@@ -4,15 +4,13 @@ An account or user has `norm shares`, its part of what its siblings have, and a 
 by the first over the second; users, walked through in that order, level by level, get the factors 1 to 1/n.
 """
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from harness.disk.stored import read_text
-from harness.errors import HarnessError, shortened
+from harness.slurm.limits import Limited
 
-_ROOT = "root"
+#: The account above all others.
+ROOT = "root"
 
 
 @dataclass
@@ -24,6 +22,7 @@ class Shares:
     users: dict[tuple[str, str], float] = field(default_factory=dict)  # (account, user) → shares
     qos: dict[str, float] = field(default_factory=dict)  # QOS → priority
     used: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))  # CPU seconds, decayed
+    limits: Limited = field(default_factory=Limited)  # what QOS and associations allow
     ranked: dict[tuple[str, str], float] = field(default_factory=dict)  # the factors, when they were last looked at
 
     def know(self, account: str, user: str) -> None:
@@ -55,7 +54,7 @@ class Shares:
 
     def factors(self) -> dict[tuple[str, str], float]:
         """Return the fair share of every user of an account, between 0 and 1."""
-        order = self._walk(_ROOT)
+        order = self._walk(ROOT)
         found: dict[tuple[str, str], float] = {}
         rank = len(order)
         before: tuple[float, tuple[str, str]] | None = None
@@ -68,7 +67,7 @@ class Shares:
 
     def _walk(self, account: str) -> list[tuple[float, tuple[str, str]]]:
         """Return the users below an account with their levels, those that come first at first."""
-        accounts = [one for one in self.accounts if self.parent.get(one, _ROOT) == account and one != account]
+        accounts = [one for one in self.accounts if self.parent.get(one, ROOT) == account and one != account]
         users = [who for who in self.users if who[0] == account]
         shares = sum(self.accounts[one] for one in accounts) + sum(self.users[who] for who in users)
         usage = {one: self._used_below(one) for one in accounts}
@@ -84,7 +83,7 @@ class Shares:
 
     def _used_below(self, account: str) -> float:
         own = sum(amount for who, amount in self.used.items() if who[0] == account)
-        children = [one for one in self.accounts if self.parent.get(one, _ROOT) == account and one != account]
+        children = [one for one in self.accounts if self.parent.get(one, ROOT) == account and one != account]
         return own + sum(map(self._used_below, children))
 
 
@@ -94,31 +93,3 @@ def _level(shares: float, all_shares: float, used: float, all_used: float) -> fl
     if used <= 0 or all_used <= 0:
         return float("inf") if part else 0.0
     return part / (used / all_used)
-
-
-def read_shares(path: Path) -> Shares:
-    """Read what `sacctmgr dump` writes, and lines of `sacctmgr -P show qos format=Name,Priority` beside it."""
-    shares = Shares()
-    parent = _ROOT
-    for number, line in enumerate(read_text(path, "what sacctmgr dump writes").splitlines(), start=1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        if match := re.fullmatch(r"([\w.-]+)\|(\d+)(?:\|.*)?", text):
-            shares.qos[match[1]] = float(match[2])
-            continue
-        match = re.match(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(.*)", text)
-        if match is None:
-            if text.lower().startswith("name|priority"):
-                continue
-            raise HarnessError(f"{path}, line {number}: {shortened(text)}: expected Account - 'name':Fairshare=1 or so")
-        kind, name, rest = match.groups()
-        said = re.search(r"Fairshare=(\d+)", rest, re.IGNORECASE)
-        amount = float(said[1]) if said else 1.0
-        if kind == "Parent":
-            parent = name
-        elif kind == "Account":
-            shares.accounts[name], shares.parent[name] = amount, parent
-        elif kind == "User":
-            shares.users[parent, name] = amount
-    return shares

@@ -12,6 +12,7 @@ import random
 from collections import Counter, deque
 from dataclasses import dataclass
 
+from harness.slurm.allowance import Allowance
 from harness.slurm.choice_of_nodes import Places
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
@@ -55,6 +56,7 @@ class Loops:
         self.late = late  # what launching a job and noticing its end take besides its work [s]
         self.cluster, self.requests, self.shares = cluster, requests, shares
         self.holdings = Holdings(cluster)
+        self.allowance = Allowance(cluster, shares)
         self.priorities = Priorities(cluster, shares)
         self.usable = {id(one): usable(one, cluster) for one in requests}
         self.wishes = {id(one): wish(one) for one in requests}
@@ -102,6 +104,7 @@ class Loops:
             self._count_usage(subject)
             self.holdings.give_back(subject)
             self.recorded.append(self.now)
+            self.allowance.give_back(subject)
             self._plan_look()
         elif isinstance(subject, Request):
             if kind == SUBMITTED:
@@ -180,13 +183,21 @@ class Loops:
         if not self.cluster.parameters.defer:
             self._plan_look()
 
+    def _may(self, one: Request) -> bool:
+        """Return whether licences are there and limits allow the job to begin now; who may not is passed over."""
+        return self.holdings.licensed(one) and self.allowance.allows(one, self.now)
+
     def _leave(self, subject: Request) -> None:
         """Take a job out of the queue."""
         self.waiting = [one for one in self.waiting if one is not subject]
 
     def _possible(self, one: Request) -> bool:
         """Return whether the job could run on the empty machine."""
-        return self.empty.licensed(one) and self.empty.place(one, self.usable[id(one)]) is not None
+        return (
+            self.allowance.ever(one)
+            and self.empty.licensed(one)
+            and self.empty.place(one, self.usable[id(one)]) is not None
+        )
 
     def _recompute(self) -> None:
         """Let usage decay, count what was used since, and set the priorities of all who wait anew."""
@@ -222,12 +233,14 @@ class Loops:
                 return
             if one.partition.name in failed:
                 continue
-            if not self.holdings.licensed(one):
-                self.updated = self.now  # it waits for licences, which is noted again each time
+            if not self._may(one):
+                if not self.holdings.licensed(one):
+                    self.updated = self.now  # it waits for licences, which is noted again each time
                 continue
             places = self.holdings.place(one, self.usable[id(one)] & allowed)
             if places is not None:
-                self._start(one, places)
+                if self.allowance.allows(one, self.now, places):
+                    self._start(one, places)
             elif self.empty.place(one, self.usable[id(one)] & allowed) is None:
                 self.updated = self.now  # noted again each time, as with licences
             elif self.now - one.eligible >= self.cluster.parameters.least_age:
@@ -240,6 +253,7 @@ class Loops:
         start = max(one.eligible, self.second)
         running = Running(one, places, start, start + one.limit, self.now)
         self.holdings.take(running)
+        self.allowance.take(running)
         self.decided[id(one)] = Decided(start, start + one.work, places)
         self.updated = self.now
         self._expect(self.now + one.work + self.late + self.chance.uniform(*_CLEANED), ENDED, running)
@@ -269,7 +283,7 @@ class Loops:
                 continue
             if 0 < parameters.most_of_partition < of_partition[one.partition.name]:
                 continue
-            if not self.holdings.licensed(one):
+            if not self._may(one):
                 continue
             tested += 1
             started += self._plan(one, slots)
@@ -302,6 +316,8 @@ class Loops:
             if found is not None:
                 start, places = found
                 if start <= now:
+                    if not self.allowance.allows(one, self.now, places):
+                        return False
                     self._start(one, places)
                     return True
                 if now - one.eligible < parameters.least_age:

@@ -19,9 +19,10 @@ from harness.platform.machine import Platform
 from harness.policy.scheduler import SLURM, Chosen, Policies, Scheduler
 from harness.results.schedule import Schedule
 from harness.results.timeline import Placements, Timeline
+from harness.slurm.associations import read_shares
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import read_slurm
-from harness.slurm.fair_tree import Shares, read_shares
+from harness.slurm.fair_tree import Shares
 from harness.slurm.requests import Said
 from harness.slurm.slurm_replay import slurm_platform, slurm_replay
 from harness.workload.log import Workload
@@ -80,7 +81,7 @@ class SlurmScheduler(Chosen):
     @property
     def unmodelled(self) -> list[str]:
         """What of the configuration a replay leaves out, a sentence each."""
-        return [f"not modelled: {key}, which may change {what}" for key, what in self.cluster.unmodelled]
+        return unmodelled(self.cluster, self.shares)
 
     def of(self, said: Said) -> "SlurmScheduler":
         """Return the scheduler of jobs of which a dump of sacct has said this."""
@@ -98,6 +99,19 @@ class SlurmScheduler(Chosen):
             samples=timeline, places=placements,
         )  # fmt: skip
         return replace(schedule, policies=self)
+
+
+def unmodelled(cluster: Cluster, shares: Shares) -> list[str]:
+    """Return what of a configuration and its accounts a replay leaves out, a sentence each."""
+    found = dict(cluster.unmodelled)
+    limits = shares.limits
+    if cluster.enforced:
+        found |= limits.unmodelled
+        if not limits.qos and not limits.accounts:
+            found["AccountingStorageEnforce"] = "who may start: the limits of QOS and associations are not given"
+    elif limits.any:
+        found["the limits of QOS and associations"] = "nothing: AccountingStorageEnforce does not say limits"
+    return [f"not modelled: {key}, which may change {what}" for key, what in found.items()]
 
 
 def _again(parts: dict[str, Any]) -> SlurmScheduler:

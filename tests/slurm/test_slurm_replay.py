@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness
+from harness.slurm.associations import read_shares
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import read_slurm
-from harness.slurm.fair_tree import Shares, read_shares
+from harness.slurm.fair_tree import Shares
 from harness.slurm.requests import requests_of
 from harness.slurm.room_on_nodes import alone, memory_on, usable
 from harness.slurm.slots import Slots

@@ -1,0 +1,85 @@
+"""Reading accounts, users and QOS, with their shares and limits, as `sacctmgr` prints them."""
+
+import re
+from pathlib import Path
+
+from harness.disk.stored import read_text
+from harness.errors import HarnessError, shortened
+from harness.slurm.fair_tree import ROOT, Shares
+from harness.slurm.limits import Limits
+
+_LINE = re.compile(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(?::(.*))?")
+
+#: `Key=value`, where a value may be quoted, and is of things as in `GrpTRES=cpu=10,gres/gpu:a100=2`.
+_PAIR = re.compile(r"(\w+)=('[^']*'|[^:]*(?::(?!\w+=)[^:]*)*)")
+
+
+def read_shares(path: Path) -> Shares:
+    """Read what `sacctmgr dump` writes, and the table that `sacctmgr -P show qos` prints beside it."""
+    shares = Shares()
+    parent, columns = ROOT, ["Name", "Priority"]
+    for number, line in enumerate(read_text(path, "what sacctmgr dump writes").splitlines(), start=1):
+        text, where = line.strip(), f"{path}, line {number}"
+        if not text or text.startswith("#"):
+            continue
+        if "|" in text:
+            cells = text.split("|")
+            if cells[0].lower() == "name":
+                columns = cells
+            else:
+                _add_qos(shares, dict(zip(columns, cells, strict=False)), where)
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise HarnessError(f"{where}: {shortened(text)}: expected Account - 'name':Fairshare=1 or so")
+        kind, name, rest = match.groups()
+        said = {key: value.strip("'") for key, value in _PAIR.findall(rest or "")}
+        if kind == "Parent":
+            parent = name
+        elif kind == "User" and _value(said, "partition"):
+            shares.limits.unmodelled["Partition="] = "the shares and limits of a user in one partition"
+        else:
+            _add(shares, kind, name, parent, said, where)
+    return shares
+
+
+def _add(shares: Shares, kind: str, name: str, parent: str, said: dict[str, str], where: str) -> None:
+    """Take in what is said of one account or user, or of the cluster, which is above all accounts."""
+    text = _value(said, "fairshare") or "1"
+    if not text.isdecimal():
+        shares.limits.unmodelled[f"Fairshare={text}"] = "who comes first, by shares"
+    amount = float(text) if text.isdecimal() else 1.0
+    if kind == "Account":
+        shares.accounts[name], shares.parent[name] = amount, parent
+    elif kind == "User":
+        shares.users[parent, name] = amount
+    limits = _limits(shares, said, where)
+    if kind == "User":
+        shares.limits.users[parent, name] = limits
+    else:
+        shares.limits.accounts[ROOT if kind == "Cluster" else name] = limits
+
+
+def _add_qos(shares: Shares, said: dict[str, str], where: str) -> None:
+    """Take in what a table says of one QOS."""
+    name, priority = _value(said, "name"), _value(said, "priority") or "0"
+    if not re.fullmatch(r"[\w.@-]+", name) or not priority.isdecimal():
+        raise HarnessError(f"{where}: {shortened(name)}|{shortened(priority)}: expected a QOS and its priority")
+    shares.qos[name] = float(priority)
+    shares.limits.qos[name] = _limits(
+        shares, {key: value for key, value in said.items() if value and key.lower() != "priority"}, where
+    )
+
+
+def _value(said: dict[str, str], key: str) -> str:
+    """Return what is said of something, whatever the case of its name."""
+    return next((value for name, value in said.items() if name.lower() == key), "")
+
+
+def _limits(shares: Shares, said: dict[str, str], where: str) -> Limits:
+    """Return the limits among what is said; note what is left out."""
+    found = Limits()
+    for key, value in said.items():
+        if what := found.add(key, value, where):
+            shares.limits.unmodelled.setdefault(f"{key}={value}", what)
+    return found
