@@ -12,6 +12,13 @@ class HarnessError(Exception):
     """
 
 
+class EndedError(SystemExit):
+    """Somebody called `os._exit` in the middle of a command."""
+
+    def __str__(self) -> str:
+        return f"os._exit({self.code!r})"
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return the end of a sentence about an unknown `name`: its nearest match, `otherwise`, or all there is.
 

@@ -28,7 +28,7 @@ from harness.cli import (
 )
 from harness.cli.console import reader_may_go, say
 from harness.cli.examples import examples, with_examples
-from harness.cli.interrupt import INTERRUPTED, ended_by_interrupt
+from harness.cli.interrupt import INTERRUPTED, ended_by_interrupt, ended_by_nobody_else
 from harness.cli.study_command import PASSED_ON, study
 from harness.errors import HarnessError, brief
 
@@ -86,7 +86,7 @@ def main(commands: typer.Typer | None = None) -> None:
     if debug:
         sys.argv.remove("--debug")
     try:
-        with reader_may_go(), ended_by_interrupt():
+        with reader_may_go(), ended_by_interrupt(), ended_by_nobody_else():
             # Else typer would report mistakes in its own way, on many lines.
             status = (commands or app)(standalone_mode=False)
         if status == INTERRUPTED:  # as typer says it

@@ -1,18 +1,27 @@
-"""Ctrl-C ends the command, even where a policy's compiled code goes on for ever and nothing else can."""
+"""How a command ends: by Ctrl-C even where compiled code goes on for ever, and never without a word by a plugin."""
 
 import os
 import signal
 import socket
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import _exit
+from pathlib import Path
+from typing import NoReturn
+
+from harness.errors import EndedError, HarnessError
 
 #: What a command that is interrupted exits with.
 INTERRUPTED = 130
 
 #: How long after Ctrl-C a command may take to end by itself [s]; a second Ctrl-C does not wait for it.
 GRACE = 5.0
+
+#: Who ends a command: typer does when it has completed a word for a shell.
+_OURS = ("click", "harness", "typer")
 
 
 @contextmanager
@@ -47,4 +56,29 @@ def _watch(heard: socket.socket) -> None:
         except TimeoutError:
             pass
         print("harness: interrupted, where compiled code did not listen", file=sys.stderr, flush=True)
-        os._exit(INTERRUPTED)
+        _exit(INTERRUPTED)
+
+
+@contextmanager
+def ended_by_nobody_else() -> Iterator[None]:
+    """Refuse that a plugin ends the command in the block, by `sys.exit` or `os._exit`: it might be with success."""
+    here = os.getpid()
+
+    def refused(status: int) -> NoReturn:
+        if os.getpid() != here:  # another process, begun by forking
+            _exit(status)
+        raise EndedError(status)
+
+    os._exit = refused
+    try:
+        yield
+    except SystemExit as end:
+        frames = [frame for frame, _ in traceback.walk_tb(end.__traceback__) if frame.f_code is not refused.__code__]
+        *_, frame = frames
+        if type(end) is SystemExit and frame.f_globals["__name__"].partition(".")[0] in _OURS:
+            raise
+        called = f"sys.exit({end.code!r})" if type(end) is SystemExit else str(end)
+        where = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+        raise HarnessError(f"{where}: called {called}, where the command was expected to go on") from None
+    finally:
+        os._exit = _exit

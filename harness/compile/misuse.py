@@ -89,7 +89,7 @@ def missing_field(error: BaseException) -> tuple[str, str] | None:
             return _lacks(unknown[1], _columns(unknown[2]))
         return _lacks(unknown[1], set(records.State.__annotations__)) if unknown[2].startswith("<") else None
     fields = getattr(error, "fields", None)  # as a face of the engine says it
-    return _lacks(str(error), set(fields)) if isinstance(error, AttributeError) and fields else None
+    return _lacks(str(error.name), set(fields)) if isinstance(error, AttributeError) and fields else None
 
 
 def _lacks(name: str, fields: set[str]) -> tuple[str, str]:

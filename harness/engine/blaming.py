@@ -45,6 +45,7 @@ def mistaken(error: Exception, view: Any, chosen: Mapping[str, Choice]) -> fault
 def explain(view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError:
     """Put the loop's notes into a sentence."""
     clock = view.clock
+    fault, clock.hook = faults.noted(clock)
     facts: dict[str, Any] = {"value": float(clock.value), "node": int(clock.node)}
     facts |= {"job": f"with index {clock.culprit}", "procs": 0, "room": 0}
     if 0 <= clock.culprit < clock.next:
@@ -52,10 +53,10 @@ def explain(view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError:
         submitted = clock.culprit < clock.next
         room = nodes.room(view, int(clock.culprit), int(clock.node)) if submitted else 0
         facts |= {"job": int(job.number), "procs": int(job.procs), "room": int(room)}
-    what = faults.sentence(int(clock.fault), **facts)
-    if clock.fault in (faults.STUCK, faults.DECLINED) and view.notes.declined:
+    what = faults.sentence(fault, **facts)
+    if fault in (faults.STUCK, faults.DECLINED) and view.notes.declined:
         what += f"; the selection {str(chosen['select'])!r} declined {view.notes.declined} times"
-    if clock.fault == faults.COUNTED:
+    if fault == faults.COUNTED:
         what += f"; the selection is {str(chosen['select'])!r}"
     return blame(view, chosen, what)
 

@@ -25,8 +25,8 @@ from harness.engine import (  # noqa: F401 - what policies may call
     waking,
 )
 from harness.engine.faces import Misuse, Showing
-from harness.engine.faults import PolicyError
-from harness.engine.marks import CHECKED, expect_no_fault
+from harness.engine.faults import HOLDING, RATING, SLEEPING, STARTING, PolicyError
+from harness.engine.marks import CHECKED, expect_done
 from harness.engine.shares import all_up_to_date, up_to_date
 from harness.engine.shown import shown, shown_reserving
 from harness.engine.state import CORRECTING, LEARNING, WONDERING
@@ -35,7 +35,7 @@ from harness.policy.spec import Choice
 _ASKED = """
 def kernel(state, own):
     function(shown(state){extra})
-    expect_no_fault(state)
+    expect_done(state, HOOK)
 """
 _ASK = """
 def kernel(state, own):
@@ -45,7 +45,8 @@ def kernel(state, own):
 """
 
 
-_WORDS = {"expect_no_fault": expect_no_fault, "WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
+_WORDS = {"expect_done": expect_done, "WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
+_WORDS |= {"STARTING": STARTING, "RATING": RATING, "SLEEPING": SLEEPING, "HOLDING": HOLDING}
 
 
 def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
@@ -77,7 +78,7 @@ def kernel(state, who, scores, own):
         ask(number, who, scores)
 """,
     ),
-    "start_jobs": _door(_ASKED, bundles.START, _ASK, reserving=True),
+    "start_jobs": _door(_ASKED.replace("HOOK", "STARTING"), bundles.START, _ASK, reserving=True),
     "select_resources": _door(
         """
 def kernel(state, job, own):
@@ -103,7 +104,7 @@ def kernel(state, job, own):
         """
 def kernel(state, own):
     answer = number(function(shown(state){extra}))
-    expect_no_fault(state)
+    expect_done(state, RATING)
     return answer
 """,
         bundles.RATE,
@@ -115,7 +116,7 @@ def kernel(state, own):
     return answer
 """,
     ),
-    "set_sleep": _door(_ASKED, bundles.SLEEP, _ASK),
+    "set_sleep": _door(_ASKED.replace("HOOK", "SLEEPING"), bundles.SLEEP, _ASK),
     "account_energy": _door(
         """
 def kernel(state, piece, own):
@@ -172,7 +173,7 @@ def kernel(state, index, why, own):
         """
 def kernel(state, job, own):
     answer = number(function(shown(state), job{extra}))
-    expect_no_fault(state)
+    expect_done(state, HOLDING)
     return answer
 """,
         bundles.HOLD,

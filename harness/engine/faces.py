@@ -3,18 +3,20 @@
 A face has no attribute that leads to the engine's arrays; `opened` reads them past it, for the verbs.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from harness.errors import HarnessError, did_you_mean
+
 #: The parts of the state that policies see.
 SHOWN = ("jobs", "nodes", "slices", "clock", "paces", "naps")
 
 
-class Misuse(Exception):  # noqa: N818 - becomes a PolicyError, which says whose it is and when
+class Misuse(HarnessError):  # noqa: N818 - becomes a PolicyError, which says whose it is and when
     """A policy went beyond what it was given; the message is the rest of the sentence that begins with its name."""
 
 
@@ -23,12 +25,12 @@ def changed(field: str) -> str:
     return f"changed {field!r} of a record: expected it to be only read (but for job.reserved, by a start policy)"
 
 
-class UnknownFieldError(AttributeError):
+class UnknownFieldError(AttributeError, HarnessError):
     """A policy asked for a field that a record does not have; `fields` are those that it has."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(name)
         self.fields = tuple(known)
+        super().__init__(f"there is no field {name!r} here; {did_you_mean(name, self.fields)}", name=name)
 
 
 def _copied(column: Any) -> Any:
@@ -258,8 +260,14 @@ def _quick_kind(kind: Any) -> Any:
     return type(f"Quick{kind.__name__}", (kind,), {})
 
 
+#: Makes an error of a verb a sentence for those who call verbs while no policy is asked.
+Teller = Callable[[str, Exception], Exception]
+
+
 class _Bundle:
     """The arrays of the engine behind the face of the state."""
+
+    teller: Teller | None = None
 
     def __init__(self, bundle: Any, writable: tuple[str, ...]) -> None:
         self.bundle = _quick(bundle)
@@ -285,6 +293,22 @@ def face(thing: Any, writable: tuple[str, ...] = (), label: str = "an array of t
 def opened(thing: Any) -> Any:
     """Return the engine's state behind a face; anything else as it is."""
     return _inside_of(thing).bundle if isinstance(thing, State) else thing
+
+
+def let_tell(state: State, teller: Teller) -> None:
+    """Let somebody say what is wrong with the calls of verbs that have this state."""
+    _inside_of(state).teller = teller
+
+
+def told(verb: str, expected: str, thing: Any, error: Exception) -> Exception:
+    """Return what a verb raises for an error: its first argument was `thing`, where a state, say, was expected."""
+    shown = "state" if isinstance(thing, State) else "record" if isinstance(thing, Face) else ""
+    if shown and (shown == "state") != (expected == "state"):
+        error = Misuse(f"called harness.{verb} with a {shown}, where a {expected} was expected")
+    elif expected == "state" and not (shown or hasattr(thing, "clock")):
+        error = Misuse(f"called harness.{verb} with {thing!r:.50}, where a {expected} was expected")
+    teller = _inside_of(thing).teller if shown == "state" else None
+    return teller(verb, error) if teller else error
 
 
 class Showing:

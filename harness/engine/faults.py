@@ -48,7 +48,10 @@ from harness.policy.kinds import KINDS
     BAD_WIDTH,
     NO_NODE_PLAN,
     NOT_TO_PROMISE,
-) = range(1, 38)
+    CAUGHT,
+) = range(1, 39)
+
+_HOOKS = 64  # the clock keeps a fault and the hook that was asked as one number
 
 # Who is being asked, as the clock names it; `ASKED` are the parts of a scheduler in the same order.
 ORDERING, STARTING, SELECTING, RATING, SLEEPING, POWERING, PREDICTING, HOLDING, BACKFILLING = range(9)
@@ -106,6 +109,7 @@ _SENTENCES = {
     NO_NODE_PLAN: "planned node by node, where neither memory nor partitions nor anything else that nodes differ by "
     "binds (harness.Start(…, bound=…) says who plans so; harness.plan_from_running plans here)",
     NOT_TO_PROMISE: "promised job {job} a start or took a promise back, which is not waiting",
+    CAUGHT: "caught what somebody whom it had asked raised: what that had begun is half done",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }
@@ -131,11 +135,18 @@ class PolicyError(HarnessError):
 
 @register_jitable
 def note(clock: Any, fault: int, job: int, node: int, value: float) -> None:
-    """Write down what went wrong; the caller raises `PolicyFault` next."""
-    clock.fault = fault
-    clock.culprit = job
-    clock.node = node
-    clock.value = value
+    """Write down what went wrong and who was asked, unless something had before; the caller raises `PolicyFault`."""
+    if clock.fault == 0:
+        clock.fault = fault + _HOOKS * clock.hook
+        clock.culprit = job
+        clock.node = node
+        clock.value = value
+
+
+def noted(clock: Any) -> tuple[int, int]:
+    """Return what went wrong, and the hook that was asked then: a policy that caught it may have asked others since."""
+    hook, fault = divmod(int(clock.fault), _HOOKS)
+    return fault, hook
 
 
 def sentence(fault: int, **facts: object) -> str:

@@ -18,8 +18,8 @@ from numba.extending import overload, register_jitable
 
 from harness.compile.code_cache import NO_WRAPPERS
 from harness.engine.apart import ENGINE, Family, set_apart
-from harness.engine.faces import Misuse, opened
-from harness.engine.faults import NO_JOB, PolicyFault, note
+from harness.engine.faces import Misuse, opened, told
+from harness.engine.faults import CAUGHT, NO_JOB, PolicyFault, note
 from harness.engine.shown import Shown, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,6 +65,16 @@ def expect_job(state: Any, job: int) -> None:
 def expect_no_fault(state: Any) -> None:
     """Stop the run if a policy was told of a fault of its own, and caught that: what it began was left half done."""
     if state.clock.fault != 0:
+        raise PolicyFault
+
+
+@register_jitable(**ENGINE)
+def expect_done(state: Any, hook: int) -> None:
+    """Stop the run also if a policy of `hook` caught what another one raised that it had asked."""
+    expect_no_fault(state)
+    if state.clock.hook != hook:
+        state.clock.hook = hook
+        note(state.clock, CAUGHT, -1, -1, 0.0)
         raise PolicyFault
 
 
@@ -120,13 +130,13 @@ def verb(
         compiled = set_apart(function, family)
     body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
     overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
-    public = _door(function, body, only, window)
+    public, door = _doors(function, body, only, window)
     unshown = next(iter(inspect.signature(function).parameters)) == "dice"  # policies have them as they are
 
     @overload(public, jit_options={**flags, "forceinline": True}, strict=False)
     def chosen(*arguments: Any, **named: Any) -> Any:
         first = arguments[0] if arguments else next(iter(named.values()))
-        return public if unshown or isinstance(first, Shown) else compiled(first)
+        return door if unshown or isinstance(first, Shown) else compiled(first)
 
     return public
 
@@ -135,8 +145,8 @@ def verb(
 window: Callable[[F], F] = functools.partial(verb, window=True)
 
 
-def _door(function: Any, body: Any, only: Only, window: bool) -> Any:
-    """Make the public form of a verb: its text is made from the signature of `function`."""
+def _doors(function: Any, body: Any, only: Only, window: bool) -> tuple[Any, Any]:
+    """Make the public form of a verb, in Python and to be compiled: their text is made from its signature."""
     parameters = list(inspect.signature(function).parameters.values())
     first, *others = (p.name for p in parameters)
     defaults = {f"default_{p.name}": p.default for p in parameters if p.default is not p.empty}
@@ -146,14 +156,19 @@ def _door(function: Any, body: Any, only: Only, window: bool) -> Any:
         checks = ["expect_dice(dice)"]
     if only:
         refusal = f"called harness.{function.__name__}, which only {only[1]} policies may"
-        checks = ["expect_no_fault(inside)", f"if inside.clock.hook != {only[0]}:\n        raise Misuse({refusal!r})"]
+        checks = ["expect_no_fault(inside)", f"if inside.clock.hook != {only[0]}:", f"    raise Misuse({refusal!r})"]
     answer = f"body({', '.join(['inside', *others])})"
     lines = [f"inside = opened({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
-    source = f"def {function.__name__}({wanted}):\n    " + "\n    ".join(lines) + "\n"
+    said = f"told({function.__name__!r}, {first!r}, {first}, error)"
+    guarded = ["try:", *(f"    {line}" for line in lines), "except Exception as error:", f"    raise {said}"]
     names = {"opened": opened, "shown": shown, "expect_job": expect_job, "expect_dice": expect_dice}
     names |= {"expect_no_fault": expect_no_fault, "Misuse": Misuse, "body": body, **defaults}
-    exec(source, names)
-    return functools.update_wrapper(names[function.__name__], function)
+    names["told"] = told
+    made = []
+    for text in (guarded, lines):
+        exec(f"def {function.__name__}({wanted}):\n    " + "\n    ".join(text) + "\n", names)
+        made.append(functools.update_wrapper(names[function.__name__], function))
+    return made[0], made[1]
 
 
 def crossing(function: Any) -> Callable[..., Any]:

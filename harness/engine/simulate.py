@@ -108,7 +108,8 @@ class Ready:
         except NotMadeError:
             raise why_not() from None
         except (Misuse, SystemExit) as error:
-            what = f"called sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+            ended = f"sys.exit({error.code!r})" if type(error) is SystemExit else str(error)
+            what = f"called {ended}" if isinstance(error, SystemExit) else str(error)
             raise blame(view, chosen, what) from None
         except Exception as error:
             if mistake := mistaken(error, view, chosen):

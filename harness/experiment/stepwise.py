@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.engine import stepping
-from harness.engine.faces import Showing
+from harness.engine.faces import Showing, let_tell
 from harness.engine.faults import STARTING
-from harness.engine.marks import expect_no_fault
+from harness.engine.marks import expect_done
 from harness.engine.nodes import fits
 from harness.engine.queue import waiting
 from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
@@ -49,6 +48,7 @@ class Moment:
         self._run = run  # which goes on as long as somebody has a moment of it
         self._ready = ready
         self._over = False
+        let_tell(state, self._told)
         self.state = state  #: as start policies in plain Python get it, for their verbs: `harness.reservation(…)`
 
     @property
@@ -75,31 +75,37 @@ class Moment:
 
     def fits(self, job: Any) -> bool:
         """Return whether a waiting job, a record or its index, could start now."""
-        with self._deciding():
-            return bool(fits(self.state, _index(job)))
+        self._expect_to_decide()
+        return bool(fits(self.state, _index(job)))
 
     def start(self, job: Any) -> bool:
         """Start a waiting job now; False if the selection declines. Refuses one that does not wait or does not fit."""
-        with self._deciding():
-            return bool(start(self.state, _index(job)))
+        self._expect_to_decide()
+        return bool(start(self.state, _index(job)))
 
     def over(self) -> None:
         """Take no decisions any more."""
         self._over = True
 
-    @contextmanager
-    def _deciding(self) -> Iterator[None]:
-        """Say what is wrong with a decision that the block makes; another one may be made then."""
+    def _expect_to_decide(self) -> None:
+        """Refuse decisions when the moment is over."""
         if self._over:
             raise HarnessError("the run is over: expected decisions before the last of its moments is gone")
+
+    def _told(self, verb: str, error: Exception) -> Exception:
+        """Return a sentence about what is wrong with a decision; another one may be made then."""
         clock = self._ready.view.clock
+        refused = clock.hook == STARTING  # before it changed anything
         try:
             with self._ready.blaming():
-                yield
-        except HarnessError:
-            if clock.hook == STARTING:  # it was refused before it changed anything
+                raise error
+        except HarnessError as sentence:
+            return sentence
+        except Exception:
+            return HarnessError(f"harness.{verb}: {type(error).__name__}: {error}; see `harness list verbs`")
+        finally:
+            if refused:
                 clock.fault = 0
-            raise
 
     def __repr__(self) -> str:
         return f"<Moment {self.now:g} s: {len(self.waiting):,} jobs wait, {self.free:,} processors are free>"
@@ -145,7 +151,7 @@ class Steps:
                 if end == stepping.DUE:
                     yield moment
                     with ready.blaming():
-                        expect_no_fault(ready.state)
+                        expect_done(ready.state, STARTING)
                     changes |= stepping.DECIDED
                 budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9)), MOST_INSTANTS))
         finally:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pluggy
 
 from harness.disk import bundled
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import EndedError, HarnessError, did_you_mean
 from harness.policy import hooks
 from harness.policy.gallery import plugin_path
 from harness.policy.kinds import KINDS, Policy
@@ -179,7 +179,8 @@ def _import(load: Any, origin: str) -> Any:
             f"{origin} fails: SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
         ) from error
     except (Exception, SystemExit) as error:
-        line = traceback.extract_tb(error.__traceback__)[-1]
+        # Where `os._exit` is made to raise, the last line is our own.
+        line = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, EndedError) else -1]
         raise HarnessError(
             f"{origin} fails: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"
         ) from error

@@ -1,9 +1,11 @@
 """Ctrl-C at any instant is one line and status 130."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from os import _exit as posix_exit
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from calling import Call
 from numba.core import config
 
 import harness.cli
+from harness.cli import interrupt
+from harness.cli.interrupt import ended_by_nobody_else
+from harness.errors import EndedError
 
 
 def test_before_the_command_begins(harness_says: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +34,52 @@ def test_while_it_works(harness_says: Call, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("harness.workload.log_reading.read_workload", interrupted)
     answer = harness_says("run")
     assert (answer.status, answer.out, answer.err) == (130, "", "harness: interrupted\n")
+
+
+ENDS = """
+import os
+import sys
+
+import harness
+
+
+def {function}:
+    {end}
+
+
+@harness.hookimpl
+def read_workload(source, lenient):
+    return {read}
+
+
+@harness.hookimpl
+def order_queue():
+    return [harness.Order("ends", score, compiled=False)]
+"""
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)"])
+@pytest.mark.parametrize("where", ["score", "reader", "import"])
+def test_no_plugin_ends_it_without_a_word(harness_says: Call, tmp_path: Path, log: Path, end: str, where: str) -> None:
+    read = "score(1, 2)" if where == "reader" else "None"
+    text = ENDS.format(function="score(job, clock)", end=end, read=read)
+    (tmp_path / "ends.py").write_text(text + (f"\n{end}\n" if where == "import" else ""))
+    answer = harness_says("run", log, "--plugins", tmp_path / "ends.py", "--order", "ends", "--format", "json")
+    assert (answer.status, answer.out) == (2, "")
+    said = {"score": "the policy 'ends' (order_queue)", "reader": "ends.py, line 9", "import": "ends.py, line 21"}
+    assert said[where] in answer.err
+    assert end in answer.err or "SystemExit: 0" in answer.err
+    assert os._exit is posix_exit
+
+
+def test_a_process_that_was_forked_ends_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(interrupt, "_exit", ended.append)
+    with ended_by_nobody_else():
+        monkeypatch.setattr(os, "getpid", lambda: 0)
+        with pytest.raises(EndedError):  # nobody ended here
+            os._exit(7)
+    assert ended == [7]
 
 
 FOR_EVER = """

@@ -1,5 +1,6 @@
 """Whatever policies call, with whatever arguments, no array of the engine is left, and nobody else is blamed."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -146,6 +147,51 @@ def test_what_a_policy_was_refused_it_cannot_catch(run, verb, plain):
     function = {"start": starts, "suspend": suspends}[verb]
     with pytest.raises(PolicyError, match=r"'catches' .*(started job 1, which|job 1 off)"):
         run(workload(JOBS), PAIR, plain=plain, start=harness.Start("catches", function))
+
+
+@pytest.mark.parametrize("verb", ["reject", "call_again"])
+def test_it_is_blamed_for_what_it_was_refused_first(run, verb):
+    """Though it caught that and went on: the selection is asked then, and stopped by what was noted."""
+
+    def catches(state):
+        with contextlib.suppress(Exception):
+            harness.reject(state, 10**6) if verb == "reject" else harness.call_again(state, -1.0)
+        with contextlib.suppress(Exception):
+            harness.start(state, 0)
+            harness.fits(state, 1)
+        with contextlib.suppress(Exception):
+            harness.fits(state, 1)
+        with contextlib.suppress(Exception):
+            harness.call_again(state, -2.0)
+
+    first = {"reject": "rejected job with index 1000000", "call_again": "called again at -1.0 s"}[verb]
+    for select in ("first-fit", "whole-nodes"):
+        policy = harness.Start("catches", catches, compiled=False, rejects=True)
+        with pytest.raises(PolicyError, match=rf"'catches' \(start_jobs\), at 10 s, .*{first}"):
+            run(workload(JOBS), PAIR, start=policy, select=select)
+
+
+def test_what_a_selection_raised_a_start_policy_cannot_catch(run):
+    """What was taken by then is held for nobody: the run would go on with fewer processors."""
+    asked = [0]
+
+    def shaky(state, job):
+        asked[0] += 1
+        harness.take(state, job, harness.next_free(state, -1), 1)
+        if asked[0] == 2:
+            raise ValueError("shaky")
+        return state.jobs[job].procs == 1
+
+    def catches(state):
+        for job in harness.waiting(state):
+            with contextlib.suppress(Exception):
+                if harness.fits(state, job):
+                    harness.start(state, job)
+
+    rows = [(10 + k, 1, 5, 5) for k in range(6)]
+    parts = {"start": harness.Start("catches", catches, compiled=False), "select": harness.Select("shaky", shaky)}
+    with pytest.raises(PolicyError, match=r"'catches' .* caught what somebody whom it had asked raised"):
+        run(workload(rows), PAIR, plain=True, **parts)
 
 
 @both_ways

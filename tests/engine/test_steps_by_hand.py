@@ -2,6 +2,7 @@
 
 import gc
 import math
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -127,13 +128,57 @@ def test_a_job_that_is_none_is_refused_in_a_sentence_and_another_decided(what, w
     assert run.schedule.frame["start"].tolist() == [0, 9]
 
 
-def test_what_a_verb_refused_ends_the_run_as_it_goes_on():
-    run = harness.steps(workload([(0, 1, 5, 5), (9, 1, 5, 5)]), 2)
+REFUSED = {
+    "named the job with index 1000000": lambda moment: harness.reservation(moment.state, 10**6),
+    "started job with index -1, which is not waiting": lambda moment: harness.start(moment.state, -1),
+    "started job 2, which needs 3 processors": lambda moment: harness.start(moment.state, 1),
+    "took job 1 off its processors, which only": lambda moment: harness.suspend(moment.state, 0),
+    "a plan that was not made": lambda moment: harness.earliest_fit(moment.state, 1, 1.0),
+    "called again at -1.0 s": lambda moment: harness.call_again(moment.state, -1.0),
+    "called harness.take, which only select policies may": lambda moment: harness.take(moment.state, 0, 0, 1),
+    "called harness.wake, which only sleep policies may": lambda moment: harness.wake(moment.state, 0),
+    "named node 99": lambda moment: harness.power_at(moment.state, 99, 1.0),
+    "harness.nodes_of: OverflowError": lambda moment: harness.nodes_of(moment.state, 2**70),
+    "called harness.hour with a state, where a clock": lambda moment: harness.hour(moment.state),
+    "called harness.fits with a record, where a state": lambda moment: harness.fits(moment.state.clock, 0),
+    "called harness.fits with <Moment": lambda moment: harness.fits(moment, 0),
+    "state.jobs does not have: 7": lambda moment: moment.state.jobs[7],
+    "no field 'prosc' here; did you mean 'procs'": lambda moment: moment.state.jobs[0].prosc,
+    "no field 'clok' here; did you mean 'clock'": lambda moment: moment.state.clok,
+    "changed 'procs' of a record": lambda moment: setattr(moment.state.jobs[0], "procs", 1),
+}
+
+
+@pytest.mark.parametrize("sentence", REFUSED)
+def test_what_a_verb_or_a_record_refuses_is_a_sentence_and_another_decision_may_be_made(sentence):
+    run = harness.steps(workload([(0, 3, 9, 9), (1, 3, 5, 5)]), 4)
     moments = iter(run)
-    with pytest.raises(Exception, match="a policy's call was refused"):
-        harness.reservation(next(moments).state, 10**6)
-    with pytest.raises(HarnessError, match=r"'by-hand' \(start_jobs\), at 0 s, named the job with index 1000000"):
-        next(moments)
+    next(moments).start(0)
+    moment = next(moments)
+    with pytest.raises(HarnessError, match=re.escape(sentence)) as refused:
+        REFUSED[sentence](moment)
+    assert "\n" not in str(refused.value)
+    for late in moments:
+        assert late.start(1)
+    assert run.schedule.frame["start"].tolist() == [0, 9]
+
+
+def test_a_selection_that_raises_by_hand_ends_the_run_as_it_goes_on():
+    """What it had taken by then is held for nobody."""
+
+    def raises(state, job):
+        harness.take(state, job, 0, 1)
+        raise ValueError("no more")
+
+    selection = harness.register(harness.Select("raises", raises, compiled=False))
+    moments = iter(harness.steps(workload([(0, 2, 5, 5)]), 2, harness.Scheduler(select="raises")))
+    try:
+        with pytest.raises(HarnessError, match=r"harness\.start: ValueError: no more"):
+            next(moments).start(0)
+        with pytest.raises(HarnessError, match=r"'by-hand' .* caught what somebody whom it had asked raised"):
+            next(moments)
+    finally:
+        harness.unregister(selection)
 
 
 def test_when_the_run_is_over_nothing_is_decided():

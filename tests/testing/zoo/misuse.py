@@ -83,6 +83,18 @@ def suspends_to_make_room(state, job):
     return True
 
 
+@broken(Start, "runs", "called harness.hour with a state, where a clock was expected", compiled=False)
+def asks_the_state_for_the_hour(state):
+    if harness.hour(state) < 12.0:
+        greedily(state)
+
+
+@broken(Start, "runs", "called harness.fits with a record, where a state was expected", compiled=False)
+def asks_the_clock_who_fits(state):
+    if harness.fits(state.clock, 0):
+        greedily(state)
+
+
 @broken(Start, "runs", "asked to be called again at nan s")
 def calls_at_no_time(state):
     greedily(state)
