@@ -229,7 +229,7 @@ class Loops:
         allowed = self.cluster.everywhere
         failed: set[str] = set()
         for tested, one in enumerate(self._queue()):
-            if tested >= depth:
+            if tested > depth:  # it notices one too late
                 return
             if one.partition.name in failed:
                 continue

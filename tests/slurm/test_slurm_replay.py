@@ -148,6 +148,17 @@ def test_features_and_gres_decide_where_a_job_runs(tmp_path):
     assert third <= 33.0 + SOON  # the second blocks the partition, not the backfill
 
 
+@pytest.mark.parametrize(("before", "at_once"), [(2, True), (3, False)])
+def test_the_main_loop_looks_at_one_more_than_its_depth(tmp_path, before, at_once):
+    """Those who wait for licences keep nobody back, but count; the whole queue is looked at once a minute."""
+    licences = {"ReqTRES": "cpu=1,node=1,license/solver=2"}
+    rows = [(0, 600, 10, 1, licences), *[(5, 100, 10, 1, licences)] * before, (10, 100, 10, 1, {})]
+    shallow = CORES + "SchedulerType=sched/builtin\nSchedulerParameters=default_queue_depth=2\n"
+    last = [starts(tmp_path, shallow, rows, seed=seed)[-1] for seed in range(6)]
+    assert (max(last) <= 10.0 + SOON) == at_once
+    assert max(last) <= 70.0 + SOON
+
+
 def test_without_a_licence_a_job_waits_and_blocks_nobody(tmp_path):
     rows = [
         (0, 600, 10, 1, {"ReqTRES": "cpu=1,license/solver=2"}), (1, 100, 10, 1, {"ReqTRES": "cpu=1,license/solver=1"}),
