@@ -18,11 +18,13 @@ def take_some(state, job, node, need):
 def first_fit(state, job):
     """The lowest-numbered free processors."""
     need = state.jobs[job].procs
-    node = harness.next_free(state, -1)
-    while need > 0 and node >= 0:
-        need = take_some(state, job, node, need)
+    node = -1
+    while need > 0:
         node = harness.next_free(state, node)
-    return need == 0
+        if node < 0:
+            return False
+        need = take_some(state, job, node, need)
+    return True
 
 
 @harness.jit

@@ -75,7 +75,7 @@ _INSIDE = {
     "sums": from_dtype(layouts.SUMS),
     "events": _records(layouts.EVENT),  # by time
     "signal": _records(layouts.SIGNAL),  # by time; empty without one
-    "known_watts": FLOATS,  # what nodes of a kind draw awake with 0, 1, … busy cores, not a number until one is asked
+    "known_watts": FLOATS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
     "boots": INDICES,  # jobs that wait for a sleeping node
     "moving": INDICES,  # nodes that fall asleep or wake
     "samples": _records(recorded_state.SAMPLE),  # empty, unless a timeline is wanted

@@ -12,7 +12,7 @@ import numpy as np
 from harness.engine.bundles import seen
 from harness.engine.faults import BAD_WATTS, NO_NODE, POWERING, PolicyFault, note
 from harness.engine.marks import inner, verb
-from harness.engine.state import ASLEEP, AWAKE, LEVELS
+from harness.engine.state import ASLEEP, AWAKE, DOWN, LEVELS, WAKING
 
 
 @inner
@@ -49,12 +49,23 @@ def draw(state: Any, piece: int) -> None:
 
 
 @inner
+def known(record: Any) -> int:
+    """Return where in `known_watts` stands what a node draws as it is, −1 if that is not kept."""
+    if record.first_draw < 0 or record.status == DOWN:
+        return -1
+    if record.status == AWAKE:
+        return int(record.first_draw + record.busy)
+    return int(record.first_draw + record.cores + (WAKING - AWAKE) * record.depth + record.status)
+
+
+@inner
 def recall(state: Any, node: int) -> bool:
-    """Let the node draw what one of its kind drew with as many busy cores; False if nobody knows."""
+    """Let the node draw what one of its kind drew that was as it is; False if nobody knows."""
     record = state.nodes[node]
-    if record.first_draw < 0 or record.status != AWAKE:
+    place = known(record)
+    if place < 0:
         return False
-    record.watts = state.known_watts[record.first_draw + record.busy]
+    record.watts = state.known_watts[place]
     return record.watts >= 0.0
 
 
@@ -65,19 +76,22 @@ def draw_anew(state: Any, first: int) -> None:
     piece = first
     while piece >= 0:
         record = state.nodes[state.slices[piece].node]
-        if record.first_draw >= 0 and record.status == AWAKE:
-            state.known_watts[record.first_draw + record.busy] = record.watts
+        place = known(record)
+        if place >= 0:
+            state.known_watts[place] = record.watts
         piece = state.slices[piece].next
 
 
 @inner
 def draw_one(state: Any, node: int) -> None:
-    """Ask what this one node draws from now on. Changes nodes."""
+    """Let this one node draw what it draws as it is. Changes nodes."""
+    if recall(state, node):
+        return
     piece = state.notes.slack  # an unused slice, for the moment
     following = state.slices[piece].next
     state.slices[piece].node = node
     state.slices[piece].next = -1
-    draw(state, piece)
+    draw_anew(state, piece)
     state.slices[piece].next = following
 
 

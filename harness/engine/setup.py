@@ -183,7 +183,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         sums=records(sums)[0],
         events=records(events),
         signal=records(np.zeros(0, layouts.SIGNAL)),
-        known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores).max()) + 1, np.nan),
+        known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores + 3 * view.nodes.depths).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, recorded_state.SAMPLE)),
@@ -234,7 +234,7 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
         part["speed"] = platform.speed(t)
         part["curve"] = t.curve or 0.0
         part["first_draw"] = first_draw
-        first_draw += t.cores + 1
+        first_draw += t.cores + 1 + 3 * len(t.sleep)  # busy, falling asleep, asleep, waking
         states = {state.rate: (state.idle, state.peak) for state in t.performance}
         if states:
             states[1.0] = (t.idle, t.peak)
