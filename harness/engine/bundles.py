@@ -17,6 +17,7 @@ from harness.compile.addresses import address_of
 from harness.engine import demand_state as demands
 from harness.engine import hold_state, plan_state, recorded_state
 from harness.engine import state as layouts
+from harness.engine.entries import Entries
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
 from harness.engine.shape import SHAPE
 
@@ -25,22 +26,27 @@ def _records(layout: Any) -> Any:
     return types.Array(from_dtype(layout), 1, "C")
 
 
+def _entries(layout: Any) -> Any:
+    return Entries(from_dtype(layout))
+
+
 FLOATS = types.Array(types.float64, 1, "C")
 INDICES = types.Array(types.int64, 1, "C")
+_NUMBERS, _PLACES = Entries(types.float64), Entries(types.int64)
 
 _VIEW = {
-    "jobs": _records(layouts.JOB),
-    "nodes": _records(layouts.NODE),
-    "slices": _records(layouts.SLICE),
+    "jobs": _entries(layouts.JOB),
+    "nodes": _entries(layouts.NODE),
+    "slices": _entries(layouts.SLICE),
     "clock": from_dtype(layouts.CLOCK),
     "notes": from_dtype(layouts.NOTES),
-    "queue": INDICES,  # waiting jobs in order, within [notes.head, notes.tail)
-    "plan": INDICES,  # running jobs by planned end
-    "leavers": INDICES,  # jobs that left at this instant
-    "blocks": INDICES,  # free cores in each block of nodes, to skip full ones
-    "paces": _records(layouts.PACE),  # performance states of the nodes
-    "naps": _records(layouts.NAP),  # sleep states of the nodes
-    "then": _records(layouts.THEN),  # scratch: the nodes at the instant that a plan looks at
+    "queue": _PLACES,  # waiting jobs in order, within [notes.head, notes.tail)
+    "plan": _PLACES,  # running jobs by planned end
+    "leavers": _PLACES,  # jobs that left at this instant
+    "blocks": _PLACES,  # free cores in each block of nodes, to skip full ones
+    "paces": _entries(layouts.PACE),  # performance states of the nodes
+    "naps": _entries(layouts.NAP),  # sleep states of the nodes
+    "then": _entries(layouts.THEN),  # scratch: the nodes at the instant that a plan looks at
     "users": _records(layouts.SHARE),  # what is counted by the numbers of users, −1 the last; empty if nobody asks …
     "groups": _records(layouts.SHARE),  # … of groups …
     "queues": _records(layouts.SHARE),  # … of queues …
@@ -55,8 +61,8 @@ _VIEW = {
 }
 _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision
-    "ranking": INDICES,  # scratch: jobs being ranked …
-    "scores": FLOATS,  # … and their scores
+    "ranking": _PLACES,  # scratch: jobs being ranked …
+    "scores": _NUMBERS,  # … and their scores
     "profile_time": FLOATS,  # future availability, see profile.py
     "profile_free": INDICES,
     "raised_time": FLOATS,  # from when on it rose …
@@ -65,19 +71,19 @@ _INSIDE = {
     "promised": FLOATS,  # when each job was promised to begin, see promised_starts.py …
     "nearest": FLOATS,  # … and the first of each block of jobs
     "stands": _records(plan_state.STAND),  # trees of those who may overtake, see overtaking.py …
-    "roots": INDICES,  # … who is on top of each …
-    "trail": INDICES,  # … scratch: a way down …
-    "entries": INDICES,  # … and who came to the queue since they were looked at
-    "joined": INDICES,  # jobs that came to the queue since, if somebody wants to know
-    "heap": _records(layouts.DUE),
-    "truth": _records(layouts.TRUTH),
+    "roots": _PLACES,  # … who is on top of each …
+    "trail": _PLACES,  # … scratch: a way down …
+    "entries": _PLACES,  # … and who came to the queue since they were looked at
+    "joined": _PLACES,  # jobs that came to the queue since, if somebody wants to know
+    "heap": _entries(layouts.DUE),
+    "truth": _entries(layouts.TRUTH),
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
     "sums": from_dtype(layouts.SUMS),
     "events": _records(layouts.EVENT),  # by time
     "signal": _records(layouts.SIGNAL),  # by time; empty without one
-    "known_watts": FLOATS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
-    "boots": INDICES,  # jobs that wait for a sleeping node
-    "moving": INDICES,  # nodes that fall asleep or wake
+    "known_watts": _NUMBERS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
+    "boots": _PLACES,  # jobs that wait for a sleeping node
+    "moving": _PLACES,  # nodes that fall asleep or wake
     "samples": _records(recorded_state.SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(recorded_state.PLACEMENT),  # the same for the places of jobs
     "bookings": _records(plan_state.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …
