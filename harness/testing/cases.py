@@ -11,6 +11,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from harness.platform.machine import NodeType, PerformanceState, Platform, SleepState, plain
+from harness.policy.declared_traits import SIGNAL
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Scheduler
 from harness.policy.table import Table
@@ -201,7 +202,7 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
 
 def needs_power(policy: Policy) -> bool:
     """Return whether only platforms that say what nodes draw will do."""
-    return bool(policy.needs) or policy.hook in ("account_energy", "set_rate", "set_sleep")
+    return bool(set(policy.needs) - {SIGNAL}) or policy.hook in ("account_energy", "set_rate", "set_sleep")
 
 
 def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.SearchStrategy[Any]]:

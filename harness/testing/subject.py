@@ -17,18 +17,24 @@ from harness.compile.misuse import MisuseError
 from harness.disk import bundled
 from harness.engine import doors
 from harness.engine.faults import PolicyError
+from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError, did_you_mean
 from harness.policy import scheduler
+from harness.policy.declared_traits import SIGNAL
 from harness.policy.kinds import Policy, Rate, Sleep, Start
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler, choose_all, wrapping
 from harness.policy.spec import Choice, choose, first_table, parse
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
+from harness.workload.signals import read_signal
 
 #: A run of which no job leaves for so many signs of progress, 0.2 s each, will never end.
 PATIENCE = 15
+
+#: What policies hear that need a signal: most at first, and less from one hour to the next.
+HEARD = "daily(low=50, high=300, peak=0)"
 
 Chosen = dict[str, Choice]
 
@@ -55,6 +61,11 @@ class Subject:
         """Its part in a scheduler."""
         return self.policy.part
 
+    @property
+    def listens(self) -> bool:
+        """Whether it goes by a signal."""
+        return SIGNAL in self.policy.needs
+
     def choose(self, case: Case) -> Chosen:
         """Choose the scheduler of a case, with the policy in its part."""
         policies = load_plugins(*self.plugins).policies
@@ -77,7 +88,10 @@ class Subject:
         chosen = watched(chosen) if watched else chosen
         try:
             with np.errstate(all="ignore"):  # compiled code does not warn of overflows either
-                outcome = simulate(workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience)
+                extras = Extras(signal=read_signal(HEARD).at((), 0.0)) if self.listens else None
+                outcome = simulate(
+                    workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience, extras=extras
+                )
         except (PolicyError, MisuseError) as error:
             raise Stopped(f"the run was stopped: {error}") from error
         except (Wrong, HarnessError):
@@ -98,6 +112,7 @@ class Subject:
             words += ["--unknown", "cancel"] if case.impatient else []
             words += [word for path in self.plugins for word in ("--plugins", path)]
             words += [word for part, name in parts.items() for word in (f"--{part}", name)]
+            words += ["--signal", HEARD] if self.listens else []
             return shlex.join(words + (["--seed", str(case.seed)] if case.seed else []))
         platform = python(case.platform)
         jobs = f'harness.prepare(harness.read_swf("{log}"), unknown="cancel")'
@@ -106,7 +121,7 @@ class Subject:
         named = ", ".join(f"{part}={name!r}" for part, name in parts.items())
         call = (
             f"harness.simulate({jobs}, {platform}, harness.Scheduler({named}), seed={case.seed}, "
-            f"plugins={list(self.plugins)})"
+            f"plugins={list(self.plugins)}{f', signal={HEARD!r}' if self.listens else ''})"
         )
         homes = {"Case": "harness.testing.cases", "Job": "harness.testing.cases", "NodeType": "harness"}
         homes |= {"Platform": "harness", "Window": "harness"}

@@ -1,6 +1,7 @@
 """What falls on one instant happens in its order: each step has a case that comes out otherwise if it moves."""
 
 import pandas as pd
+import pytest
 from running import choose
 from strategies import POWER, workload
 
@@ -14,10 +15,24 @@ from harness.workload.events import Events
 SLEEPER = Platform("sleeper", (NodeType(2, 1, **POWER, sleep=(SleepState("off", 0.0, up=5.0, up_energy=500.0),)),))
 
 
-def replay(jobs, platform, *events, **parts):
-    """The outcome; `events` are (time, event, subject)."""
-    table = pd.DataFrame(events, columns=["time", "event", "subject"])
-    return simulate(workload(jobs), platform, choose(**parts), extras=Extras(Events(table, "kill")))
+#: What makes a run need another loop than the usual one, and changes nothing.
+LOOPS = {
+    "usual": {},
+    "with readings": {"predict": harness.Predict("as-requested", lambda job, user, clock: job.requested)},
+    "with holds": {"hold": harness.Hold("open", lambda state, job: state.clock.now, again=("time",))},
+}
+
+
+@pytest.fixture(params=LOOPS)
+def replay(request):
+    """The outcome in one of the loops; `events` are (time, event, subject)."""
+
+    def replay(jobs, platform, *events, **parts):
+        table = pd.DataFrame(events, columns=["time", "event", "subject"])
+        chosen = choose(**LOOPS[request.param], **parts)
+        return simulate(workload(jobs), platform, chosen, extras=Extras(Events(table, "kill")))
+
+    return replay
 
 
 def watched(seen):
@@ -41,14 +56,14 @@ def sleeps_at_once(state):
 SLEEPY = harness.Sleep("sleepy", sleeps_at_once)
 
 
-def test_completions_come_before_nodes_awake():
+def test_completions_come_before_nodes_awake(replay):
     """A job of no work whose node awakes as another ends is over at an instant of its own, right after."""
     seen = []
     replay([(0, 1, 11, 11), (6, 1, 0, 0)], SLEEPER, start=watched(seen), sleep=SLEEPY)
     assert [entry for entry in seen if entry[1]] == [(11, 1), (11, 1)]
 
 
-def test_nodes_awake_before_events():
+def test_nodes_awake_before_events(replay):
     """A job whose node awakes as it is killed was in service: the end of its estimate had been set anew, at the rate
     that had fallen to a half at 3."""
     jobs = [(0, 1, 20, 20), (1, 1, 5, 5), (3, 1, 1, 1)]
@@ -57,13 +72,13 @@ def test_nodes_awake_before_events():
     assert outcome.jobs.planned[1] == 4.5 + 5
 
 
-def test_completions_come_before_events():
+def test_completions_come_before_events(replay):
     """A job that ends as its node fails has ended."""
     outcome = replay([(0, 1, 5, 5)], plain(1), (5, "node-down", 0))
     assert outcome.jobs.status[0] == harness.COMPLETED
 
 
-def test_events_come_before_cancellations():
+def test_events_come_before_cancellations(replay):
     """A job that is deleted as its patience ends was deleted: the event found something to change."""
     outcome = replay([(0, 1, 9, 9), (1, 1, 5, 5, {"cancel": 4})], plain(1), (4, "job-deleted", 2))
     assert outcome.jobs.status[1] == harness.CANCELLED
@@ -74,18 +89,44 @@ def as_many_as_wait(job, clock):
     return float(clock.queued)
 
 
-def test_cancellations_come_before_arrivals():
+def test_cancellations_come_before_arrivals(replay):
     """Who arrives as another gives up finds one fewer waiting."""
     jobs = [(0, 1, 9, 9), (1, 1, 5, 5, {"cancel": 4}), (4, 1, 5, 5)]
     outcome = replay(jobs, plain(1), order=harness.Order("as-many", as_many_as_wait))
     assert outcome.jobs.score[2] == 0
 
 
+def what_it_learnt(job, clock, memory):
+    return memory[0]
+
+
+def how_many_wait(state, memory):
+    memory[0] = state.clock.queued
+    memory[1] = state.clock.completed
+
+
+def test_learning_comes_after_what_happened_and_before_arrivals(replay):
+    """At 4, when somebody gives up and another arrives, nobody waits; the newcomer is scored by that."""
+    jobs = [(0, 1, 9, 9), (1, 1, 5, 5, {"cancel": 4}), (2, 1, 5, 5), (4, 1, 5, 5)]
+    order = harness.Order("learnt", what_it_learnt, memory=2, learn=how_many_wait)
+    assert replay(jobs, plain(1), order=order).jobs.score.tolist() == [0, 0, 1, 1]
+
+
+def how_many_ended(job, clock, memory):
+    return memory[1]
+
+
+def test_learning_comes_after_completions(replay):
+    order = harness.Order("ended", how_many_ended, memory=2, learn=how_many_wait)
+    jobs = [(0, 1, 4, 4), (0, 1, 9, 9), (4, 1, 5, 5), (5, 1, 5, 5)]
+    assert replay(jobs, plain(2), order=order).jobs.score.tolist() == [0, 0, 1, 0]
+
+
 def last_if_slow(job, clock):
     return -job.submit if clock.rate < 1 else job.submit
 
 
-def test_the_rate_comes_before_the_order():
+def test_the_rate_comes_before_the_order(replay):
     jobs = [(0, 1, 4, 4), (1, 1, 4, 4), (2, 1, 4, 4)]
     order = harness.Order("last-if-slow", last_if_slow, varies=True)
     outcome = replay(jobs, plain(1), order=order, start="none", rate=harness.Rate("slows", slow_from_three))
@@ -100,13 +141,13 @@ def longest_from_three(job, clock):
     return -job.estimate if clock.now >= 3 else job.estimate
 
 
-def test_the_order_comes_before_the_starts():
+def test_the_order_comes_before_the_starts(replay):
     jobs = [(0, 1, 4, 4), (1, 1, 1, 1), (1, 1, 9, 9)]
     outcome = replay(jobs, plain(1), order=harness.Order("longest-late", longest_from_three, varies=True), start="none")
     assert outcome.jobs.start.tolist() == [0, 13, 4]
 
 
-def test_the_starts_come_before_the_sleep():
+def test_the_starts_come_before_the_sleep(replay):
     """A node that is to sleep as a job arrives serves the job, which does not wait for it to awake again."""
     outcome = replay([(0, 1, 5, 5), (5, 1, 5, 5)], SLEEPER, sleep=SLEEPY)
     assert outcome.jobs.boot.tolist() == [0, 0]

@@ -59,6 +59,13 @@ def test_the_zoo_is_large():
     assert len(CAUGHT) + len(MALFORMED) > 120
 
 
+def replayed(command, folder):
+    """What the command that replays a failing case gives in the folder of the case."""
+    words = [sys.executable, "-m", *shlex.split(command)]
+    environment = os.environ | {"PYTHONPATH": str(ZOO.parent)}  # where the zoo's keeper is found
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+
+
 def test_the_message_explains_and_gives_a_log_and_a_command_that_replay_it(tmp_path):
     found = failure("starts_what_does_not_fit")
     text = str(found)
@@ -68,11 +75,17 @@ def test_the_message_explains_and_gives_a_log_and_a_command_that_replay_it(tmp_p
     command = text.splitlines()[-1]
     assert command.startswith("harness run failing.swf --procs 4 --plugins ")
     (tmp_path / "failing.swf").write_text(log + "\n")
-    words = [sys.executable, "-m", *shlex.split(command)]
-    environment = os.environ | {"PYTHONPATH": str(ZOO.parent)}  # where the zoo's keeper is found
-    answer = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    answer = replayed(command, tmp_path)
     assert answer.returncode == 2
     assert "overcommit" in answer.stderr
+
+
+def test_the_command_tells_what_the_policy_heard(tmp_path):
+    found = failure("waits_for_clean_power_and_does_not_ask_to_be_called", ["runs"])
+    (tmp_path / "failing.swf").write_text(found.case.swf())
+    answer = replayed(str(found).splitlines()[-1], tmp_path)
+    assert answer.returncode == 2
+    assert "'waits_for_clean_power_and_does_not_ask_to_be_called' (start_jobs), at 0 s, left 1 jobs" in answer.stderr
 
 
 @pytest.mark.parametrize(

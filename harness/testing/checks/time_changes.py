@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import harness
+from harness.policy.declared_traits import SIGNAL
 from harness.policy.kinds import Policy, Sleep
 from harness.policy.spec import Choice
 from harness.testing.cases import Case
@@ -15,10 +16,15 @@ from harness.testing.subject import Chosen, Subject, Wrong
 _WAY_OUT = "; if that is meant, as with a rule for the night, the policy says timed=True"
 
 
+def _by_the_clock(policy: Policy) -> bool:
+    """Return whether a policy goes by what time it is, as it says or as the signal that it hears does."""
+    return policy.timed or SIGNAL in policy.needs
+
+
 @check(
     "calendar",
     "a log from another year would be scheduled otherwise" + _WAY_OUT,
-    applies=lambda policy: not policy.timed,
+    applies=lambda policy: not _by_the_clock(policy),
     equal=True,
 )
 def calendar(subject: Subject, case: Case) -> None:
@@ -29,7 +35,7 @@ def calendar(subject: Subject, case: Case) -> None:
 
 
 def _start(policy: Policy) -> bool:
-    return policy.hook == "start_jobs" and not policy.timed
+    return policy.hook == "start_jobs" and not _by_the_clock(policy)
 
 
 @check("stretch", "the unit of time is nobody's choice" + _WAY_OUT, applies=_start, equal=True)

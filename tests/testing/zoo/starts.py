@@ -83,6 +83,12 @@ def calls_in_the_past(state):
     harness.call_again(state, state.clock.now)
 
 
+@broken(Start, "runs", "left .* jobs waiting", needs=("signal",))
+def waits_for_clean_power_and_does_not_ask_to_be_called(state):
+    if state.clock.signal < 200.0:
+        greedily(state)
+
+
 turns = [0]
 
 
