@@ -77,8 +77,8 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     Where nodes sleep, the promise is of processors, awake or not; a later job ends when it would if the nodes that the
     selection chooses for it now had to wake first. So the first starts in time, and its service begins as much later as
     its own nodes take to wake (`harness.longest_boot`). With more reservations, each leaves time for any node to wake.
-    A selection that flips coins may choose others. Where memory or partitions bind, or jobs are moldable, nodes that
-    have to wake are not planned for.
+    A selection that flips coins may choose others. Where memory or partitions bind, who overtakes leaves time for any
+    node to wake, or begins on nodes that are awake; moldable jobs leave that time always.
 
     `reservations`: how many blocked jobs are protected; more than one are refused beside a selection that declines.
     `backfill_order`: the order in which later jobs are tried, if not the queue's (`spf` gives EASY-SJBF).
@@ -140,8 +140,12 @@ def easy_molding(state, reservations=1, backfill_order=None, spare=True):
     head = start_wide_in_order(state)
     if head < 0 or state.clock.free == 0:
         return
+    boot = harness.longest_boot(state) * state.clock.rate
     if reservations > 1:
-        backfill_behind_many(state, reservations, backfill_order, spare)
+        if boot > 0.0:
+            wake_behind_many(state, reservations, backfill_order, spare)
+        else:
+            backfill_behind_many(state, reservations, backfill_order, spare)
         return
     harness.mold(state, head, harness.narrowest(state, head))
     now = state.clock.virtual
@@ -153,7 +157,7 @@ def easy_molding(state, reservations=1, backfill_order=None, spare=True):
         least = harness.narrowest(state, job)
         if procs < least:
             continue
-        if not harness.later(now + harness.left_on(state, job, procs), at):
+        if not harness.later(now + harness.left_on(state, job, procs) + boot, at):
             harness.start(state, job, procs)
         elif spare and min(procs, left) >= least and harness.start(state, job, min(procs, left)):
             left -= min(procs, left)
@@ -311,7 +315,8 @@ def protect_by_nodes(state, reservations, past):
 @harness.jit
 def may_run(state, job, past, first):
     """Return whether the job ends by `first`, or may run past it."""
-    return past or not harness.later(state.clock.virtual + state.jobs[job].left, first)
+    lasting = state.jobs[job].left + harness.longest_boot(state)
+    return past or not harness.later(state.clock.virtual + lasting, first)
 
 
 @harness.jit

@@ -18,7 +18,8 @@ def conservative(state, replan=False):
     not needed is given back at the start. Whoever would be done beside the others on the nodes that the selection
     would choose now begins at once, so that nobody waits beside awake nodes that would do. A selection that flips
     coins may choose others, and rates change what waking takes: then everybody is planned anew. Where memory or
-    partitions bind, or jobs are moldable, nodes that have to wake are not planned for.
+    partitions bind, whoever has no time for any node to wake before the others' promises begins on nodes that are awake
+    alone, if it can.
 
     A moldable job is promised, when it comes, that one of its least, its requested and its greatest width with which it
     would end first by the plan as it is then, the narrower of equals; it keeps it.
@@ -31,19 +32,23 @@ def conservative(state, replan=False):
 def conservative_molding(state, replan=False):
     """Conservative backfilling where jobs have a choice of their width."""
     harness.forget_past(state)
+    boot = harness.longest_boot(state) * state.clock.rate
     for job in harness.unpromised(state):
-        choose_width(state, job)
-    keep_promises(state, replan)
+        choose_width(state, job, boot)
+    if boot > 0.0:
+        keep_promises_awake(state, replan)
+    else:
+        keep_promises(state, replan)
 
 
 @harness.jit
-def choose_width(state, job):
+def choose_width(state, job, boot):
     """Let the job have the width with which it would end first by the plan."""
     least, most = harness.narrowest(state, job), min(harness.widest(state, job), state.clock.cores)
     best, soonest = 0, harness.INFINITY
     for procs in (least, max(least, min(state.jobs[job].procs, most)), max(least, most)):
         left = harness.left_on(state, job, procs)
-        end = harness.earliest_fit(state, procs, left) + left
+        end = harness.earliest_fit(state, procs, left + boot) + left
         if best == 0 or harness.later(soonest, end):
             best, soonest = procs, end
     harness.mold(state, job, best)
@@ -127,8 +132,15 @@ def conservative_by_nodes(state, replan=False):
     elif harness.drop_departed(state):
         upset = start_promised(state, True, False)
     promise_all(state, upset)
-    while start_promised(state, False, not replan):
-        promise_all(state, True)
+    # Who starts on nodes that are awake gives back the time to wake; and nobody waits beside nodes that are.
+    sleepy = harness.longest_boot(state) > 0.0
+    going_on = True
+    while going_on:
+        before = state.clock.started
+        upset = start_promised(state, sleepy, not replan)
+        if upset:
+            promise_all(state, True)
+        going_on = upset or (sleepy and state.clock.started > before)
 
 
 @harness.jit
@@ -154,9 +166,11 @@ def start_promised(state, early, wake):
             soonest = min(soonest, record.reserved)
             continue
         end = state.clock.virtual + record.left
-        begun = harness.fits_beside(state, job) and harness.start_beside(state, job)
-        if begun and (harness.later(record.planned, end) or harness.later(end, record.planned)):
-            upset = True
+        if harness.fits_beside(state, job) and harness.start_beside(state, job):
+            latest = end + harness.longest_boot(state)
+            upset = upset or harness.later(record.planned, latest) or harness.later(end, record.planned)
+        elif harness.when(state, record.reserved) > state.clock.now:
+            soonest = min(soonest, record.reserved)
     if wake and soonest < harness.INFINITY:
         harness.call_again(state, harness.when(state, soonest))
     return upset
@@ -164,6 +178,12 @@ def start_promised(state, early, wake):
 
 def conservative_waking(state, replan=False):
     """Conservative backfilling where nodes may sleep: promises leave time for any node to wake."""
+    keep_promises_awake(state, replan)
+
+
+@harness.jit
+def keep_promises_awake(state, replan):
+    """Do what `keep_promises` does where nodes may sleep, and start who would be done beside the others now."""
     boot = harness.longest_boot(state) * state.clock.rate
     harness.forget_past(state)
     anew = replan or state.clock.upset or state.clock.corrected

@@ -21,13 +21,13 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.holdings import book, book_slices, ends, licensed_from, room_at, strike_out
+from harness.engine.holdings import book, book_slices, ends, length, licensed_from, room_at, strike_out
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.nodes import admits, enough, next_free, room
 from harness.engine.profile import fit_from, forget_past, plan_from_running, release, reserve
 from harness.engine.service import begin
-from harness.engine.state import COMPLETED, DOWN, RUNNING, WAITING
+from harness.engine.state import AWAKE, COMPLETED, DOWN, RUNNING, WAITING
 
 # ---------------------------------------------------------------- what is left beside it
 
@@ -55,7 +55,7 @@ def room_between(state: Any, job: int, node: int, begin: float, end: float) -> i
 @verb
 def find_rooms(state: Any, job: int, begin: float) -> int:
     """Write the job's room on every node, if it began then, into `state.then`; return their sum."""
-    end = begin + state.jobs[job].left
+    end = begin + length(state, job)
     total = 0
     for node in range(len(state.nodes)):
         found = room_between(state, job, node, begin, end)
@@ -93,7 +93,7 @@ def room_given_back(state: Any, job: int, other: int, since: float, time: float)
     place = state.truth[other].booked
     while place >= 0:
         node = state.bookings[place].node
-        found = room_between(state, job, node, time, time + state.jobs[job].left)
+        found = room_between(state, job, node, time, time + length(state, job))
         more += found - state.then[node].room
         state.then[node].room = found
         place = state.bookings[place].along
@@ -108,13 +108,14 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
     there seems to be room enough: then at all of them.
     """
     record = state.jobs[job]
-    time = fit_from(state, record.procs, record.left, time)
+    lasting = length(state, job)
+    time = fit_from(state, record.procs, lasting, time)
     found = find_rooms(state, job, time) if time < np.inf else record.procs
     while found < record.procs or not licensed_from(state, job, time):
         since = time
         time = next_end(state, since)
         if time < np.inf:
-            time = fit_from(state, record.procs, record.left, time)
+            time = fit_from(state, record.procs, lasting, time)
         if time == np.inf:
             return time
         for k in range(state.clock.running):
@@ -217,7 +218,7 @@ def drop_departed(state: Any) -> bool:
         strike_out(state, job)
         since, end = clock.virtual, record.planned
         if record.status != COMPLETED:
-            since, end = record.reserved, record.reserved + record.left
+            since, end = record.reserved, record.reserved + length(state, job)
         if since < end:
             release(state, record.procs, since, end)
             early = True
@@ -240,7 +241,7 @@ def promise(state: Any, job: int) -> float:
             record.reserved = foreseen(state, earliest_by_nodes(state, job, max(record.reserved, state.clock.virtual)))
         if record.reserved < np.inf:
             name_nodes(state, job)
-            reserve(state, record.procs, record.reserved, record.reserved + record.left)
+            reserve(state, record.procs, record.reserved, record.reserved + length(state, job))
     return float(record.reserved)
 
 
@@ -252,8 +253,32 @@ def lift(state: Any, job: int) -> None:
     record = state.jobs[job]
     if state.truth[job].booked >= 0:
         strike_out(state, job)
-        release(state, record.procs, record.reserved, record.reserved + record.left)
+        release(state, record.procs, record.reserved, record.reserved + length(state, job))
     record.reserved = -1.0
+
+
+@verb
+def find_rooms_now(state: Any, job: int) -> int:
+    """Write the job's room on every node, if it starts now, into `state.then`; return their sum.
+
+    Where nodes sleep, those that are awake alone, if there is no time for any to wake.
+    """
+    begin = state.clock.virtual
+    find_rooms(state, job, begin)
+    total = 0
+    for node in range(len(state.nodes)):
+        state.then[node].room = min(state.then[node].room, room(state, job, node))
+        total += state.then[node].room
+    if total >= state.jobs[job].procs or state.notes.wakes == 0.0:
+        return total
+    total = 0
+    for node in range(len(state.nodes)):
+        state.then[node].room = 0
+        if state.nodes[node].status == AWAKE:
+            found = room_between(state, job, node, begin, begin + state.jobs[job].left)
+            state.then[node].room = min(found, room(state, job, node))
+        total += state.then[node].room
+    return total
 
 
 @verb
@@ -265,6 +290,8 @@ def fits_beside(state: Any, job: int) -> bool:
     begin = state.clock.virtual
     if not enough(state, job) or not licensed_from(state, job, begin):
         return False
+    if state.notes.wakes > 0.0:
+        return find_rooms_now(state, job) >= record.procs
     found = 0
     node = next_free(state, -1)
     while node >= 0:
@@ -288,9 +315,7 @@ def start_beside(state: Any, job: int) -> bool:
     if 0 <= job < state.clock.next and state.jobs[job].status == WAITING:  # `begin` refuses others
         check_place(state, job)
         lift(state, job)
-        find_rooms(state, job, state.clock.virtual)
-        for node in range(len(state.nodes)):
-            state.then[node].room = min(state.then[node].room, room(state, job, node))
+        find_rooms_now(state, job)
     notes.limited = 1
     started = begin(state, job)
     notes.limited = 0

@@ -66,8 +66,11 @@ def closed(state: Any, job: int, node: int, begin: float, end: float) -> bool:
 
 @verb
 def how_long(state: Any, job: int, node: int) -> float:
-    """Return how long the job would run on the node, at most [s]: at reference speed, longer on a slower one."""
-    return float(state.jobs[job].left / min(1.0, state.nodes[node].speed))
+    """Return how long the job would hold the node, at most [s]: at reference speed, longer on a slower one.
+
+    Where nodes sleep, with the time that they take to wake.
+    """
+    return float(state.jobs[job].left / min(1.0, state.nodes[node].speed) + state.notes.wakes)
 
 
 @verb(family=DEMANDS)

@@ -72,19 +72,25 @@ def book_slices(state: Any, job: int) -> None:
 
 
 @verb
+def length(state: Any, job: int) -> float:
+    """Return for how long a waiting job is promised its processors: where nodes sleep, with time for any to wake."""
+    return float(state.jobs[job].left + state.notes.wakes)
+
+
+@verb
 def holds(state: Any, job: int, time: float) -> bool:
     """Return whether a job with bookings holds them at that virtual time, by its estimate."""
     record = state.jobs[job]
     if record.status == RUNNING:
         return later(record.planned, time)
-    return later(record.reserved + record.left, time) and not later(record.reserved, time)
+    return later(record.reserved + length(state, job), time) and not later(record.reserved, time)
 
 
 @verb
 def ends(state: Any, job: int) -> float:
     """Return when a job with bookings gives them back, by its estimate, in virtual time."""
     record = state.jobs[job]
-    return record.planned if record.status == RUNNING else record.reserved + record.left
+    return record.planned if record.status == RUNNING else record.reserved + length(state, job)
 
 
 @verb
@@ -172,4 +178,4 @@ def licensed_between(state: Any, job: int, begin: float, end: float) -> bool:
 @verb
 def licensed_from(state: Any, job: int, begin: float) -> bool:
     """Return whether the job's licences, if it asks for any, are left all the time that it runs from `begin` on."""
-    return len(state.licences) == 0 or licensed_between(state, job, begin, begin + state.jobs[job].left)
+    return len(state.licences) == 0 or licensed_between(state, job, begin, begin + length(state, job))

@@ -147,6 +147,7 @@ def put_together(
     view, inside, place = arrays(workload, platform, extras)
     view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
     chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
+    view.notes.wakes = longest_boot(chosen, view)
     chosen = suited(chosen, view)
     other = readings.ask_for(view, chosen["predict"], extras.timing) or other
     held = bool(holding.in_use(chosen["hold"]))
@@ -202,15 +203,22 @@ def changing(chosen: Mapping[str, Choice]) -> int:
     )
 
 
+def longest_boot(chosen: Mapping[str, Choice], view: Any) -> float:
+    """Return how long nodes take to fall asleep and wake at most; 0 if none sleeps."""
+    if chosen["sleep"].policy.constant:
+        return 0.0
+    return float(np.max(view.naps.down + view.naps.up, initial=0.0))
+
+
 def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     """Return the chosen policies, with what takes a start policy's place where something binds, jobs mold, nodes wake.
 
-    Where several are so the first counts: then jobs are as wide as they ask to be, and nobody plans for nodes to wake.
+    Where several are so the first counts: jobs are as wide as they ask to be where something binds. Whoever plans by
+    nodes or molds looks himself how long nodes take to wake.
     """
     if chosen["select"].policy.fits:
         return chosen
-    sleeping = not chosen["sleep"].policy.constant and bool((view.naps.down + view.naps.up > 0).any())
-    traits = {"bound": view.clock.constrained, "molding": view.notes.moldable, "waking": sleeping}
+    traits = {"bound": view.clock.constrained, "molding": view.notes.moldable, "waking": view.notes.wakes > 0}
     trait = next((trait for trait, holds in traits.items() if holds), None)
     if trait is None:
         return chosen

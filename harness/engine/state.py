@@ -283,6 +283,7 @@ NOTES = np.dtype(
         ("listed", "i8"),  # … and how many there are
         ("joined", "i8"),  # how many entries of `joined` are in use, −1 while nobody wants to know
         ("least_rate", "f8"),  # lowest rate so far
+        ("wakes", "f8"),  # how long nodes take to fall asleep and wake at most [s]; 0 where none sleeps
         ("moldable", "i8"),  # 1 when the width of some job is chosen when it starts
         ("shared", "i8"),  # 1 when a policy asks for what is counted of users, groups and queues …
         ("half_life", "f8"),  # … after how long usage counts half, infinity for never [s] …
