@@ -1,6 +1,9 @@
-"""What a job asks of Slurm, in the words of `sbatch`."""
+"""What is told to Slurm of each job: what it asks for, in the words of `sbatch`, when it comes and when it gives up."""
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from harness.slurm.cluster import Cluster
 from harness.slurm.requests import Request
@@ -29,3 +32,19 @@ def asked_of_sbatch(request: Request, cluster: Cluster) -> list[str]:
     if request.eligible > request.submit:
         found.append(f"--begin=now+{math.ceil(request.eligible - request.submit)}")
     return found
+
+
+def submissions_of(requests: list[Request], cluster: Cluster, folder: Path) -> Iterator[list[Any]]:
+    """Write the scripts of the jobs, and yield (job, submit, arguments of sbatch) by time since the first."""
+    first = min(one.submit for one in requests)
+    for one in sorted(requests, key=lambda request: request.submit):
+        script = folder / "jobs" / f"{one.job}"
+        script.write_text(f"#!/bin/sh\nexec sleep {one.work:.9g}\n", encoding="utf-8")
+        arguments = ["--parsable", f"--job-name={one.job}", "--output=/dev/null", "--error=/dev/null", "--no-requeue"]
+        yield [one.job, one.submit - first, [*arguments, *asked_of_sbatch(one, cluster), str(script)]]
+
+
+def cancellations_of(requests: list[Request]) -> list[tuple[float, int]]:
+    """Return when jobs give up waiting, since the first submission, and which, by time."""
+    first = min((one.submit for one in requests), default=0.0)
+    return sorted((one.cancel - first, one.job) for one in requests if one.cancel < math.inf)

@@ -146,13 +146,19 @@ def processes_of(folder: str) -> list[int]:
 
 
 def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
-    """Submit every job at its time; return when the workload's time 0 was, and Slurm's number of each job."""
+    """Submit every job at its time, and cancel those that give up waiting.
+
+    Returns when the workload's time 0 was, and Slurm's number of each job.
+    """
     plan = daemons.plan
     # Not always as long after the controller began: the phases of its loops are chance.
     first = float(int(time.time()) + 2 + int(0.2 * daemons.speed) + random.randrange(PHASES))
     tell("began", at=first)
     numbers: dict[int, int] = {}
+    gone = list(plan["cancellations"])
     for job, submit, arguments in plan["jobs"]:
+        while gone and gone[0][0] < submit:
+            cancel(plan, numbers, first, *gone.pop(0))
         wait_until(first + submit)
         done = called(plan["programs"]["sbatch"], *arguments)
         lag = time.time() - (first + submit)
@@ -161,7 +167,17 @@ def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
         refused = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["?"])[-1]
         tell("submitted", job=job, lag=lag, refused=refused, ended=ended(plan))
         watched()
+    for time_, job in gone:
+        cancel(plan, numbers, first, time_, job)
     return first, numbers
+
+
+def cancel(plan: dict[str, Any], numbers: dict[int, int], first: float, time_: float, job: int) -> None:
+    """Cancel a job at its time, if it still waits."""
+    wait_until(first + time_)
+    if job in numbers:
+        called(plan["programs"]["scancel"], "--state=PENDING", str(numbers[job]))
+        tell("cancelled", job=job, ended=ended(plan))
 
 
 def ended(plan: dict[str, Any]) -> int:

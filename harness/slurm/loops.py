@@ -180,8 +180,7 @@ class Loops:
         self.shares.know(one.account, one.user)
         self.priorities.at_submission(one)
         self.waiting.append(one)
-        if not self.cluster.parameters.defer:
-            self._plan_look()
+        self._plan_look()
 
     def _may(self, one: Request) -> bool:
         """Return whether licences are there and limits allow the job to begin now; who may not is passed over."""

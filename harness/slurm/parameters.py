@@ -37,6 +37,8 @@ _WITHOUT_EFFECT = [
     "bf_node_space_size",
     "nohold_on_prolog_fail",
     "bf_busy_nodes",
+    "defer",  # nobody is tried alone when submitted, but the main loop looks soon after all the same
+    "defer_batch",
 ]
 
 
@@ -45,7 +47,6 @@ class Parameters:
     """When the loops look, and how far."""
 
     backfilling: bool = True  # sched/backfill
-    defer: bool = False  # nobody starts at submission
     depth: float = 100  # jobs that the main loop looks at after an event
     delay: float = 3.0  # between two looks of the main loop after events [s]
     main_interval: float = 60.0  # between two looks at the whole queue [s]
@@ -87,7 +88,7 @@ class Weights:
 def parameters_of(given: SlurmConfiguration) -> Parameters:
     """Return how the loops are set; words that are not known are kept by name."""
     found: dict[str, float] = {}
-    unknown, defer = [], False
+    unknown = []
     for word in filter(None, (part.strip() for part in given.setting("SchedulerParameters").split(","))):
         key, _, value = word.partition("=")
         if key in _WORDS:
@@ -98,8 +99,6 @@ def parameters_of(given: SlurmConfiguration) -> Parameters:
                 found[name] = math.nan
             if not 0 <= found[name] < math.inf:
                 raise HarnessError(f"{given.path}: {key}={shortened(value)}: expected a number")
-        elif key in ("defer", "defer_batch"):
-            defer = True
         elif key not in _WITHOUT_EFFECT:
             unknown.append(word)
     for name in ("interval", "resolution", "main_interval"):
@@ -108,7 +107,7 @@ def parameters_of(given: SlurmConfiguration) -> Parameters:
     backfilling = given.setting("SchedulerType", "sched/backfill").lower() != "sched/builtin"
     pinging = float(whole({"slurmdtimeout": given.setting("SlurmdTimeout")}, "slurmdtimeout", given.path, 300)) / 3
     kept = float(whole({"minjobage": given.setting("MinJobAge")}, "minjobage", given.path, 300))
-    return Parameters(backfilling=backfilling, defer=defer, pinging=pinging, kept=kept, unknown=tuple(unknown), **found)
+    return Parameters(backfilling=backfilling, pinging=pinging, kept=kept, unknown=tuple(unknown), **found)
 
 
 def weights_of(given: SlurmConfiguration) -> Weights:

@@ -30,16 +30,16 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.slurm import inside
 from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
-from harness.slurm.asked_of_sbatch import asked_of_sbatch
-from harness.slurm.cluster import Cluster, cluster_of
+from harness.slurm.asked_of_sbatch import cancellations_of, submissions_of
+from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import SlurmConfiguration
-from harness.slurm.requests import Request, requests_of
+from harness.slurm.requests import requests_of
 from harness.workload.log import Log, Workload
 
 Progress = Callable[[int, int], None]  # (jobs that ended, all jobs)
 
 #: The programs that are needed, and the packages of Debian that they are in.
-PROGRAMS = ("slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scontrol", "munged", "faketime")
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scontrol", "scancel", "munged", "faketime")
 PACKAGES = "slurmctld slurmd slurm-client munge faketime"
 
 #: Submissions may be late by so much, but for one in twenty, and ends too, but for half of them [s of the workload].
@@ -150,8 +150,11 @@ def _attempt(
         text, differences = adapted(given, place, nodes)
         (folder / "slurm.conf").write_text(text, encoding="utf-8")
         prepare_folder(given, place)
-        jobs = list(_submissions(requests, cluster, folder))
-        plan = {"folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs}
+        jobs = list(submissions_of(requests, cluster, folder))
+        plan = {
+            "folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs,
+            "cancellations": cancellations_of(requests),
+        }  # fmt: skip
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
 
         def heard(count: int) -> None:
@@ -276,16 +279,6 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-def _submissions(requests: list[Request], cluster: Cluster, folder: Path) -> Iterator[list[Any]]:
-    """Yield (job, submit, arguments of sbatch) by time."""
-    first = min(one.submit for one in requests)
-    for one in sorted(requests, key=lambda request: request.submit):
-        script = folder / "jobs" / f"{one.job}"
-        script.write_text(f"#!/bin/sh\nexec sleep {one.work:.9g}\n", encoding="utf-8")
-        arguments = ["--parsable", f"--job-name={one.job}", "--output=/dev/null", "--error=/dev/null", "--no-requeue"]
-        yield [one.job, one.submit - first, [*arguments, *asked_of_sbatch(one, cluster), str(script)]]
 
 
 def _ended(folder: Path) -> str:

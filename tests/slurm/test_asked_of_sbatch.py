@@ -1,6 +1,8 @@
 """What is asked of `sbatch` is what the model schedules by: read from its command line, it is the same request."""
 
+import math
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from test_slurm_replay import CORES, cluster, dump
 
 import harness
-from harness.slurm.asked_of_sbatch import asked_of_sbatch
+from harness.slurm.asked_of_sbatch import asked_of_sbatch, cancellations_of, submissions_of
 from harness.slurm.requests import requests_of
 
 ASKED = st.fixed_dictionaries(
@@ -51,6 +53,19 @@ def test_a_request_read_from_its_own_submission_is_the_same(tmp_path_factory, jo
         total = f"{int(memory[:-1]) * cpus}K" if memory else ""
         again.append((submit, run, minutes, cpus, {"SubmitLine": line, "Partition": partition, "ReqMem": total}))
     assert asked_for(tmp_path, again, machine) == first
+
+
+def test_jobs_are_told_by_time_since_the_first(tmp_path):
+    machine = cluster(tmp_path, CORES)
+    log = dump(tmp_path, [(0, 60, 1, 1, {}), (30, 90, 2, 2, {}), (20, 60, 1, 1, {})])
+    jobs = harness.prepare(log)
+    moved = jobs.jobs.assign(submit=jobs.jobs["submit"] + 100.0, cancel=[math.inf, 170.0, 150.5])
+    requests = requests_of(replace(jobs, jobs=moved), log, machine)
+    (tmp_path / "jobs").mkdir()
+    told = list(submissions_of(requests, machine, tmp_path))
+    assert [(job, submit) for job, submit, _ in told] == [(1, 0.0), (3, 20.0), (2, 30.0)]
+    assert all(Path(words[-1]).read_text().endswith(f"sleep {60 if job != 2 else 90}\n") for job, _, words in told)
+    assert cancellations_of(requests) == [(50.5, 3), (70.0, 2)]
 
 
 def asked_for(tmp_path, rows, machine):

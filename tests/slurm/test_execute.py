@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +81,25 @@ def test_fifteen_jobs(few, configuration):
     assert told[-1] == (15, 15)
     assert done.version.startswith("slurm")
     assert json.loads(json.dumps(done.provenance))["speed"] == 20
+    assert left_behind(before) == []
+
+
+@needs_slurm
+@pytest.mark.slow
+def test_who_gives_up_waiting_is_cancelled(few, configuration):
+    """The second while it waits, the third, which has begun by then, not; nobody is behind the second any more."""
+    before = set(Path(tempfile.gettempdir()).glob("harness-slurm-*"))
+    jobs = few.jobs.head(4).assign(
+        submit=[0.0, 5.0, 200.0, 210.0], work=[300.0, 60.0, 60.0, 30.0], estimate=600.0, procs=[3, 4, 1, 1],
+        cancel=[np.inf, 100.0, 260.0, np.inf],
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slurm_execution, "LATE", 60.0)
+        done = execute(replace(few, jobs=jobs), read_slurm(configuration), speed=20).schedule
+    assert done["status"].tolist() == ["completed", "cancelled", "completed", "completed"]
+    assert np.isnan(done["start"][1])
+    assert 100.0 <= done["end"][1] <= 200.0
+    assert done["start"][3] >= done["end"][2]
     assert left_behind(before) == []
 
 
