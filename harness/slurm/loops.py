@@ -85,11 +85,12 @@ class Loops:
         first = min((one.eligible for one in self.requests), default=0.0)
         self.decayed = first
         parameters = self.cluster.parameters
-        self.last_pass = first - self.chance.random() * parameters.interval
         self._expect(first + self.chance.random() * parameters.main_interval, LOOKED_ALL, None)
         self._expect(first + self.chance.random() * self.cluster.weights.period, RECOMPUTED, None)
-        if parameters.pinging:  # what nodes answer is news too
-            self._expect(first + self.chance.random() * parameters.pinging, PINGED, None)
+        self.last_pass = first - parameters.interval
+        if parameters.pinging:  # what nodes answer is news too, the only ones of the idle machine before
+            self.last_pass = first - self.chance.random() * parameters.pinging
+            self._expect(self.last_pass + parameters.pinging, PINGED, None)
         while self.events:
             self.now, kind, _, subject = heapq.heappop(self.events)
             self._happen(kind, subject)

@@ -28,14 +28,20 @@ class Observed(Loops):
         super()._backfill()
 
 
-def passes(tmp_path, text, rows, seed=0):
-    """When the backfill goes over the queue while nobody comes or goes [s]."""
+def all_passes(tmp_path, text, rows, seed=0):
+    """When the backfill goes over the queue [s]."""
     log = dump(tmp_path, rows)
     machine = cluster(tmp_path, text)
     loops = Observed(machine, requests_of(harness.prepare(log), log, machine), Shares(), seed)
     loops.run()
     found = np.array(loops.passes)
     assert (np.diff(found) >= 30.0).all()
+    return found
+
+
+def passes(tmp_path, text, rows, seed=0):
+    """When it does so while nobody comes or goes [s]."""
+    found = all_passes(tmp_path, text, rows, seed)
     return found[(found > LULL[0]) & (found < LULL[1])]
 
 
@@ -87,3 +93,11 @@ def test_nodes_that_answer_a_call_are_a_change(tmp_path, seed):
     found = passes(tmp_path, WHOLE + "SlurmdTimeout=600\nMinJobAge=0\n", [(0, 3600, 61, 4, {})], seed)
     calls = (LULL[1] - LULL[0]) / 200.0
     assert calls - 1 <= len(found) <= 2 * calls + 1
+
+
+@pytest.mark.parametrize(("calls", "at_once"), [("SlurmdTimeout=0\n", 40), ("SlurmdTimeout=300\n", 28)])
+def test_a_machine_that_was_idle_backfills_as_soon_as_somebody_comes(tmp_path, calls, at_once):
+    """Unless nodes were called within the interval, which is the third part of the time between two calls."""
+    first = np.array([all_passes(tmp_path, WHOLE + calls, [(0, 60, 2, 1, {})], seed)[0] for seed in range(40)])
+    assert (first <= 31.2).all()
+    assert (first <= 1.2).sum() == pytest.approx(at_once, abs=8)
