@@ -20,5 +20,7 @@ def write_page(figure: Any, path: Path) -> None:
     """Write a figure of plotly's as a page."""
     if path.suffix != ".html":
         raise HarnessError(f"cannot draw {path}: expected a name that ends in .html, for a page to open in a browser")
+    page = figure.to_html(include_plotlyjs=True)
+    narrow = '<meta name="viewport" content="width=device-width"/>'  # else a telephone shows it as wide as a desk
     with replacing(path) as temporary:
-        figure.write_html(temporary, include_plotlyjs=True)
+        temporary.write_text(page.replace("<head>", f"<head>{narrow}", 1), encoding="utf-8")

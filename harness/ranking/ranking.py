@@ -12,7 +12,7 @@ variation   where there is one, or on request: what they say holds for variation
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -54,7 +54,7 @@ class Standing:
     energy_spread: tuple[float, float]
     on_front: bool | None  # criterion against energy; None where the energy is not known
     workload_ranks: dict[str, float]  # mean rank on each workload alone
-    means: dict[str, float]  # of every measure
+    means: dict[str, float] = field(repr=False)  # of every measure
 
 
 @dataclass(frozen=True)

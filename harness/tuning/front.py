@@ -12,13 +12,17 @@ from harness.tuning.search import Found
 
 
 def front(search: Search, found: Found) -> Any:
-    """Draw every trial by its first two objectives, as ratios to the default; those that none beats are joined."""
+    """Draw every trial by its first two objectives, as multiples of the default; those that none beats are joined."""
     rows = {str(place): trial for place, trial in enumerate(found.trials, 1)}
-    measures = [replace(one, unit="ratio to the default", better="less") for one in search.objectives[:2]]
+    measures = [replace(one, unit="× default", better="less") for one in search.objectives[:2]]
     names = [one.name for one in measures]
     frame = pd.DataFrame([trial.ratios[:2] for trial in rows.values()], columns=names)
     frame["scheduler"] = [", ".join(f"{label} {v:g}" for label, v in t.values.items()) for t in rows.values()]
     frame = frame.drop_duplicates("scheduler")
-    return for_a_notebook(
-        trade_off(frame, list(frame["scheduler"]), measures[0], measures[1], "the training streams", places="trials")
+    drawn = trade_off(
+        frame, list(frame["scheduler"]), measures[0], measures[1], "the training streams", places="trials"
     )
+    picture = for_a_notebook(drawn)
+    for axes in (picture.update_xaxes, picture.update_yaxes):
+        axes(rangemode="normal")  # ratios lie around 1: nothing is to be seen down to 0
+    return picture

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from harness.present.drawing import write_page
+from harness.results.charts.figures import Figure, axis, for_a_notebook
+
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")
 
 _QUIET = [f"--disable-{what}" for what in ("quic", "background-networking", "component-update", "sync")]
@@ -220,4 +223,22 @@ def test_wide_and_narrow_bright_and_dark(browser: Any, page: Path, width: int, s
     drawn = opened.page.evaluate("document.querySelector('.plot .xtick text').style.fill.match(/\\d+/g)[0]")
     assert (int(drawn) > 128) == (scheme == "dark")
     assert opened.said == opened.asked == []
+    opened.context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_legend_covers_a_title(browser: Any, tmp_path: Path, width: int) -> None:
+    """Of a chart that stands alone: six names, which take six lines on a telephone."""
+    names = [f"a scheduler of a long name, which is number {place}" for place in range(6)]
+    data = [{"type": "scatter", "x": [1, 2], "y": [1, place], "name": name} for place, name in enumerate(names)]
+    layout = {"xaxis": axis("time"), "yaxis": axis("jobs")}
+    write_page(for_a_notebook(Figure("one", "How it was", "", data, layout)), tmp_path / "one.html")
+    opened = Opened(browser, tmp_path / "one.html", width)
+    opened.draw(".plotly-graph-div")
+    title, legend, under = (
+        opened.page.wait_for_selector(one).bounding_box() for one in (".g-gtitle", ".legend", ".g-xtitle")
+    )
+    assert title["y"] + title["height"] <= legend["y"]
+    assert under["y"] + under["height"] <= legend["y"] + 1
+    assert opened.page.query_selector("meta[name=viewport]") is not None
     opened.context.close()

@@ -98,10 +98,11 @@ def printed(figure: Figure) -> dict[str, Any]:
         "template": {"layout": {"colorway": ["#1c7ed6"]}},
         "font": {"family": "sans-serif", "size": 13, "color": _INK},
         "title": {"text": label(figure.title), "x": 0.01, "font": {"size": 17}},
-        "margin": {"l": 10, "r": 15, "t": 84, "b": 10},
+        "margin": {"l": 10, "r": 15, "t": 54, "b": 10},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
-        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},
+        # At the foot, where it may grow: above it would grow into the title on a narrow page.
+        "legend": {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0},
         **figure.layout,
     }
     for name in layout:
