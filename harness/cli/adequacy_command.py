@@ -91,12 +91,14 @@ def adequacy(
         result = replay(prepared)
         if len(several) > 1:
             replays = map(compared, [result, *map(replay, several[1:])])
-            say(_against_executions(log, logs, list(replays), result, given.format))
+            phases = _phases(replay, several, repetitions if rules.slurm else 0)
+            say(_against_executions(log, logs, list(replays), result, given.format, phases))
             return
         found, where = (None, None) if repeated else (compared(result), breakdown(result))
         drawn = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
         assumed: dict[str, Any] = drawn if repetitions else {}
         reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
+        assumed |= {} if repeated else _phases(replay, [prepared], repetitions if rules.slurm else 0)
     about = [*rules.unmodelled(), *heading(result), *_incidents(logs, result.platform.cores, log)]
     say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
 
@@ -136,6 +138,29 @@ def _repeated(
         return repeatability(jobs, replay, **assumed, pairs=pairs, seed=seed, progress=advance)
 
 
+def _phases(replay: "Callable[[Workload], Any]", sides: "list[Workload]", draws: int) -> dict[str, Any]:
+    """Replay each side with other phases of Slurm's loops, and say how far that is from what its log says."""
+    from harness.present.progress import progress
+    from harness.results.adequacy import adequacy as compared
+
+    if not draws:
+        return {}
+    with progress("simulating", "replays") as advance:
+        found = []
+        for number in range(draws):
+            found.append(compared(replay(sides[number % len(sides)])).P)
+            advance(number + 1, draws)
+    return {"phases": {"replays": draws, "P": sum(found) / draws, "least": min(found), "most": max(found)}}
+
+
+def _told_of(phases: dict[str, Any]) -> str:
+    """Say how far replays with other phases are."""
+    return (
+        f"When Slurm's loops look is chance: over {phases['replays']} more replays P is {phases['P']:,.1f} s in the "
+        f"mean, {phases['least']:,.1f} s at least and {phases['most']:,.1f} s at most."
+    )
+
+
 def _as_written(logs: "list[Log]", format: str) -> str:
     """Compare executions, or two logs, as they are written."""
     from harness.cli.execution_tables import shown
@@ -152,7 +177,7 @@ def _as_written(logs: "list[Log]", format: str) -> str:
 
 
 def _against_executions(
-    log: "Log", logs: "list[Log]", replays: "list[Adequacy]", result: "Schedule", format: str
+    log: "Log", logs: "list[Log]", replays: "list[Adequacy]", result: "Schedule", format: str, phases: dict[str, Any]
 ) -> str:
     """Show a replay of `log` against several executions of it, and these against each other."""
     from dataclasses import replace
@@ -167,7 +192,8 @@ def _against_executions(
     named = [
         replace(found, streams=(f"{log.name} replayed", each.name)) for found, each in zip(replays, logs, strict=True)
     ]
-    return shown(executions, named, overheads, circumstances(result), heading(result), format)
+    about = [*heading(result), *([_told_of(phases["phases"])] if phases else [])]
+    return shown(executions, named, overheads, circumstances(result) | phases, about, format)
 
 
 def _incidents(logs: "list[Log]", procs: int | None = None, planned: "Log | None" = None) -> list[str]:
@@ -243,6 +269,8 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
     sentences = []
     if found:
         sentences += scale_sentences(found)
+    if "phases" in facts:
+        sentences.append(_told_of(facts["phases"]))
     if reference:
         pairs = len(reference.pairs)
         interval = f", 95 % interval {reference.low:,.1f} to {reference.high:,.1f} s" if pairs > 1 else ""

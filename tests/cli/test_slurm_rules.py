@@ -45,6 +45,23 @@ def test_its_schedule_is_one_like_any_other(harness_says: Call, log: Path, slurm
     assert json.loads(answer.out)["adequacy"]["P"] == 0.0
 
 
+def test_how_far_a_replay_is_is_said_of_several_phases_of_the_loops(
+    harness_says: Call, log: Path, slurm: Path, tmp_path: Path
+) -> None:
+    """The mean lies between the ends; of one execution and of several, and only of as many replays as are asked for."""
+    written = [tmp_path / f"execution{seed}.csv" for seed in range(2)]
+    for seed, path in enumerate(written):
+        assert harness_says("run", log, "--slurm", slurm, "--seed", str(seed), "--schedule", path).status == 0
+    for sides in (written[:1], written):
+        against = [word for path in sides for word in ("--against", path)]
+        words = ("adequacy", log, "--slurm", slurm, *against, "--repetitions", "3")
+        facts = json.loads(harness_says(*words, "--format", "json").out)["phases"]
+        assert facts["replays"] == 3
+        assert 0.0 <= facts["least"] <= facts["P"] <= facts["most"]
+        assert "over 3 more replays P is " in harness_says(*words).out
+    assert "phases" not in json.loads(harness_says(*words[:-1], "0", "--format", "json").out)
+
+
 def test_a_log_that_knows_its_waits_is_replayed_all_the_same(
     harness_says: Call, log: Path, slurm: Path, tmp_path: Path
 ) -> None:
