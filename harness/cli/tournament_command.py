@@ -27,11 +27,16 @@ def tournament(
     field: Annotated[
         str,
         typer.Argument(
-            help="a field by name (see `harness list fields`), or a TOML file", autocompletion=completion.fields
+            help="a field by name (see `harness list fields`), or a TOML file; with --slurm also a workload",
+            autocompletion=completion.fields,
         ),
     ],
     *,
     given: options.Shown,
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="slurm.conf", help="let this configuration of Slurm compete, too; as often as you like"),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="the folder of the results (tournaments/NAME)")] = None,
     workers: options.Workers = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="run on this Dask cluster instead")] = None,
@@ -68,7 +73,9 @@ def tournament(
         folders = given.folders
         extra = extra_measures(folders)
         _refuse_unknown(by, unit, extra)
-        read = beginning_with(read_field(field, plugins=folders), None if state is None else str(state))
+        read = beginning_with(
+            read_field(field, slurms=slurm or (), plugins=folders), None if state is None else str(state)
+        )
         for one in read.slurms:
             for sentence in one.unmodelled:
                 say(f"{one.configured}: {sentence}", file=sys.stderr)
@@ -101,7 +108,8 @@ def tournament(
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
             options = {"--out": out, "--jobs": jobs, "--state": state, "--resample": resample}
-            again = _again(field, [*options.items(), *(("--plugins", path) for path in folders)])
+            several = [("--plugins", folders), ("--slurm", slurm or ())]
+            again = _again(field, [*options.items(), *((flag, one) for flag, many in several for one in many)])
             say("", "next:", *_next(results, again, by), sep="\n")
     return _failures(frame)
 

@@ -1,6 +1,8 @@
 """From a TOML file to a field: every name checked before anything runs, every mistake said by line."""
 
 import itertools
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -48,16 +50,25 @@ def bundled_fields() -> dict[str, Path]:
     return {path.stem: path for path in sorted(bundled.folder("policies").glob("*.toml"))}
 
 
-def read_field(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> Field:
-    """Read a field by path or bundled name: `classic`, `my-field.toml`."""
+def read_field(source: str | Path, *, slurms: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> Field:
+    """Read a field by path or bundled name: `classic`, `my-field.toml`.
+
+    `slurms` are configurations of Slurm that compete besides; with them a workload in the field's place is one of them
+    alone.
+    """
     path = bundled_fields().get(str(source), Path(source))
+    more = f"\n[[scheduler]]\nslurm = {json.dumps([*slurms])}\n" if slurms else ""
+    if more and path.suffix.lower() != ".toml":
+        name = re.sub(r"\W+", "-", path.name.split(".")[0]).strip("-") or "slurm"
+        text = f"workloads = [{json.dumps(str(source))}]\n"
+        return parse_field(SourceText(Path(f"{name}.toml"), text + more), plugins=plugins)
     if not path.is_file():
         raise HarnessError(f"{source}: no such field; {did_you_mean(Path(source).stem, bundled_fields())}")
     try:
         text = stored_bytes(path, "a field").decode()
     except UnicodeDecodeError as error:
         raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML") from error
-    return parse_field(SourceText(path, text), plugins=plugins)
+    return parse_field(SourceText(path, text + more), plugins=plugins)
 
 
 def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:

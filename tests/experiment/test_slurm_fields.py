@@ -9,7 +9,7 @@ from small_fields import Write
 
 import harness
 from harness.errors import HarnessError
-from harness.experiment.field_reading import read_field
+from harness.experiment.field_reading import field_again, read_field
 from harness.experiment.plan import make_plan
 from harness.experiment.runner import tournament
 from harness.gate.checking import check
@@ -131,6 +131,29 @@ def test_bad_input_is_said_by_line(write: Write, configurations: Path, text: str
     (configurations / "copy.conf").write_text(CONFIGURATION)
     with pytest.raises(HarnessError, match=r"line \d+: .*" + re.escape(told)):
         read_field(write(f'workloads = "poisson(jobs=20, procs=16, seed=2)"\n[[scheduler]]\n{text}\n'))
+
+
+def test_configurations_may_be_added_to_a_field_or_compete_on_a_log(write: Write, tmp_path: Path) -> None:
+    """What a store keeps of the field is enough to read it again."""
+    for source, schedulers, workloads in (
+        (write("workloads = 'poisson(jobs=20, procs=16, seed=2)'\n" + POLICIES), 4, 1),
+        ("poisson(jobs=20, procs=16, seed=2)", 2, 1),
+    ):
+        field = read_field(source, slurms=["usual.conf", "lazy.conf"])
+        assert (len(field.schedulers), len(field.workloads)) == (schedulers, workloads)
+        about = tournament(field, tmp_path / f"out{schedulers}").about["field"]
+        plans = [make_plan(one) for one in (field, field_again(about))]
+        assert len({tuple(run.identity for run in plan.runs) for plan in plans}) == 1
+    with pytest.raises(HarnessError, match="no such field"):
+        read_field("poisson(jobs=20, procs=16, seed=2)")
+
+
+def test_a_workload_that_begins_in_the_middle_is_refused(configurations: Path) -> None:
+    table = configurations / "logged.csv"
+    table.write_text("submit,run,procs,estimate,wait\n0,100,4,200,0\n10,100,4,200,30\n")
+    middle = harness.at_instant(harness.read_workload(table), 20.0)
+    with pytest.raises(HarnessError, match="begins in the middle: a Slurm begins with empty nodes"):
+        harness.simulate(middle.workload(), None, harness.read_slurm_scheduler("usual.conf"))
 
 
 @pytest.mark.parametrize("key", ['pass = "60"', 'instants = "each"', 'signal = "daily(low=1, high=2)"'])
