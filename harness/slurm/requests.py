@@ -78,8 +78,6 @@ def requests_of(workload: Workload, log: Log | Said | None, cluster: Cluster) ->
 
     A dump of sacct says more of the jobs of the `log` than a workload holds, but nothing of those of a variation.
     """
-    if workload.now is not None:
-        raise HarnessError(f"{workload.name} begins in the middle: a Slurm begins with empty nodes; expected no state")
     said = said_of(log) if isinstance(log, Log) else log or {}
     if any(step.name == "resampled" for step in workload.preparation):
         said = {}

@@ -152,7 +152,7 @@ def test_a_workload_that_begins_in_the_middle_is_refused(configurations: Path) -
     table = configurations / "logged.csv"
     table.write_text("submit,run,procs,estimate,wait\n0,100,4,200,0\n10,100,4,200,30\n")
     middle = harness.at_instant(harness.read_workload(table), 20.0)
-    with pytest.raises(HarnessError, match="begins in the middle: a Slurm begins with empty nodes"):
+    with pytest.raises(HarnessError, match=r"usual\.conf: the model of a Slurm begins with an empty machine"):
         harness.simulate(middle.workload(), None, harness.read_slurm_scheduler("usual.conf"))
 
 
