@@ -24,18 +24,23 @@ def dependencies(state, job, columns, after=END):
     machine cannot hold.
 
     `after`: what is waited for: the other's `end`, however it came; its `success`; or its `start`. A job whose
-    predecessor does not succeed is held to the end.
+    predecessor does not succeed is held to the end. A log may say that for each of the others: `x_after` to `x_after_8`
+    are 0 for its end, 1 for its success and 2 for its start, −1 for what `after` says.
     """
     until = -harness.INFINITY
     for k in range(len(BEFORE)):
         before = int(columns[job, k])
         if before >= 0 and before != job:
-            until = max(until, free_after(state, before, max(0.0, columns[job, len(BEFORE)]), after))
+            said = columns[job, len(BEFORE) + 1 + k]
+            kind = after if said < 0.0 else int(said)
+            until = max(until, free_after(state, before, max(0.0, columns[job, len(BEFORE)]), kind))
     return until
 
 
 #: The columns that say which jobs precede a job.
 BEFORE = ("x_preceding", *(f"x_preceding_{k}" for k in range(2, 9)))
+#: … and what of each.
+AFTER = ("x_after", *(f"x_after_{k}" for k in range(2, 9)))
 
 
 @harness.jit
@@ -232,7 +237,7 @@ def hold_jobs():
         harness.Hold(
             "dependencies",
             dependencies,
-            columns=(*BEFORE, "x_think"),
+            columns=(*BEFORE, "x_think", *AFTER),
             choices={"after": ("end", "success", "start")},
             again=(),
             freed_by=("ends", "starts"),

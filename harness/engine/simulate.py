@@ -31,7 +31,7 @@ from harness.platform.machine import Platform
 from harness.policy.keyed import sizes
 from harness.policy.spec import Choice
 from harness.present.aside import prints_aside
-from harness.workload.log import ALSO_PRECEDING, FURTHER, PRECEDING, Workload
+from harness.workload.log import AFTER, ALSO_PRECEDING, FURTHER, PRECEDING, Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
@@ -271,7 +271,7 @@ def further_column(workload: Workload, place: np.ndarray[Any, Any], statuses: An
 
     Of the jobs that others wait for it is the index, −1 where there is none, or one that the machine cannot hold.
     """
-    if name not in workload.jobs and name in ALSO_PRECEDING:
+    if name not in workload.jobs and (name in ALSO_PRECEDING or name in AFTER):
         return np.full(len(place), -1.0)
     if name not in workload.jobs:
         known = [str(column) for column in workload.jobs if str(column).startswith(FURTHER)]

@@ -38,6 +38,9 @@ PRECEDING, BEGIN = "x_preceding", "x_begin"
 #: The others that a job has to wait for besides, if it has to wait for several.
 ALSO_PRECEDING = tuple(f"{PRECEDING}_{k}" for k in range(2, 9))
 
+#: What it waits for of each of them: its end (0), its success (1) or its start (2); −1 where the log does not say.
+AFTER = ("x_after", *(f"x_after_{k}" for k in range(2, 9)))
+
 #: Of a workload that begins in the middle: since when a job has run [s, as `submit`]; −1 if it has not begun.
 STARTED = "x_started"
 

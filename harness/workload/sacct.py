@@ -16,7 +16,7 @@ from harness.disk.stored import first_line
 from harness.errors import HarnessError
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import names_of, numbered, read_delimited
-from harness.workload.log import ALSO_PRECEDING, BEGIN, SWF_COLUMNS, Log, Step
+from harness.workload.log import AFTER, ALSO_PRECEDING, BEGIN, SWF_COLUMNS, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
 from harness.workload.sacct_asked import Asked
@@ -181,6 +181,7 @@ def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
     if set(jobs["job"]) >= set(asked.preceding[asked.preceding > 0]):
         jobs["preceding"], *others = asked.preceding.T
         jobs |= {name: numbers for name, numbers in zip(ALSO_PRECEDING, others, strict=True) if (numbers > 0).any()}
+        jobs |= {name: kinds for name, kinds in zip(AFTER, asked.after.T, strict=True) if (kinds >= 0).any()}
     dump.note("dependencies", asked.beyond, f"wait for more than {len(asked.preceding.T)} others: not heeded")
     if "Account" in dump.table and set(dump.table) & {"Group", "GID"}:
         jobs["x_account"] = dump.numbered("Account")

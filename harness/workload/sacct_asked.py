@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.workload.asked import NEEDS, Constraints, is_asked
-from harness.workload.log import ALSO_PRECEDING
+from harness.workload.log import AFTER
 from harness.workload.sacct_cells import kilobytes
 
 Floats = npt.NDArray[np.float64]
@@ -89,11 +89,12 @@ class Asked:
         self.exclusive = np.array([1.0 if line.get("exclusive", "=") == "" else np.nan for line in lines])
         self.node_memory = np.array([_memory(line.get("mem", "")) for line in lines])
         before = [_preceding(line.get("dependency", "")) for line in lines]
-        self.beyond = sum(len(found) > 1 + len(ALSO_PRECEDING) for found in before)
-        self.preceding = np.full((len(lines), 1 + len(ALSO_PRECEDING)), -1.0)
+        self.beyond = sum(len(found) > len(AFTER) for found in before)
+        self.preceding = np.full((len(lines), len(AFTER)), -1.0)
+        self.after = np.full((len(lines), len(AFTER)), -1.0)
         for k, found in enumerate(before):
-            if len(found) <= 1 + len(ALSO_PRECEDING):
-                self.preceding[k, : len(found)] = found
+            if 0 < len(found) <= len(AFTER):
+                self.preceding[k, : len(found)], self.after[k, : len(found)] = zip(*found, strict=True)
         # What separates cells separates features too: where a line was mended, there is a blank instead.
         texts = self._each("Constraints", lambda text: text.strip().removeprefix("(null)").replace(" ", "|"))
         said = [line.get("constraint", "") for line in lines]
@@ -159,11 +160,16 @@ def _memory(text: str) -> float:
         return np.nan
 
 
-def _preceding(text: str) -> list[float]:
-    """Return the jobs after all of which a job may begin; none if it waits for none, or for any of several."""
-    found: list[float] = []
+#: What a job waits for of another one, as Slurm calls it. Whether one fails a replay does not know: its end counts.
+_KINDS = {"afterany": 0.0, "afternotok": 0.0, "afterok": 1.0, "aftercorr": 1.0, "after": 2.0}
+
+
+def _preceding(text: str) -> list[tuple[float, float]]:
+    """Return the jobs after all of which a job may begin, and what of each; none if after none, or any of several."""
+    found: list[tuple[float, float]] = []
     for part in text.split(","):
         if not re.fullmatch(r"after(?:any|ok|notok|corr)?(:\d+)+", part):
             return []
-        found += [float(number) for number in part.split(":")[1:]]
+        kind, *numbers = part.split(":")
+        found += [(float(number), _KINDS[kind]) for number in numbers]
     return found

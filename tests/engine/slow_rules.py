@@ -57,12 +57,17 @@ def follows(after):
     """The twin of `dependencies`."""
 
     def rule(machine, job):
-        numbers = [number for name, number in vars(job).items() if name.startswith("x_preceding")]
-        others = [one for one in machine.jobs if one.place + 1 in numbers and one is not job]
-        others = [one for one in others if machine.accepts(one)]
-        return max((free_after(one, max(0, job.x_think)) for one in others), default=-math.inf)
+        kinds = {}
+        for name, number in vars(job).items():
+            if name.startswith("x_preceding"):
+                said = getattr(job, name.replace("preceding", "after"), -1)
+                kinds.setdefault(number, []).append(after if said < 0 else ("end", "success", "start")[said])
+        others = [one for one in machine.jobs if one.place + 1 in kinds and one is not job and machine.accepts(one)]
+        think = max(0, job.x_think)
+        times = [free_after(one, think, kind) for one in others for kind in kinds[one.place + 1]]
+        return max(times, default=-math.inf)
 
-    def free_after(other, think):
+    def free_after(other, think, after):
         if after == "start" and other.start is not None:
             return other.start + think
         if other.end is None or (after == "success" and other.done < other.work):

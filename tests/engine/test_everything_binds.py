@@ -44,6 +44,8 @@ def cases(draw):
             "x_preceding_2": st.integers(-12, len(jobs)),
             "x_preceding_3": st.integers(-12, len(jobs)),
             "x_think": st.sampled_from((-1, 0, 0, 2)),
+            "x_after": st.sampled_from((-1, -1, 0, 1, 2)),
+            "x_after_2": st.sampled_from((-1, -1, 0, 1, 2)),
         }
     )
     jobs = [(*job[:4], job[4] | draw(whose)) for job in jobs]
@@ -139,5 +141,8 @@ def test_all_of_it_binds_in_these_cases():
 
 
 #: What jobs have that binds no node, and what they have where they are not asked.
-OF_NO_NODE = ("user", "group", "queue", "x_preceding", "x_preceding_2", "x_preceding_3", "x_think")
+OF_NO_NODE = (
+    *("user", "group", "queue", "x_preceding", "x_preceding_2", "x_preceding_3"),
+    *("x_think", "x_after", "x_after_2"),
+)
 ALWAYS = {"memory": -1.0, "partition": -1}

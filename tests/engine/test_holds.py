@@ -125,6 +125,7 @@ def furnished(made, seed=0):
         "queue": dice.integers(-1, 2, count).tolist(),
         "x_preceding": dice.integers(-count, count + 2, count).tolist(),
         "x_preceding_8": dice.integers(-3 * count, count + 2, count).tolist(),
+        "x_after_8": [-1, 0, 1, 2][seed % 4 :] * count,
         "x_think": dice.choice((-1, 0, 2), count).tolist(),
         "x_begin": (dice.choice((-20, 0, 3, 9), count) + [row[0] for row in made]).tolist(),
     }
@@ -135,7 +136,10 @@ def furnished(made, seed=0):
 
 def twin(holds):
     """The rules of holds, and whether starts of others release somebody."""
-    return {"rules": [HOLDS[name][1] for name in holds], "freed_by_starts": any("start" in name for name in holds)}
+    return {
+        "rules": [HOLDS[name][1] for name in holds],
+        "freed_by_starts": any("dependencies" in name for name in holds),
+    }
 
 
 @pytest.mark.parametrize("start", STARTS)

@@ -83,6 +83,11 @@ def test_who_waits_for_whom(jobs) -> None:
     assert frame["x_preceding_2"].tolist() == [-1, -1, 2, 1, -1, -1]
     assert frame["x_preceding_3"].tolist() == [-1, -1, -1, 3, -1, -1]
     assert "x_preceding_4" not in frame
+    end, success, start = range(3)
+    assert frame["x_after"].tolist() == [-1, success, start, success, -1, -1]
+    assert frame["x_after_2"].tolist() == [-1, -1, start, end, -1, -1]
+    assert frame["x_after_3"].tolist() == [-1, -1, -1, end, -1, -1]
+    assert "x_after_4" not in frame
 
 
 def test_who_waits_for_more_than_there_is_room_for(jobs) -> None:
