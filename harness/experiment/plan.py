@@ -145,7 +145,7 @@ class RunsOf:
                 found = self._named(of_the_log(name, workload.procs, workload.name))
             elif workload.procs is None:
                 who = f"{workload.name} does not say how many processors its machine had"
-                raise HarnessError(f"{who}: expected their number")
+                raise HarnessError(f"{who}: expected their number, as in platforms = [128]")
             else:
                 found = self._plain(workload.procs)
             windows_of(found, workload)  # refused here if the log cannot tell their dates

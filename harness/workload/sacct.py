@@ -5,6 +5,7 @@ submitted, how long it ran, how wide it was and how it ended.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,16 @@ _NAMED = {"Cluster": "Computer", "QOS": "Queue", "Partition": "Partition", "Acco
 
 
 def is_sacct(path: str) -> bool:
-    """Say whether the first line of the file `path` names columns of sacct, `|` between them."""
-    return {"Submit", "State"} <= set(names_of(first_line(path), "|"))
+    """Say whether the first line of the file `path` names columns of sacct, `|` between them.
+
+    So does what sacct prints without the right options, and squeue: they are refused by what is missing, and not as some
+    other format.
+    """
+    head = first_line(path)
+    words = set(re.split(r"[|\s]+", head))
+    return {"Submit", "State"} <= set(names_of(head, "|")) or bool(
+        words & {"State", "STATE", "ST"} and words & {"JobID", "JobIDRaw", "JOBID"}
+    )
 
 
 def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
@@ -53,11 +62,17 @@ def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bo
 
 
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
+    head = content.partition(b"\n")[0]
+    if b"JOBID" in head:
+        raise HarnessError(f"{path}: what squeue prints, the state of a machine: expected it as --state {path}")
+    if b"|" not in head:
+        raise HarnessError(f"{path}: columns set apart by blanks, in which cells are cut: expected sacct --parsable2")
     table, steps = read_delimited(content, path, "|", lenient=lenient, only=READERS, mend=mend_with)
     missing = [name for name in ("Submit", "State") if name not in table]
     if missing or not (set(table) & {"Elapsed", "ElapsedRaw"} or {"Start", "End"} <= set(table)):
         raise HarnessError(
-            f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed: Submit, State, Elapsed (or Start and End)"
+            f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed, by sacct --format: Submit, State, Elapsed "
+            "(or Start and End)"
         )
     dump = Dump(table, path, lenient, list(steps))
     return dump.reading()

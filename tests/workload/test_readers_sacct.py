@@ -248,6 +248,20 @@ def test_it_is_known_by_its_first_line(tmp_path: Path) -> None:
     assert not is_sacct("lublin(jobs=3)")
 
 
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("JobID|Partition|AllocCPUS|State\n7|main|4|COMPLETED\n", "no column 'Submit'; needed, by sacct --format"),
+        ("JobID    Submit State\n----- -------- -----\n    7 2026-03+ COMPL\n", "expected sacct --parsable2"),
+        ("JOBID|USER|STATE\n7|ann|RUNNING\n", "what squeue prints, the state of a machine: expected it as --state"),
+    ],
+)
+def test_what_sacct_prints_without_the_right_options(tmp_path: Path, content: str, complaint: str) -> None:
+    (tmp_path / "dump").write_text(content)
+    with pytest.raises(HarnessError, match=complaint):
+        read_workload(tmp_path / "dump")
+
+
 def test_the_second_reading_is_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "dump.log"
     path.write_text(dump(JOB.format(job=1), "1|2|3"))
