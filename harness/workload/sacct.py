@@ -32,8 +32,8 @@ _NAMED = {"Cluster": "Computer", "QOS": "Queue", "Partition": "Partition", "Acco
 def is_sacct(path: str) -> bool:
     """Say whether the first line of the file `path` names columns of sacct, `|` between them.
 
-    So does what sacct prints without the right options, and squeue: they are refused by what is missing, and not as some
-    other format.
+    So does what sacct prints without the right options, and squeue: they are refused by what is missing, and not as
+    some other format.
     """
     head = first_line(path)
     words = set(re.split(r"[|\s]+", head))
