@@ -275,9 +275,19 @@ def _interpreted(policies: Policies, door: Door) -> Callable[..., Any]:
     """Return the kernel as a plain Python function, with a memory of its own where the policy makes it."""
     names = {**door.interpreted(), **_layouts(policies), **_functions(policies)}
     names |= {"number": number, "corrected": corrected, "truth": truth, "np": np}
-    names |= {f"fresh{level or ''}": policy.fresh() for level, policy in enumerate(policies) if policy.fresh}
+    names |= {f"fresh{level or ''}": _made_fresh(policy) for level, policy in enumerate(policies) if policy.fresh}
     exec(source_of(policies, door), names)
     return names["kernel"]
+
+
+def _made_fresh(policy: Policy) -> Any:
+    """Return the memory that a policy makes at the beginning of a run."""
+    assert policy.fresh is not None
+    try:
+        return policy.fresh()
+    except Exception as error:
+        error.add_note(f"in the fresh of the policy {policy.name!r} ({policy.hook})")
+        raise
 
 
 _told: set[tuple[str, str]] = set()

@@ -188,7 +188,8 @@ def _checked(answer: Any, function: str = "function") -> None:
     if isinstance(answer, types.Optional):
         raise TypingError(f"{function} answered nothing on one of its ways")
     if not isinstance(answer, types.Number | types.Boolean) or isinstance(answer, types.Complex):
-        raise TypingError(f"{function} answered {'nothing' if answer is types.none else f'a {answer}'}")
+        kind = "record" if "Record(" in str(answer) else "function" if "unction" in str(answer) else str(answer)
+        raise TypingError(f"{function} answered {'nothing' if answer is types.none else f'a {kind}'}")
 
 
 def _as_number(answer: Any, function: str) -> Any:

@@ -90,6 +90,11 @@ def check_parameters(policy: "Policy") -> None:
         if name not in policy.parameters:
             known = did_you_mean(name, policy.parameters)
             raise HarnessError(f"policy {policy.name!r} declares a parameter {name!r} that its function lacks; {known}")
+    for name, words in policy.choices.items():
+        if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
+            raise HarnessError(
+                f"policy {policy.name!r}: choices={{{name!r}: {words!r:.40}}}: expected words, as in ('narrow', 'wide')"
+            )
     for name in policy.parameters:
         try:
             if policy.kind(name) is Table:
@@ -104,6 +109,8 @@ def check_parameters(policy: "Policy") -> None:
 def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list[inspect.Parameter]) -> None:
     """Refuse a further function, `name`, that does not take its arguments and what the first takes besides."""
     function = getattr(policy, name)
+    if not callable(function):
+        raise HarnessError(f"policy {policy.name!r}: its {name} is {function!r:.40}: expected a function")
     theirs = list(inspect.signature(function).parameters.values())
     if [p.name for p in theirs[: len(arguments)]] != arguments or theirs[len(arguments) :] != own:
         expected = ", ".join([*arguments, *map(str, own)])

@@ -175,12 +175,12 @@ class Policy:
             if value in range(len(words)):
                 return float(value)
             raise HarnessError(f"{where}: expected one of {', '.join(words)}")
-        if isinstance(value, str) or not isinstance(value, int | float):
-            raise HarnessError(f"{where}: expected a number")
         if kind is bool and value not in (0, 1):
             raise HarnessError(f"{where}: expected yes or no, true or false")
-        if kind is int and not float(value).is_integer():
-            raise HarnessError(f"{where}: expected a whole number")
+        if not isinstance(value, int | float) or (isinstance(value, int) and abs(value) > 1e308):
+            raise HarnessError(f"{where}: expected a number")
+        if kind is int and not (abs(value) <= 1 << 53 and float(value).is_integer()):
+            raise HarnessError(f"{where}: expected a whole number, at most 2⁵³")
         self._check_bounds(name, value)
         return float(value)
 

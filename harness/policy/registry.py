@@ -181,6 +181,9 @@ def _import(load: Any, origin: str) -> Any:
     except (Exception, SystemExit) as error:
         # Where `os._exit` is made to raise, the last line is our own.
         line = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, EndedError) else -1]
-        raise HarnessError(
-            f"{origin} fails: {type(error).__name__}: {error} ({line.filename}, line {line.lineno})"
-        ) from error
+        said = f"{type(error).__name__}: {error}"
+        if isinstance(error, AttributeError) and said.endswith(f"No harness attribute {error.args[0].split()[-1]}"):
+            import harness
+
+            said += f"; {did_you_mean(said.split()[-1], dir(harness), 'see `harness list verbs`')}"
+        raise HarnessError(f"{origin} fails: {said} ({line.filename}, line {line.lineno})") from error

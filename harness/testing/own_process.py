@@ -103,7 +103,12 @@ def _check_here(what: str, examples: int, skip: int, say: Callable[[dict[str, An
     for policy in policies[skip:]:
         said = {"policy": policy.name, "hook": policy.hook, "check": "runs", "passed": 0, "of": 0}
         say(said)
-        subject = find(policy.name, policy.hook, plugins)
+        try:
+            subject = find(policy.name, policy.hook, plugins)
+        except (ArithmeticError, MemoryError) as error:  # so much memory, say, that nobody has it
+            why = f"the policy {policy.name!r} ({policy.hook}) cannot be made ready: {type(error).__name__}: {error}"
+            say({"checked": vars(Checked(policy.name, policy.hook, 0, 1, "runs", why))})
+            continue
         if subject.plain:
             say({"note": f"{policy.name} runs as plain Python: {subject.plain}"})
         checks = kit.chosen_checks(subject)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import harness
 from harness.compile.kernels import own_vector
 from harness.experiment.field import expand
+from harness.policy.registry import plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.spec import Choice, choose
 from harness.policy.table import Table
@@ -36,7 +37,8 @@ def test_yes_and_no_are_words(word, value):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("first=yse", "expected a number"),
+        ("first=yse", "expected yes or no"),
+        ("first=on", "expected yes or no"),
         ("first=2", "expected yes or no"),
         ("priority=3", "expected a list of numbers"),
         ("priority=[]", "expected a list of numbers"),
@@ -51,6 +53,15 @@ def test_what_is_no_such_value_is_refused(spec, words):
         chosen(f"by-queue({spec})")
     assert words in str(caught.value)
     assert f"by-queue({spec.partition('=')[0]}=" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("1.5", "a whole number, at most 2⁵³"), ("many", "a number"), (2**53 + 1, "a whole number, at most 2⁵³")],
+)
+def test_what_is_no_whole_number_is_refused(given, words):
+    with pytest.raises(harness.HarnessError, match=f"expected {words}$"):
+        choose(f"easy(reservations={given})", "start_jobs", plugins().policies["start_jobs"])
 
 
 numbers = st.lists(st.integers(0, 100) | st.floats(0, 1e9), min_size=1, max_size=5)

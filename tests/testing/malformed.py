@@ -38,7 +38,10 @@ MALFORMED = {
     "has a space in its name": (_order("'my order', score"), "policy name 'my order': expected letters"),
     "is named by a keyword": (_order("'class', score"), "policy name 'class': expected letters"),
     "is named by a number": (_order("7, score"), "policy name 7: expected letters"),
-    "misspells a kind": (_order("'a', score").replace("Order(", "Ordre("), "No harness attribute Ordre"),
+    "misspells a kind": (
+        _order("'a', score").replace("Order(", "Ordre("),
+        "attribute Ordre; did you mean 'Order'?",
+    ),
     "misspells a trait": (_order("'a', score, vary=True"), "did you mean 'varies'"),
     "gives a trait of another kind": (_order("'a', score, preemptive=True"), "harness.Order has no 'preemptive'"),
     "gives no function": (_order("'a', 3"), "expected a function, not 3"),
@@ -48,6 +51,11 @@ MALFORMED = {
     "takes whatever comes": (_order("'a', lambda *given: 1.0"), "should be written"),
     "has a default of no kind": (_order("'a', lambda job, clock, depth=None: 1.0"), "the default of 'depth' is None"),
     "chooses for nobody": (_order("'a', score, choices={'mode': ('x', 'y')}"), "declares a parameter 'mode'"),
+    "chooses out of letters": (
+        _order("'a', lambda job, clock, mode=1: job.submit, choices={'mode': 'word'}"),
+        "choices={'mode': 'word'}: expected words, as in ('narrow', 'wide')",
+    ),
+    "learns by a number": (_order("'a', score, learn=3"), "policy 'a': its learn is 3: expected a function"),
     "bounds nobody": (_order("'a', score, least={'power': 1}"), "declares a parameter 'power'"),
     "orders nobody": (_order("'a', score, rising=(('low', 'high'),)"), "declares a parameter 'low'"),
     "wants a word of memory": (_order("'a', score, memory='two'"), "memory='two': expected how many"),

@@ -68,6 +68,12 @@ def verdicts(tmp_path):
     return check
 
 
+def test_who_wants_more_memory_than_there_is_fails_and_the_others_are_checked(verdicts):
+    bad, fair = verdicts("pass", compiled="True, memory=10**14")
+    assert (bad.failed, fair.failed) == ("runs", "")
+    assert re.search(r"'bad' \(order_queue\) cannot be made ready: .*MemoryError", bad.why)
+
+
 @pytest.mark.parametrize("inside", DANGEROUS)
 def test_who_harms_the_process_fails_and_the_others_are_checked(verdicts, inside):
     bad, fair = verdicts(inside)

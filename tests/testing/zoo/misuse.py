@@ -2,7 +2,7 @@
 
 import math
 
-from zoo_keeping import cage, greedily
+from zoo_keeping import cage, greedily, start_what_fits
 
 import harness
 from harness import Energy, Order, Rate, Select, Sleep, Start
@@ -93,6 +93,17 @@ def asks_the_state_for_the_hour(state):
 def asks_the_clock_who_fits(state):
     if harness.fits(state.clock, 0):
         greedily(state)
+
+
+@broken(
+    Start,
+    "runs",
+    "ZeroDivisionError: .* in the fresh of the policy 'begins_with_less_than_nothing'",
+    compiled=False,
+    fresh=lambda: 1 / 0,
+)
+def begins_with_less_than_nothing(state, memory):
+    start_what_fits(state)
 
 
 @broken(Start, "runs", "asked to be called again at nan s")

@@ -182,6 +182,7 @@ def forgets_to_return_a_score(job, clock):
 
 
 broken(Order, "runs", "where a number was expected")(lambda job, clock: (job.procs, job.submit), "scores_with_a_pair")
+broken(Order, "runs", "returns a record, where a number was expected")(lambda job, clock: job, "scores_with_the_job")
 broken(Order, "runs", "where a number was expected", compiled=False)(lambda job, clock: "soon", "scores_with_a_word")
 broken(Order, "runs", "where a number was expected", compiled=False)(
     lambda job, clock: [job.submit], "scores_with_a_list"
