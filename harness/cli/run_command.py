@@ -93,7 +93,9 @@ def _replayed(
     from harness.present.progress import progress
 
     if rules.slurm:
-        return rules.replay(given.log(workload), given.seed)(jobs)
+        replay = rules.replay(given.log(workload), given.seed)
+        with progress("simulating", "jobs") as advance:
+            return replay(jobs, progress=advance, timeline=timeline)
     machine = given.machine(jobs)
     with progress("simulating", "jobs") as advance:
         return simulate(

@@ -1,11 +1,10 @@
 """`--slurm`: a replay under the rules of a Slurm configuration, in the place of policies."""
 
 from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,8 +12,7 @@ from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
-    from harness.slurm.cluster import Cluster
-    from harness.slurm.fair_tree import Shares
+    from harness.slurm.slurm_scheduler import SlurmScheduler
     from harness.workload.log import Log, Workload
 
 #: What a replay under Slurm's rules has no use for: who decides, on which machine, and what only the engine knows.
@@ -36,9 +34,7 @@ _OTHERS = [
     "state",
     "events",
     "interrupted",
-    "timeline",
     "fairness",
-    "report",
 ]
 
 #: Why some of them are refused, where it is for another reason.
@@ -76,33 +72,32 @@ class SlurmRules:
                 why = _OTHERWISE.get(parameter.name, "the configuration says who starts when and where")
                 raise HarnessError(f"--slurm and {parameter.opts[0]}: {why}; expected one")
 
-    def replay(self, log: "Log", seed: int) -> "Callable[[Workload], Schedule]":
-        """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew."""
-        from harness.slurm.slurm_replay import slurm_replay
+    def replay(self, log: "Log", seed: int) -> "Callable[..., Schedule]":
+        """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew.
 
-        cluster, shares = self._cluster, self._shares
+        Besides the workload it takes what `harness.simulate` takes to show progress and keep the timeline.
+        """
+        from harness.experiment.slurm_simulation import simulate_slurm
+        from harness.slurm.requests import said_of
+        from harness.slurm.slurm_replay import SlurmPolicies
+
+        scheduler = self._scheduler.of(said_of(log))
         seeds = iter(range(seed, 2**63))
-        return lambda jobs: slurm_replay(jobs, log, cluster, seed=next(seeds), shares=deepcopy(shares))
+
+        def replayed(jobs: "Workload", **kept: Any) -> "Schedule":
+            found = simulate_slurm(jobs, None, scheduler, seed=next(seeds), **kept)
+            return replace(found, policies=SlurmPolicies(scheduler.cluster))
+
+        return replayed
 
     @cached_property
-    def _cluster(self) -> "Cluster":
-        """What the configuration describes, read once."""
-        from harness.slurm.cluster import cluster_of
-        from harness.slurm.configuration import read_slurm
+    def _scheduler(self) -> "SlurmScheduler":
+        """The configuration, and the accounts if they are known, read once."""
+        from harness.slurm.slurm_scheduler import slurm_scheduler
 
         assert self.slurm is not None
-        return cluster_of(read_slurm(self.slurm))
-
-    @cached_property
-    def _shares(self) -> "Shares":
-        """The accounts, read once."""
-        from harness.slurm.associations import read_shares
-        from harness.slurm.fair_tree import Shares
-
-        return Shares() if self.associations is None else read_shares(self.associations)
+        return slurm_scheduler(self.slurm, self.associations)
 
     def unmodelled(self) -> list[str]:
         """Return what of the configuration a replay leaves out, a sentence each."""
-        from harness.slurm.slurm_scheduler import unmodelled
-
-        return unmodelled(self._cluster, self._shares) if self.slurm else []
+        return self._scheduler.unmodelled if self.slurm else []

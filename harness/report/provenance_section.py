@@ -67,7 +67,7 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> dict
             }
         ],
         "platforms": [described(machine)],
-        "policies": [row for part in schedule.scheduler for row in _rows(part, schedule.policies[part], known)],
+        "policies": _policies_of(schedule, known),
         "seed": schedule.seed,
         "timing": schedule.timing.as_dict(),
         "digest": schedule.digest,
@@ -75,6 +75,18 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> dict
         "failures": [],
         "made_with": f"{__version__}, engine {engine_version()}",
     }
+
+
+def _policies_of(schedule: "Schedule", known: Policies) -> list[Mapping[str, str]]:
+    """Return the policies of a run, or the parts that a configuration of Slurm decides."""
+    if schedule.policies.configured:
+        return [_configured(part, spec) for part, spec in schedule.scheduler.items() if spec.startswith(SLURM)]
+    return [row for part in schedule.scheduler for row in _rows(part, schedule.policies[part], known)]
+
+
+def _configured(part: str, spec: str) -> Mapping[str, str]:
+    """Return a part that a configuration of Slurm decides."""
+    return {"part": part, "spec": spec, "about": "as the configuration says", "version": ""}
 
 
 def _events(events: "Events | None") -> Mapping[str, object] | None:
@@ -95,7 +107,7 @@ def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> li
     rows: list[Mapping[str, str]] = []
     for part, spec in chosen:
         if spec.startswith(SLURM):
-            rows.append({"part": part, "spec": spec, "about": "as the configuration says", "version": ""})
+            rows.append(_configured(part, spec))
             continue
         hook = Scheduler.HOOKS[part]
         try:

@@ -39,12 +39,18 @@ class SlurmPolicies(Chosen):
         counted = ["age", "fairshare", "size", "partition", "qos"] if weights.any else []
         factors = ", ".join(f"{name}={getattr(weights, name):g}" for name in counted if getattr(weights, name))
         loops = f"interval={parameters.interval:g}, depth={parameters.most_tested:g}, window={parameters.window:g}"
+        object.__setattr__(self, "_cluster", cluster.name)
         object.__setattr__(self, "_names", {
             "order": f"slurm multifactor({factors})" if factors else "slurm basic",
             "start": f"slurm backfill({loops})" if parameters.backfilling else "slurm builtin",
             "select": "slurm linear" if cluster.whole else "slurm cons_tres",
             "rate": "full", "sleep": "never", "energy": "none", "predict": "requested",
         })  # fmt: skip
+
+    @property
+    def configured(self) -> str:
+        """The name of the cluster that is configured so."""
+        return str(vars(self)["_cluster"])
 
     @property
     def names(self) -> dict[str, str]:

@@ -128,13 +128,19 @@ def read_slurm_scheduler(written: str) -> SlurmScheduler:
     conf, *accounts = _names(written)
     if not conf or len(accounts) > 1:
         raise HarnessError(f"{written!r}: expected a slurm.conf, or slurm.conf + what sacctmgr dump writes")
+    return slurm_scheduler(Path(conf), Path(accounts[0]) if accounts else None)
+
+
+def slurm_scheduler(conf: Path, accounts: Path | None = None) -> SlurmScheduler:
+    """Read a configuration, and what describes accounts, as a scheduler."""
     given = read_slurm(conf)
-    shares = read_shares(Path(accounts[0])) if accounts else Shares()
-    beside = [Path(conf).parent / "topology.conf", *map(Path, accounts)]
+    shares = Shares() if accounts is None else read_shares(accounts)
+    names = [conf] if accounts is None else [conf, accounts]
+    beside = [conf.parent / "topology.conf", *names[1:]]
     contents = [given.digest.encode(), *(stored_bytes(one, "a file") for one in beside if one.exists())]
     digest = hashlib.sha256(b"\0".join(contents)).hexdigest()
     return SlurmScheduler(
-        written_as=" + ".join((conf, *accounts)), cluster=cluster_of(given), shares=shares, digest=digest
+        written_as=" + ".join(map(str, names)), cluster=cluster_of(given), shares=shares, digest=digest
     )
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from calling import Call
 
@@ -88,6 +89,20 @@ def test_what_would_say_otherwise_is_refused(
         answer = harness_says(command, log, "--slurm", slurm, *more)
         assert answer.status == 2
         assert told in answer.err
+
+
+def test_its_timeline_and_its_page_are_had(harness_says: Call, log: Path, slurm: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    timeline, page = tmp_path / "timeline.csv", tmp_path / "page.html"
+    answer = harness_says("run", log, "--slurm", slurm, "--timeline", timeline, "--report", page)
+    assert answer.status == 0, answer.err
+    frame = pd.read_csv(timeline)
+    assert frame["busy"].max() <= 4
+    assert (frame["busy"] + frame["free"] == 4).all()
+    assert frame.iloc[-1][["queued", "running", "busy"]].tolist() == [0, 0, 0]
+    text = page.read_text()
+    assert "slurm backfill(interval=30, depth=500, window=86400)" in text
+    assert "as the configuration says" in text
 
 
 def test_two_configurations_are_compared_or_one_with_policies(harness_says: Call, log: Path, slurm: Path) -> None:
