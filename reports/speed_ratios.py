@@ -1,14 +1,18 @@
 """What the engine's speed is held to: ratios of processor times taken in turn in one run, so that machines compare.
 
-Some are against a bare loop that does the same work, some say what four times as many jobs cost. The bundled
-`bench.json` has those of the last release.
+Some are against a bare loop that does the same work, some say what four times as many jobs cost, some what a command
+costs from its first import on. The bundled `bench.json` has those of the last release.
 """
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from bare_loop import bare
@@ -25,7 +29,10 @@ KEPT = Path(__file__).with_name("bench.json")
 #: How often each of the two is run, in turn.
 ROUNDS = 3
 
-Work = Callable[[], float]  # does it, and returns for how long it had a processor [s]
+#: As many bytes a job are to be enough for a run, beyond the log.
+BYTES = 250.0
+
+Work = Callable[[], float]  # does it, and returns for how long it had a processor [s], or how many bytes it took
 
 
 @dataclass(frozen=True)
@@ -36,14 +43,15 @@ class Ratio:
     meaning: str
     goal: float  # the most that it should be
     pair: Callable[[], tuple[Work, Work]]  # what is measured, and beside what
+    rounds: int = ROUNDS
 
     def measure(self) -> float:
-        """Run both in turn; return the ratio of the least processor times."""
+        """Run both in turn; return the ratio of the least that they took."""
         pieces = self.pair()
         least = [float("inf"), float("inf")]
         for piece in pieces:  # compile
             piece()
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             for k, piece in enumerate(pieces):
                 least[k] = min(least[k], piece())
         return least[0] / least[1]
@@ -74,6 +82,37 @@ def with_everything() -> tuple[Work, Work]:
     plain = run(20_000, 0.5, METERED, start="easy", energy="cores")
     power: dict[str, Any] = {"energy": "spec", "rate": "hysteresis(low=8, high=16)", "sleep": "timeout(idle=600)"}
     return run(20_000, 0.5, METERED, start="easy", **power), plain
+
+
+def by_itself(*arguments: str, **environment: str) -> float:
+    """Run Python in a process of its own; return for how long that had a processor [s]."""
+    before = os.times()
+    known = {**os.environ, **environment}
+    subprocess.run([sys.executable, *arguments], env=known, check=True, capture_output=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def beginning(*, cold: bool) -> tuple[Work, Work]:
+    """Return a first answer on a few jobs, with nothing compiled before or everything, beside bare imports."""
+    lines = [f"{k} {9 * k} 0 {60 + k} {k % 64 + 1} -1 -1 {k % 64 + 1} 300{' -1' * 9}" for k in range(100)]
+
+    folder = TemporaryDirectory()
+    log = Path(folder.name) / "small.swf"
+    log.write_text("\n".join(["; MaxProcs: 128", *lines]), encoding="utf-8")
+
+    def first() -> float:
+        with TemporaryDirectory(dir=folder.name) as empty:
+            kept = {"HARNESS_CACHE": empty} if cold else {}
+            return by_itself("-m", "harness", "run", str(log), **kept)
+
+    return first, lambda: by_itself("-c", "import numba, pandas")
+
+
+def memory() -> tuple[Work, Work]:
+    """Return the bytes of a run's arrays by job, and what they should be at most."""
+    jobs = 40_000
+    return lambda: simulate(stream(jobs), CLUSTER, Scheduler(start="easy")).outcome.bytes / jobs, lambda: BYTES
 
 
 def four_times(jobs: int, load: float = 1.3, **parts: Any) -> tuple[Work, Work]:
@@ -110,6 +149,15 @@ RATIOS = (
         20.0,
         lambda: (run(3_000, 1.3, start="conservative"), run(3_000, 1.3, start="easy")),
     ),
+    Ratio(
+        "cold start beside imports",
+        "a first answer, nothing compiled before, over importing numba and pandas",
+        16.0,
+        lambda: beginning(cold=True),
+        rounds=1,
+    ),
+    Ratio("warm start beside imports", "the same, all compiled before", 1.8, lambda: beginning(cold=False)),
+    Ratio("memory beside 250 bytes", "what a run reserves for each job over 250 bytes", 1.0, memory, rounds=1),
 )
 
 
@@ -181,8 +229,9 @@ Written by
 
 which measures and replaces this page, its picture and `bench.json`. Each
 number is the ratio of two least processor times of the simulation alone, out of three taken in turn in one run, so that
-it says more of the engine than of the machine; `harness bench ratios --check` measures again and fails if one is worse
-by more than 15 % (`--within`). `harness bench` gives jobs per second on your machine.
+it says more of the engine than of the machine; starts are of whole processes, a cold one out of one.
+`harness bench ratios --check` measures again and fails if one is worse by more than 15 % (`--within`).
+`harness bench` gives jobs per second on your machine.
 
 ![The ratios, each as a share of its goal](bench.svg)
 
