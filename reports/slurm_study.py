@@ -31,13 +31,13 @@ from harness.slurm.slurm_replay import slurm_replay
 
 KEPT = Path(__file__).parent / "slurm-executions"
 
-#: Replays of each workload, all with other phases of Slurm's loops.
+#: Replays beside each execution, all with other phases of Slurm's loops.
 REPLAYS = 16
 
 #: Jobs that begin within so many seconds of each other began together [s].
 TOGETHER = 60.0
 
-#: Of Student's t, two-sided, for the mean of `REPLAYS` numbers.
+#: Of Student's t, two-sided, for the mean of `REPLAYS` numbers; of more it is less.
 _T = 2.13
 
 NEAR = (
@@ -88,11 +88,20 @@ class Studied:
         return [(wait, wait + run) for wait, run in zip(waits, runs, strict=True)]
 
     @cached_property
+    def pairs(self) -> list[tuple[tuple[Floats, Floats], tuple[Floats, Floats]]]:
+        """Replays beside executions: as many of each, in which jobs run as much longer than their work as in it."""
+        executions = [real for real in self.executed for _ in range(REPLAYS)]
+        return [(self._replay(real, seed), real) for seed, real in enumerate(executions)]
+
+    @property
     def replayed(self) -> list[tuple[Floats, Floats]]:
-        """The same of replays, each with other phases; how much longer than their work jobs run is as executed."""
-        waited, residence = self.executed[0]
-        jobs = replace(self.jobs, jobs=self.jobs.jobs.assign(logged_run=residence - waited))
-        return [_times(slurm_replay(jobs, self.log, self.cluster, seed=seed)) for seed in range(REPLAYS)]
+        """The replays of all pairs."""
+        return [ours for ours, _ in self.pairs]
+
+    def _replay(self, real: tuple[Floats, Floats], seed: int) -> tuple[Floats, Floats]:
+        """Replay the workload with the phases that a seed draws."""
+        jobs = replace(self.jobs, jobs=self.jobs.jobs.assign(logged_run=real[1] - real[0]))
+        return _times(slurm_replay(jobs, self.log, self.cluster, seed=seed))
 
     def simulated(self, start: str) -> tuple[Floats, Floats]:
         """Return the same of a policy of ours, which knows processors only."""
@@ -153,7 +162,7 @@ def claimed(place: Path) -> Iterator[bool]:
 def near(one: Studied) -> tuple[Any, ...]:
     """Return how near the executions of a configuration are to each other, and replays to them."""
     real, ours = one.executed, one.replayed
-    between, replay = apart(list(combinations(real, 2))), apart([(a, b) for a in ours for b in real])
+    between, replay = apart(list(combinations(real, 2))), apart(one.pairs)
     nulls = [one.simulated("easy"), one.simulated("conservative(replan=true)")]
     nobody = [(real_one[0] * 0, real_one[1] - real_one[0]) for real_one in real]
     same = [(waits * 0, residence - waits + waits.mean()) for waits, residence in real]
@@ -171,7 +180,7 @@ def waits(one: Studied) -> tuple[Any, ...]:
     return (
         one.case.name, ", ".join(f"{wait:.0f}" for wait in theirs), mean, _within(ours),
         100 * (mean / float(np.mean(theirs)) - 1), together(list(combinations(one.executed, 2))),
-        together([(a, b) for a in one.replayed for b in one.executed]),
+        together(one.pairs),
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def test_the_line_of_one_is_what_the_command_gives(whole) -> None:
 
 def test_a_replay_is_nearer_to_slurm_than_what_knows_nothing_of_it(whole) -> None:
     """Half as far as EASY, or nearly; and not much farther than Slurm is from itself."""
-    replay = study.apart([(one, real) for one in whole.replayed for real in whole.executed])
+    replay = study.apart(whole.pairs)
     assert replay < 0.75 * study.apart([(whole.simulated("easy"), real) for real in whole.executed])
     assert replay < 1.5 * study.apart([(whole.executed[0], whole.executed[1])])
 
