@@ -11,7 +11,7 @@ from harness.slurm.limits import Limits
 _LINE = re.compile(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(?::(.*))?")
 
 #: `Key=value`, where a value may be quoted, and is of things as in `GrpTRES=cpu=10,gres/gpu:a100=2`.
-_PAIR = re.compile(r"(\w+)=('[^']*'|[^:]*(?::(?!\w+=)[^:]*)*)")
+_PAIR = re.compile(r"(?<!\w)(\w{1,60})=('[^']*'|[^:]*(?::(?!\w+=)[^:]*)*)")
 
 
 def read_shares(path: Path) -> Shares:
@@ -46,9 +46,10 @@ def read_shares(path: Path) -> Shares:
 def _add(shares: Shares, kind: str, name: str, parent: str, said: dict[str, str], where: str) -> None:
     """Take in what is said of one account or user, or of the cluster, which is above all accounts."""
     text = _value(said, "fairshare") or "1"
-    if not text.isdecimal():
-        shares.limits.unmodelled[f"Fairshare={text}"] = "who comes first, by shares"
-    amount = float(text) if text.isdecimal() else 1.0
+    known = re.fullmatch(r"\d{1,12}", text)
+    if not known:
+        shares.limits.unmodelled[f"Fairshare={shortened(text)}"] = "who comes first, by shares"
+    amount = float(text) if known else 1.0
     if kind == "Account":
         shares.accounts[name], shares.parent[name] = amount, parent
     elif kind == "User":
@@ -63,7 +64,7 @@ def _add(shares: Shares, kind: str, name: str, parent: str, said: dict[str, str]
 def _add_qos(shares: Shares, said: dict[str, str], where: str) -> None:
     """Take in what a table says of one QOS."""
     name, priority = _value(said, "name"), _value(said, "priority") or "0"
-    if not re.fullmatch(r"[\w.@-]+", name) or not priority.isdecimal():
+    if not re.fullmatch(r"[\w.@-]+", name) or not re.fullmatch(r"\d{1,12}", priority):
         raise HarnessError(f"{where}: {shortened(name)}|{shortened(priority)}: expected a QOS and its priority")
     shares.qos[name] = float(priority)
     shares.limits.qos[name] = _limits(
@@ -81,5 +82,5 @@ def _limits(shares: Shares, said: dict[str, str], where: str) -> Limits:
     found = Limits()
     for key, value in said.items():
         if what := found.add(key, value, where):
-            shares.limits.unmodelled.setdefault(f"{key}={value}", what)
+            shares.limits.unmodelled.setdefault(shortened(f"{key}={value}"), what)
     return found

@@ -39,6 +39,10 @@ class Shares:
         """Count what a job has used."""
         self.used[account, user] += amount
 
+    def counted(self, qos: str) -> float:
+        """Return how much of what a job of this QOS uses counts: its UsageFactor."""
+        return self.limits.qos[qos].usage if qos in self.limits.qos else 1.0
+
     def qos_factor(self, name: str) -> float:
         """Return the priority of a QOS over the highest."""
         highest = max(self.qos.values(), default=0.0)

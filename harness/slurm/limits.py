@@ -59,7 +59,6 @@ _LEFT_OUT = {
     **dict.fromkeys(("minpriothreshold", "minpriothresh"), _AGES),
     "maxtrespernode": "where jobs are placed",
     "preempt": "who is interrupted",
-    "usagefactor": "how fast shares are used up",
     "flags": "what its limits and reservations are",
     "partition": "the shares and limits of a user in one partition",
     "priority": "who comes first, by PriorityWeightAssoc",
@@ -84,6 +83,7 @@ class Limits:
     of_account: dict[str, float] = field(default_factory=dict)  # of those of one account
     of_job: dict[str, float] = field(default_factory=dict)
     least: dict[str, float] = field(default_factory=dict)  # that a job must ask for
+    usage: float = 1.0  # how much of what a job uses counts
 
     @property
     def any(self) -> bool:
@@ -93,8 +93,10 @@ class Limits:
     def add(self, key: str, value: str, where: object) -> str:
         """Take in a limit as it is written; return what it may change if it is left out, empty if it is not."""
         key = key.strip().lower()
-        usual = key == "usagefactor" and re.fullmatch(r"1(\.0*)?", value)
-        if value.strip().lower() in INFINITE or usual:
+        if value.strip().lower() in INFINITE:
+            return ""
+        if key == "usagefactor":
+            self.usage = _share(value, where)
             return ""
         if key not in _KEYS:
             return "" if key in _NOTHING else _LEFT_OUT.get(key, "anything: it is not known here")
@@ -147,6 +149,13 @@ class Limited:
     def any(self) -> bool:
         """Whether anybody is limited."""
         return any(one.any for kind in (self.qos, self.accounts, self.users) for one in kind.values())
+
+
+def _share(value: str, where: object) -> float:
+    """Return how much of something counts."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{0,12})?", value):
+        raise HarnessError(f"{where}: UsageFactor={shortened(value)}: expected a number")
+    return float(value)
 
 
 def _number(value: str, where: object) -> float:

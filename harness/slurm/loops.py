@@ -211,7 +211,8 @@ class Loops:
 
     def _count_usage(self, one: Running) -> None:
         """Count what a job has used since that was done last."""
-        self.shares.use(one.request.account, one.request.user, sum(one.places.values()) * (self.now - one.counted))
+        used = sum(one.places.values()) * (self.now - one.counted)
+        self.shares.use(one.request.account, one.request.user, used * self.shares.counted(one.request.qos))
         one.counted = self.now
 
     def _queue(self) -> list[Request]:

@@ -86,7 +86,7 @@ def test_what_sacctmgr_prints_is_understood(tmp_path):
         of_job={"cpu": 4.0, "minutes": 120.0},
         of_user={"cpu": 3.0, "gres/gpu": 1.0, "jobs": 2.0},
     )
-    assert limits.qos["short"] == Limits(of_user={"jobs": 1.0}, of_job={"minutes": 30.0}, least={"cpu": 2.0})
+    assert limits.qos["short"] == Limits(of_user={"jobs": 1.0}, of_job={"minutes": 30.0}, least={"cpu": 2.0}, usage=2.0)
 
 
 def test_what_is_not_modelled_is_said(tmp_path):
@@ -95,8 +95,20 @@ def test_what_is_not_modelled_is_said(tmp_path):
         "not modelled: MaxSubmitJobs=9, which may change who is refused when submitting: here everybody is taken",
         "not modelled: Fairshare=parent, which may change who comes first, by shares",
         "not modelled: Flags=DenyOnLimit, which may change what its limits and reservations are",
-        "not modelled: UsageFactor=2.000000, which may change how fast shares are used up",
     }
+
+
+def test_what_some_use_counts_for_more(tmp_path):
+    """Two jobs alike, one of a QOS with UsageFactor=2.0."""
+    shares = accounts(tmp_path)
+    machine = cluster(tmp_path)
+    asked = Allowance(machine, shares)
+    requests = [
+        replace(job(asked, k, cpus=2, account="a", user=user, qos=qos), work=100.0)
+        for k, (user, qos) in enumerate([("ann", "short"), ("jim", "normal")])
+    ]
+    Loops(machine, requests, shares, 0).run()
+    assert shares.used["a", "ann"] == pytest.approx(2 * shares.used["a", "jim"], rel=0.05)
 
 
 def test_limits_need_to_be_in_force(tmp_path):
@@ -118,6 +130,7 @@ def test_limits_need_to_be_in_force(tmp_path):
         ("Account - 'a':MaxWallDurationPerJob=long", "line 1: the time long: expected minutes"),
         ("Users: ann", "line 1: Users: ann: expected Account - 'name'"),
         ("high|first", "line 1: high|first: expected a QOS and its priority"),
+        ("Name|Priority|UsageFactor\nhigh|1|much", "line 2: UsageFactor=much: expected a number"),
         ("Name|Priority|GrpJobs\nhigh|1|-3", "line 2: the limit -3: expected a whole number"),
     ],
 )
