@@ -30,7 +30,10 @@ class UnknownFieldError(AttributeError, HarnessError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.fields = tuple(known)
-        super().__init__(f"there is no field {name!r} here; {did_you_mean(name, self.fields)}", name=name)
+        super().__init__(name, name=name)
+
+    def __str__(self) -> str:  # found out when somebody reads it: numpy and others try names that are seldom there
+        return f"there is no field {self.name!r} here; {did_you_mean(str(self.name), self.fields)}"
 
 
 def _copied(column: Any) -> Any:
