@@ -4,8 +4,8 @@ import inspect
 import itertools
 import keyword
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.counted import refuse_shares
@@ -36,6 +36,38 @@ INSTEAD = ("bound", "molding", "waking")
 FUNCTIONS = ("function", "fits", *INSTEAD, "learn", "correct")
 
 
+def _words(given: Any) -> bool:
+    return isinstance(given, tuple | list | Set) and all(isinstance(word, str) for word in given)
+
+
+def _named(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda given: isinstance(given, Mapping) and all(isinstance(k, str) and fits(v) for k, v in given.items())
+
+
+#: Traits, whether one is of its kind, and what that is.
+_KINDS_OF_TRAITS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
+    (("needs", "guarantees", "columns"), _words, "several words, as in ('idle', 'peak')"),
+    (
+        ("choices",),
+        _named(lambda words: _words(words) and len(words) > 0),
+        "the words of each parameter, as in {'first': ('narrow', 'wide')}",
+    ),
+    (
+        ("least", "most"),
+        _named(lambda bound: isinstance(bound, int | float) and bound == bound),
+        "a number for each parameter, as in {'power': 1}",
+    ),
+    (
+        ("rising",),
+        lambda given: isinstance(given, tuple | list) and all(_words(pair) and len(pair) == 2 for pair in given),
+        "pairs of parameters, as in (('low', 'high'),)",
+    ),
+    (("readers",), _named(callable), "a function for each table"),
+    (("order",), lambda given: isinstance(given, str), "the name of a parameter"),
+    (FUNCTIONS[1:], lambda given: given is None or callable(given), "a function"),
+)
+
+
 def check_traits(policy: "Policy") -> None:
     """Refuse names that cannot be written on a command line, and traits of another kind than they are of."""
     where = f"policy {policy.name!r}"
@@ -48,6 +80,10 @@ def check_traits(policy: "Policy") -> None:
     for trait in ("needs", "guarantees", "columns"):
         if isinstance(given := getattr(policy, trait, ()), str):
             raise HarnessError(f"{where}: {trait}={given!r:.40}: expected several, as in {trait}=({given!r:.40},)")
+    for traits, fits, expected in _KINDS_OF_TRAITS:
+        for trait in traits:
+            if hasattr(policy, trait) and not fits(given := getattr(policy, trait)):
+                raise HarnessError(f"{where}: {trait}={given!r:.40}: expected {expected}")
     for figure in policy.needs:
         if figure not in NEEDED:
             raise HarnessError(f"{where} needs {figure!r:.40}; {did_you_mean(figure, NEEDED)}")
@@ -90,11 +126,6 @@ def check_parameters(policy: "Policy") -> None:
         if name not in policy.parameters:
             known = did_you_mean(name, policy.parameters)
             raise HarnessError(f"policy {policy.name!r} declares a parameter {name!r} that its function lacks; {known}")
-    for name, words in policy.choices.items():
-        if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
-            raise HarnessError(
-                f"policy {policy.name!r}: choices={{{name!r}: {words!r:.40}}}: expected words, as in ('narrow', 'wide')"
-            )
     for name in policy.parameters:
         try:
             if policy.kind(name) is Table:
@@ -109,8 +140,6 @@ def check_parameters(policy: "Policy") -> None:
 def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list[inspect.Parameter]) -> None:
     """Refuse a further function, `name`, that does not take its arguments and what the first takes besides."""
     function = getattr(policy, name)
-    if not callable(function):
-        raise HarnessError(f"policy {policy.name!r}: its {name} is {function!r:.40}: expected a function")
     theirs = list(inspect.signature(function).parameters.values())
     if [p.name for p in theirs[: len(arguments)]] != arguments or theirs[len(arguments) :] != own:
         expected = ", ".join([*arguments, *map(str, own)])
@@ -130,7 +159,8 @@ def check_instead(policy: "Start") -> None:
 
 def check_wrapping(policy: "Order") -> None:
     """Refuse a parameter that is to name the order which is wrapped, and names none by default."""
-    if policy.order and callable(policy.function) and not isinstance(policy.parameters.get(policy.order), str):
+    check_traits(policy)
+    if policy.order and not isinstance(policy.parameters.get(policy.order), str):
         raise HarnessError(
             f"policy {policy.name!r}: order={policy.order!r:.40}: expected a parameter of its function whose default "
             "is the name of an order, as in order='inner' and inner='fcfs'"

@@ -1,5 +1,9 @@
 """Orders that learn or wrap another one, memory made anew for each run, further columns of a workload."""
 
+import dataclasses
+import math
+import re
+
 import pandas as pd
 import pytest
 from strategies import workload
@@ -8,7 +12,7 @@ import harness
 from harness import HarnessError, Order, Scheduler, Start
 from harness.compile.kernels import own_vector
 from harness.experiment.run_identity import made_with
-from harness.policy.kinds import Energy
+from harness.policy.kinds import KINDS, Energy
 from harness.policy.registry import plugins
 from harness.testing import PolicyFailure, check_policy
 
@@ -359,3 +363,50 @@ def test_columns_that_cannot_be_are_refused(make, words):
 def test_checks_make_up_columns(offered):
     offered(PRIORITY)
     check_policy("by-priority", examples=3)
+
+
+# ---------------------------------------------------------------- traits of another kind than they are of
+
+SOUND = {
+    "order_queue": lambda job, clock: 1.0,
+    "start_jobs": lambda state: None,
+    "select_resources": lambda state, job: True,
+    "set_rate": lambda state: 1.0,
+    "set_sleep": lambda state: None,
+    "account_energy": lambda node, clock: 1.0,
+    "predict_runtime": lambda job, user, clock: 1.0,
+    "hold_jobs": lambda state, job: 0.0,
+}
+ODD = [3, "word", (), (1, 2), {"a": 1}, {1: 2}, None, 1.5, math.nan, b"x", lambda: 0, [1], ("x",), True, object()]
+
+
+@pytest.mark.parametrize("hook", SOUND)
+def test_a_trait_of_whatever_kind_is_taken_or_refused_in_a_sentence(hook):
+    kind, refusals = KINDS[hook], []
+    kind("sound", SOUND[hook])
+    for trait in dataclasses.fields(kind):
+        for odd in ODD:
+            if trait.name in ("name", "function"):
+                continue
+            try:
+                kind("odd", SOUND[hook], **{trait.name: odd})
+            except HarnessError as refused:
+                refusals.append(str(refused))
+    assert len(refusals) > 50
+    assert all("'odd'" in refusal and "\n" not in refusal for refusal in refusals)
+
+
+@pytest.mark.parametrize(
+    ("trait", "sentence"),
+    [
+        ({"choices": {"a": "bc"}}, "expected the words of each parameter, as in"),
+        ({"least": 3}, "least=3: expected a number for each parameter, as in {'power': 1}"),
+        ({"rising": ("low", "high")}, "expected pairs of parameters, as in (('low', 'high'),)"),
+        ({"needs": None}, "needs=None: expected several words, as in"),
+        ({"learn": 3}, "learn=3: expected a function"),
+        ({"order": ["fcfs"]}, "order=['fcfs']: expected the name of a parameter"),
+    ],
+)
+def test_the_sentence_says_of_which_kind_it_is(trait, sentence):
+    with pytest.raises(HarnessError, match=re.escape(sentence)):
+        Order("odd", SOUND["order_queue"], **trait)

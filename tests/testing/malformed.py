@@ -53,9 +53,9 @@ MALFORMED = {
     "chooses for nobody": (_order("'a', score, choices={'mode': ('x', 'y')}"), "declares a parameter 'mode'"),
     "chooses out of letters": (
         _order("'a', lambda job, clock, mode=1: job.submit, choices={'mode': 'word'}"),
-        "choices={'mode': 'word'}: expected words, as in ('narrow', 'wide')",
+        "choices={'mode': 'word'}: expected the words of each parameter, as in {'first': ('narrow', 'wide')}",
     ),
-    "learns by a number": (_order("'a', score, learn=3"), "policy 'a': its learn is 3: expected a function"),
+    "learns by a number": (_order("'a', score, learn=3"), "policy 'a': learn=3: expected a function"),
     "bounds nobody": (_order("'a', score, least={'power': 1}"), "declares a parameter 'power'"),
     "orders nobody": (_order("'a', score, rising=(('low', 'high'),)"), "declares a parameter 'low'"),
     "wants a word of memory": (_order("'a', score, memory='two'"), "memory='two': expected how many"),
