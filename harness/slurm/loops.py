@@ -271,6 +271,7 @@ class Loops:
             parameters.resolution,
             self.cluster.everywhere,
             self.origin % parameters.resolution,
+            parameters.most_slots or parameters.most_tested,
         )
         tested = started = 0
         of_user: Counter[str] = Counter()
@@ -288,7 +289,7 @@ class Loops:
                 continue
             tested += 1
             started += self._plan(one, slots)
-            if 0 < parameters.most_started <= started:
+            if 0 < parameters.most_started <= started or slots.full:
                 return
 
     def _foresee(self, one: Request, free: int, begin: float) -> tuple[float, Places] | None:
@@ -325,7 +326,7 @@ class Loops:
                     return False
                 if not later or start <= later:
                     end = slots.floor(start + one.limit)
-                    if start > now + parameters.window:
+                    if start > now + parameters.window or slots.fills_up():
                         return False
                     if self._promised(slots, slots.floor(start), end, places):
                         return False

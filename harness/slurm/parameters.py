@@ -20,6 +20,7 @@ _WORDS = {
     "bf_max_job_part": ("most_of_partition", 1.0),
     "bf_max_job_start": ("most_started", 1.0),
     "bf_min_age_reserve": ("least_age", 1.0),
+    "bf_node_space_size": ("most_slots", 1.0),
     "bf_window_linear": ("linear", 1.0),
 }
 
@@ -34,7 +35,6 @@ _WITHOUT_EFFECT = [
     "max_sched_time",
     "max_rpc_cnt",
     "build_queue_timeout",
-    "bf_node_space_size",
     "nohold_on_prolog_fail",
     "bf_busy_nodes",
     "defer",  # nobody is tried alone when submitted, but the main loop looks soon after all the same
@@ -57,6 +57,7 @@ class Parameters:
     most_of_user: float = 0  # 0: any number
     most_of_partition: float = 0
     most_started: float = 0
+    most_slots: float = 0  # when the map of promises has so many, the backfill ends; 0: as many as it tests jobs
     least_age: float = 0.0  # jobs that wait for less are promised nothing [s]
     linear: float = 0.0  # how much wider each look at ends of jobs is [s]; 0: twice as wide
     pinging: float = 100.0  # between two calls to all nodes [s]; 0: never

@@ -1,15 +1,20 @@
 """The map of what a backfill has promised: from when until when which nodes are nobody's."""
 
+import math
 from bisect import bisect_left, bisect_right
 
 
 class Slots:
     """The slots from one look at the queue to the end of the window: in each, the same nodes are free of promises."""
 
-    def __init__(self, now: float, window: float, resolution: float, nodes: int, origin: float = 0.0) -> None:
+    def __init__(
+        self, now: float, window: float, resolution: float, nodes: int, origin: float = 0.0, most: float = math.inf
+    ) -> None:
         self.resolution, self.origin = resolution, origin  # the clock's time, of which it rounds, at time 0
         self.times = [self.floor(now), self.floor(now + window)]  # where one slot ends and the next begins
         self.sets = [nodes]  # of free nodes, of each slot
+        self.records, self.most = 1, most  # slots ever made; those that have become one count apart
+        self.full = False
 
     def floor(self, time: float) -> float:
         """Return a time as the map has it."""
@@ -36,6 +41,11 @@ class Slots:
             found &= sets[slot]
         return found, later
 
+    def fills_up(self) -> bool:
+        """Say whether there are too many slots for another promise, and remember it."""
+        self.full = self.records >= self.most
+        return self.full
+
     def clash(self, begin: float, end: float, nodes: int) -> bool:
         """Return whether any of the nodes is promised to somebody then."""
         first = max(0, bisect_right(self.times, begin) - 1)
@@ -61,4 +71,5 @@ class Slots:
         if self.times[slot] != time:
             self.times.insert(slot, time)
             self.sets.insert(slot, self.sets[slot - 1])
+            self.records += 1
         return slot

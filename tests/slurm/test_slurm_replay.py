@@ -124,6 +124,16 @@ def test_a_shallow_backfill_does_not_look_at_everybody(tmp_path):
     assert soon_after(starts(tmp_path, shallow, rows)[2:], [600.0])
 
 
+@pytest.mark.parametrize(("size", "passes_by"), [(2, False), (50, True)])
+def test_a_backfill_ends_when_its_map_of_promises_is_full(tmp_path, size, passes_by):
+    """Two wait for more than is free; the fourth fits at once, if the backfill comes as far."""
+    rows = [(0, 600, 10, 3, {}), (5, 100, 10, 3, {}), (6, 100, 10, 3, {}), (10, 100, 2, 1, {})]
+    small = WHOLE + f"SchedulerParameters=bf_node_space_size={size}\n"
+    last = starts(tmp_path, small, rows)[3]
+    assert (last <= 41.0 + SOON) == passes_by
+    assert passes_by or last >= 600.0
+
+
 def test_a_blocked_partition_keeps_its_nodes_from_those_behind_it(tmp_path):
     """A job of the urgent tier comes first, also after its submission; its nodes are nobody else's meanwhile."""
     rows = [
