@@ -75,7 +75,12 @@ def _rank_correlation(one: Floats, other: Floats) -> float:
 
 def skill(model: "Stream", real: "Stream") -> float:
     """Return 1 − P / P_null, P_null of one wait for all; not a number where that is not off at all."""
-    return _skill(root_mean_square(model.residence - real.residence), null_models(real)[1])
+    return _skill(root_mean_square(model.residence - real.residence), constant_wait(real))
+
+
+def constant_wait(real: "Stream") -> float:
+    """Return P of the null model in which all jobs wait as long as they did on average."""
+    return root_mean_square(real.wait - real.wait.mean())
 
 
 def null_models(real: "Stream") -> tuple[float, float, float]:
@@ -87,9 +92,7 @@ def null_models(real: "Stream") -> tuple[float, float, float]:
         return_inverse=True,
     )
     means = np.bincount(group.ravel(), wait) / np.bincount(group.ravel())
-    guesses: tuple[Floats | float, ...] = (0.0, wait.mean(), means[group.ravel()])
-    nobody, constant, classes = (root_mean_square(wait - guess) for guess in guesses)
-    return nobody, constant, classes
+    return root_mean_square(wait), constant_wait(real), root_mean_square(wait - means[group.ravel()])
 
 
 def root_mean_square(values: Floats) -> float:

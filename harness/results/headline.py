@@ -10,7 +10,7 @@ import numpy.typing as npt
 from harness.errors import HarnessError, did_you_mean
 from harness.present.humane import humane
 from harness.present.words import counted, lasting, readable
-from harness.results.measures import Measure
+from harness.results.measures import Measure, known_measures
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
@@ -60,7 +60,8 @@ def sentence(schedule: "Schedule") -> str:
     where = f"{schedule.workload.name} on {schedule.platform.name} under {policies['order']} + {policies['start']}"
     if not len(waits):
         return f"{where}: no job ran."
-    values = schedule.measures()
+    known = known_measures()
+    values = {name: float(known[name].function(schedule)) for name in ("utilisation", "energy")}
     used = f"jobs used {humane(values['utilisation'], '', share=True)} of the processors"
     drew = f", which drew {humane(values['energy'], 'kWh')}" if values["energy"] == values["energy"] else ""
     return f"{where}: {_waited(waits)}; {used}{drew}."
