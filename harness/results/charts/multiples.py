@@ -38,7 +38,7 @@ def small_multiples(runs: pd.DataFrame, schedulers: list[str], measure: Measure)
         data.append(_points(place, row.to_numpy(), [str(column) for column in ratios.columns]))
     return Figure(
         f"multiples-{measure.name}",
-        f"{label(name)} on each workload",
+        f"{label(name)} on each workload, as a ratio to the first, from rank to rank",
         f"Ratio of each scheduler's {name} to that of the first, {schedulers[0]}, in the order of the ranking from "
         f"left to right, on one logarithmic scale; below the line it is less. On {counted(turned, 'workload')} of "
         f"{len(ratios)} somebody has less than the first.",
