@@ -78,6 +78,8 @@ def limits(
     queue_submitted=0,
     partition_jobs=0,
     partition_procs=0,
+    partition_nodes=0,
+    partition_submitted=0,
     table=(-1.0,),
 ):
     """No more than so much at a time for each user, group, queue (QOS in dumps of sacct) and partition; 0 for no limit.
@@ -87,8 +89,10 @@ def limits(
 
     `user_jobs`, `group_jobs`, `queue_jobs`, `partition_jobs`: that run.
     `user_procs`, `group_procs`, `queue_procs`, `partition_procs`: processors that these have, the job's own counted.
-    `user_nodes`, `group_nodes`, `queue_nodes`: in use, counted once for each job; who has fewer may exceed it by a job.
-    `user_submitted`, `group_submitted`, `queue_submitted`: jobs that run or wait; the others are held until one leaves.
+    `user_nodes`, `group_nodes`, `queue_nodes`, `partition_nodes`: in use, counted once for each job; who has fewer may
+    exceed it by a job.
+    `user_submitted`, `group_submitted`, `queue_submitted`, `partition_submitted`: jobs that run or wait; the others are
+    held until one leaves.
     `table`: a CSV of limits of certain users, groups, queues and partitions instead, see policies/README.md.
     """
     mine = state.jobs[job]
@@ -97,22 +101,42 @@ def limits(
         user_jobs, user_procs, user_nodes = of_one(table, 0, mine.user, user_jobs, user_procs, user_nodes)
         group_jobs, group_procs, group_nodes = of_one(table, 1, mine.group, group_jobs, group_procs, group_nodes)
         queue_jobs, queue_procs, queue_nodes = of_one(table, 2, mine.queue, queue_jobs, queue_procs, queue_nodes)
-        partition_jobs, partition_procs, _ = of_one(table, 3, mine.partition, partition_jobs, partition_procs, 0)
+        partition_jobs, partition_procs, partition_nodes = of_one(
+            table, 3, mine.partition, partition_jobs, partition_procs, partition_nodes
+        )
     if (
         (mine.user >= 0 and full(user, mine.procs, waits, user_jobs, user_procs, user_nodes, user_submitted))
         or (mine.group >= 0 and full(group, mine.procs, waits, group_jobs, group_procs, group_nodes, group_submitted))
         or (mine.queue >= 0 and full(queue, mine.procs, waits, queue_jobs, queue_procs, queue_nodes, queue_submitted))
     ):
         return harness.INFINITY
-    if (partition_jobs > 0 or partition_procs > 0) and mine.partition >= 0:
-        jobs, procs = 0, mine.procs
-        for other in harness.running(state):
-            if state.jobs[other].partition == mine.partition:
-                jobs += 1
-                procs += state.jobs[other].procs
-        if (partition_jobs > 0 and jobs >= partition_jobs) or (partition_procs > 0 and procs > partition_procs):
-            return harness.INFINITY
+    bounds = (partition_jobs, partition_procs, partition_nodes, 0 if waits else partition_submitted)
+    if mine.partition >= 0 and max(bounds) > 0 and full_partition(state, mine.partition, mine.procs, bounds):
+        return harness.INFINITY
     return state.clock.now
+
+
+@harness.jit
+def full_partition(state, partition, procs, bounds):
+    """Return whether a partition has so much already that a job of so many processors is too much."""
+    jobs_at_most, procs_at_most, nodes_at_most, submitted_at_most = bounds
+    jobs = nodes = 0
+    for other in harness.running(state):
+        if state.jobs[other].partition == partition:
+            jobs += 1
+            procs += state.jobs[other].procs
+            nodes += state.jobs[other].nodes
+    there = jobs
+    if submitted_at_most > 0:
+        for other in harness.waiting(state):
+            if state.jobs[other].partition == partition and state.jobs[other].status == harness.WAITING:
+                there += 1
+    return (
+        (0 < jobs_at_most <= jobs)
+        or (0 < procs_at_most < procs)
+        or (0 < nodes_at_most <= nodes)
+        or (0 < submitted_at_most <= there)
+    )
 
 
 #: How many numbers a row of its table has, as `harness.read_limits` makes them: whom, which one, and what it may have.
@@ -135,7 +159,7 @@ LIMITS = (
     *("user_jobs", "user_procs", "user_nodes", "user_submitted"),
     *("group_jobs", "group_procs", "group_nodes", "group_submitted"),
     *("queue_jobs", "queue_procs", "queue_nodes", "queue_submitted"),
-    *("partition_jobs", "partition_procs"),
+    *("partition_jobs", "partition_procs", "partition_nodes", "partition_submitted"),
 )
 
 
@@ -223,7 +247,7 @@ def hold_jobs():
             least=dict.fromkeys(LIMITS, 0),
             readers={"table": harness.read_limits},
             alike=("user", "group", "queue", "partition", "procs"),
-            singly=("user_submitted", "group_submitted", "queue_submitted"),
+            singly=("user_submitted", "group_submitted", "queue_submitted", "partition_submitted"),
         ),
         harness.Hold(
             "calendar",

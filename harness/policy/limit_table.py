@@ -24,8 +24,6 @@ def read_limits(source: str) -> list[float]:
         if whose in seen:
             raise HarnessError(f"{where}: {whose[0]} {whose[1]:g} has its limits in {seen[whose]}; expected one row")
         seen[whose] = where.rpartition(", ")[2]
-        if "partition" in named and "nodes" in row:
-            raise HarnessError(f"{where}: nodes of a partition: expected jobs or procs")
         limits = [_number(where, name, row[name]) if name in row else -1.0 for name in WHAT]
         if max(limits) < 0:
             raise HarnessError(f"{where}: limits nothing: expected a number in {', '.join(WHAT)}")

@@ -18,6 +18,7 @@ LIMITS = {
     "limits(queue_nodes=1)": [limited("queue", nodes=1)],
     "limits(partition_jobs=1, queue_procs=4)": [limited("partition", jobs=1), limited("queue", procs=4)],
     "limits(user_submitted=2)": [limited("user", submitted=2)],
+    "limits(partition_nodes=2, partition_submitted=3)": [limited("partition", nodes=2, submitted=3)],
 }
 DEPENDENCIES = {
     "dependencies": [follows("end")],
@@ -40,7 +41,7 @@ def cases(draw):
             "user": st.integers(0, 1),
             "group": st.integers(-1, 1),
             "queue": st.integers(-1, 1),
-            "x_preceding": st.integers(-2, len(jobs)),
+            "x_preceding": st.integers(-12, len(jobs)),
             "x_preceding_2": st.integers(-12, len(jobs)),
             "x_preceding_3": st.integers(-12, len(jobs)),
             "x_think": st.sampled_from((-1, 0, 0, 2)),
@@ -120,7 +121,7 @@ def test_all_of_it_binds_in_these_cases():
     """Each kind of rule, taken away, changes some start in a good part of them: else they test nothing."""
     changed = dict.fromkeys(("limits", "dependencies", "windows", "demands"), 0)
 
-    @settings(max_examples=100, derandomize=True, database=None, suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(max_examples=250, derandomize=True, database=None, suppress_health_check=list(HealthCheck), deadline=None)
     @given(cases())
     def count(case):
         jobs, nodes, licences, windows = case

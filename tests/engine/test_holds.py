@@ -188,6 +188,8 @@ def test_partitions_are_limited_too(other):
     for hold, starts in (
         ("limits(partition_jobs=2)", [0, 0, 0, 0, 10, 10]),
         ("limits(partition_procs=1)", [0, 0, 10, 10, 20, 20]),
+        ("limits(partition_nodes=1)", [0, 0, 10, 10, 20, 20]),
+        ("limits(partition_submitted=1)", [0, 0, 10, 10, 20, 20]),
     ):
         chosen = Scheduler(hold=hold, energy="none").choose(bundled())
         assert list(simulate(workload(made), platform, chosen).jobs.start) == starts

@@ -53,9 +53,10 @@ def test_an_empty_cell_leaves_what_is_said_for_everybody(tmp_path):
     assert ran(made, f"limits(table='{path}')").start.tolist() == [0, 0, 0, 0, 10, 0]
 
 
-def test_a_partition_has_a_limit_of_its_own(tmp_path):
+@pytest.mark.parametrize("what", ["jobs", "procs", "nodes"])
+def test_a_partition_has_a_limit_of_its_own(tmp_path, what):
     path = tmp_path / "some.csv"
-    path.write_text("partition,jobs\n1,1\n")
+    path.write_text(f"partition,{what}\n1,1\n")
     made = [(0, 1, 10, 10, {"partition": k % 2}) for k in range(4)]
     platform = Platform("two", (NodeType(4, 1), NodeType(4, 1, partition=1)))
     chosen = Scheduler(energy="none", hold=f"limits(table='{path}')").choose(bundled())
@@ -72,7 +73,6 @@ def test_a_partition_has_a_limit_of_its_own(tmp_path):
         ("user,jobs\n1,-3\n", "jobs = '-3': expected a whole number"),
         ("user,jobs\n1,3\n1,4\n", "line 3: user 1 has its limits in line 2; expected one row"),
         ("user,jobs\n1,\n", "limits nothing: expected a number in jobs, procs, nodes"),
-        ("partition,nodes\n1,2\n", "expected jobs or procs"),
     ],
 )
 def test_what_is_no_table_of_limits_is_refused(tmp_path, text, sentence):
