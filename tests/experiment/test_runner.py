@@ -117,7 +117,7 @@ def test_what_made_the_results_is_kept(write: Write, tmp_path: Path) -> None:
     assert [workload["jobs"] for workload in about["workloads"]] == [200, 150]
     assert about["workloads"][0]["preparation"]
     assert about["platforms"] == [
-        {"name": "16 processors", "digest": harness.plain(16).digest, "nodes": 16, "procs": 16}
+        {"name": "16 processors", "digest": harness.plain(16).digest, "nodes": 16, "procs": 16, "windows": 0}
     ]
     assert about["versions"]["harness"] == harness.__version__
     assert about["machine"]["cores"] == os.cpu_count()
