@@ -8,6 +8,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.platform.finding import bundled_platforms
 from harness.platform.sizing import size_apart, sized
 from harness.policy.registry import plugins as load_plugins
+from harness.policy.registry import read_by_plugins
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -19,8 +20,10 @@ def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> 
     `NAME(procs=256)` is as many of its nodes as make so many processors, in the platform's own proportions.
     """
     source, procs = size_apart(str(source))
-    hook = load_plugins(*map(str, plugins)).manager.hook
-    platform = hook.read_platform(source=_spelled_out(source))
+    from harness.platform.machine import Platform
+
+    ask = load_plugins(*map(str, plugins)).manager.hook.read_platform
+    platform = read_by_plugins(ask, Platform, source, source=_spelled_out(source))
     if platform is None:
         raise HarnessError(
             f"{source[:80]}: no plugin reads such a platform; {did_you_mean(source, bundled_platforms())}"

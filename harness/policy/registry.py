@@ -168,6 +168,19 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
+def read_by_plugins(ask: Any, kind: type[T], named: str, **given: Any) -> T | None:
+    """Return what the plugins' readers make of what a user `named`: one of its kind, or None if nobody knows it."""
+    try:
+        answer = ask(**given)
+    except Exception as error:
+        if not isinstance(error, HarnessError):
+            error.add_note(f"while a plugin read the {ask.name.removeprefix('read_')} {named[:80]}")
+        raise
+    if answer is None or isinstance(answer, kind):
+        return answer
+    raise HarnessError(f"{named[:80]}: {ask.name} returned {answer!r:.50}, expected a harness.{kind.__name__} or None")
+
+
 def _import(load: Any, origin: str) -> Any:
     try:
         with prints_aside():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from harness.disk.data_search import data_folders, find_below, is_file_name
 from harness.errors import HarnessError
 from harness.policy.registry import plugins as load_plugins
+from harness.policy.registry import read_by_plugins
 
 if TYPE_CHECKING:
     from harness.workload.log import Log
@@ -15,16 +16,13 @@ if TYPE_CHECKING:
 
 def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterable[str | Path] = ()) -> "Log":
     """Read a log by path or short name, or generate one: `KTH-SP2`, `my.swf.gz`, `lublin(jobs=1000)`, …"""
-    hook = load_plugins(*map(str, plugins)).manager.hook
-    try:
-        log = hook.read_workload(source=locate(str(source)), lenient=lenient)
-    except Exception as error:
-        if not isinstance(error, HarnessError):
-            error.add_note(f"while a plugin read the workload {source}")
-        raise
+    from harness.workload.log import Log
+
+    ask = load_plugins(*map(str, plugins)).manager.hook.read_workload
+    log = read_by_plugins(ask, Log, str(source), source=locate(str(source)), lenient=lenient)
     if log is None:
         raise HarnessError(f"{source}: no plugin reads such a workload")
-    return log  # type: ignore[no-any-return]
+    return log
 
 
 def locate(source: str) -> str:

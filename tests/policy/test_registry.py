@@ -117,3 +117,32 @@ def test_measures_that_cannot_be_are_refused(tmp_path, name, value, word):
     assert done.stdout == ""
     assert word in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+READER = """
+import harness
+
+@harness.hookimpl
+def read_workload(source, lenient):
+    return {answer}
+
+@harness.hookimpl
+def read_platform(source):
+    return {answer}
+"""
+
+
+@pytest.mark.parametrize("answer", ["3", "'x'", "[]", "1.5", "object()"])
+def test_a_reader_that_returns_something_else_is_named_in_a_sentence(tmp_path, answer):
+    (tmp_path / "reader.py").write_text(READER.format(answer=answer))
+    for read, kind in ((harness.read_workload, "Log"), (harness.read_platform, "Platform")):
+        with pytest.raises(harness.HarnessError, match=rf"mine: {read.__name__} returned .* harness\.{kind} or None"):
+            read("mine", plugins=[tmp_path / "reader.py"])
+
+
+def test_what_a_reader_raises_tells_what_it_read(tmp_path):
+    (tmp_path / "reader.py").write_text(READER.format(answer="1 / 0"))
+    for read, what in ((harness.read_workload, "workload"), (harness.read_platform, "platform")):
+        with pytest.raises(ZeroDivisionError) as raised:
+            read("mine", plugins=[tmp_path / "reader.py"])
+        assert raised.value.__notes__ == [f"while a plugin read the {what} mine"]
