@@ -322,7 +322,7 @@ class Loops:
                         return False
                     self._start(one, places)
                     return True
-                if now - one.eligible < parameters.least_age:
+                if self.now - one.eligible < parameters.least_age:
                     return False
                 if not later or start <= later:
                     end = slots.floor(start + one.limit)
