@@ -99,7 +99,11 @@ def adequacy(
         assumed: dict[str, Any] = drawn if repetitions else {}
         reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
         assumed |= {} if repeated else _phases(replay, [prepared], repetitions if rules.slurm else 0)
-    about = [*rules.unmodelled(), *heading(result), *_incidents(logs, result.platform.cores, log)]
+    about = [
+        *rules.unmodelled(),
+        *heading(result),
+        *_incidents(logs, result.platform.cores, log, alike=not rules.slurm),
+    ]
     say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
 
 
@@ -186,7 +190,7 @@ def _against_executions(
     from harness.results.executions import compare_executions
     from harness.results.overheads import fitted_overheads
 
-    executions = compare_executions(logs, result.platform.cores, len(log.jobs))
+    executions = compare_executions(logs, result.platform.cores, len(log.jobs), alike=not _of_slurm(result))
     usual = [each for each, one in zip(logs, executions.executions, strict=True) if not one.incidents]
     overheads = fitted_overheads(usual, result.platform.cores) if usual else {}
     named = [
@@ -196,14 +200,21 @@ def _against_executions(
     return shown(executions, named, overheads, circumstances(result) | phases, about, format)
 
 
-def _incidents(logs: "list[Log]", procs: int | None = None, planned: "Log | None" = None) -> list[str]:
+def _of_slurm(result: "Schedule") -> bool:
+    """Say whether features, licences and whole nodes decided, and not processors alone."""
+    return result.scheduler["select"].startswith("slurm")
+
+
+def _incidents(
+    logs: "list[Log]", procs: int | None = None, planned: "Log | None" = None, *, alike: bool = True
+) -> list[str]:
     """Say what in each execution was not as it should be."""
     if not logs:
         return []
     from harness.cli.execution_tables import incidents_of
     from harness.results.executions import compare_executions
 
-    found = compare_executions(logs, procs, len(planned.jobs) if planned else None)
+    found = compare_executions(logs, procs, len(planned.jobs) if planned else None, alike=alike)
     return [told for one in found.executions for told in incidents_of(one)]
 
 

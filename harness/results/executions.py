@@ -131,16 +131,19 @@ def apart(one: Stream, other: Stream, *, usual: bool = True) -> Apart:
     return Apart(one.name, other.name, len(off), root_mean_square(off), median, p95, usual)
 
 
-def compare_executions(logs: Sequence[Log], procs: int | None = None, jobs: int | None = None) -> Executions:
+def compare_executions(
+    logs: Sequence[Log], procs: int | None = None, jobs: int | None = None, *, alike: bool = True
+) -> Executions:
     """Compare executions of one workload, pair by pair, and say which of them were disturbed.
 
     The machine has `procs` processors, or as many as any of them used; the workload has `jobs` jobs, or as many as any.
+    Where processors are not `alike`, idle ones do not say that anybody could have had them.
     """
     busy = [Occupation.of(log.jobs) for log in logs]
     procs = procs or max((one.peak for one in busy), default=0)
     jobs = jobs or max(len(log.jobs) for log in logs)
     found = [
-        Execution(log.name, len(log.jobs), one.peak, tuple(_incidents(log, one, procs, jobs)))
+        Execution(log.name, len(log.jobs), one.peak, tuple(_incidents(log, one, procs, jobs, alike)))
         for log, one in zip(logs, busy, strict=True)
     ]
     streams = [as_written(log) for log in logs]
@@ -151,7 +154,7 @@ def compare_executions(logs: Sequence[Log], procs: int | None = None, jobs: int 
     return Executions(tuple(found), tuple(pairs))
 
 
-def _incidents(log: Log, busy: Occupation, procs: int, jobs: int) -> list[str]:
+def _incidents(log: Log, busy: Occupation, procs: int, jobs: int, alike: bool) -> list[str]:
     """Say what in an execution was not as it should be, on a machine of `procs` processors."""
     found = []
     if lacking := jobs - len(log.jobs):
@@ -160,7 +163,7 @@ def _incidents(log: Log, busy: Occupation, procs: int, jobs: int) -> list[str]:
         found.append(f"{never:,} jobs did not run")
     waiting = float((busy.start - busy.submit).sum())
     idle = float(busy.fitting(procs).sum()) / waiting if waiting > 0 else 0.0
-    if busy.peak < procs and idle > _LOST:
+    if alike and busy.peak < procs and idle > _LOST:
         found.append(
             f"never more than {busy.peak:,} of {procs:,} processors were busy, though {idle:.0%} of the waiting time "
             "passed while the job would have fitted"

@@ -75,6 +75,8 @@ def test_what_went_wrong_is_told(planned: Log, executions: list[Log]) -> None:
     assert len(shrunk) == 1
     assert shrunk[0].startswith("never more than 20 of 32 processors were busy, though ")
     assert lost == (f"2 of {len(narrow)} jobs are lacking",)
+    unlike = compare_executions([wide, small, lossy, later], PROCS, len(narrow), alike=False)
+    assert [one.incidents for one in unlike.executions] == [(), (), lost, ()]
     assert [pair.usual for pair in found.pairs] == [False, False, True, False, False, False]
     assert witnessed(narrow, planned, replace(wide, jobs=noisy.drop(index=5))).preparation[-1].jobs == 1
 
