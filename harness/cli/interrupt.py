@@ -21,7 +21,7 @@ INTERRUPTED = 130
 GRACE = 5.0
 
 #: Who ends a command: typer does when it has completed a word for a shell.
-_OURS = ("click", "harness", "typer")
+_OURS = ("click", "harness", "rich", "typer")  # rich ends it when nobody reads on
 
 
 @contextmanager

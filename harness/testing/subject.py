@@ -21,7 +21,7 @@ from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError, did_you_mean
 from harness.policy import scheduler
-from harness.policy.declared_traits import SIGNAL
+from harness.policy.declared_traits import INSTEAD, SIGNAL
 from harness.policy.kinds import Policy, Rate, Sleep, Start
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler, choose_all, wrapping
@@ -210,8 +210,9 @@ def spied(
         return watching
 
     watched = replace(policy, function=around(policy.function), compiled=False)
-    if isinstance(watched, Start) and watched.bound:
-        return replace(watched, bound=around(watched.bound))
+    if isinstance(watched, Start):
+        instead: dict[str, Any] = {name: around(other) for name in INSTEAD if (other := getattr(watched, name))}
+        return replace(watched, **instead)
     return replace(watched, constant=False) if isinstance(watched, Rate | Sleep) else watched
 
 

@@ -15,7 +15,7 @@ from harness.policy.scheduler import Scheduler
 
 PAIR = Platform("pair", (NodeType(2, 2, **POWER),))
 JOBS = [(10, 2, 5, 5), (12, 3, 5, 5), (12, 1, 5, 5), (30, 4, 5, 5)]
-FAR = (7, 2_000, 10**9, 2**62, -7, -(2**62))
+FAR = (7, 2_000, 10**9, 2**53, -7, -(2**53))
 
 both_ways = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])
 

@@ -178,8 +178,8 @@ FAULTS = (
     Fault(
         "first-fit forgets the first node",
         SELECTIONS,
-        'processors."""\n    need = state.jobs[job].procs\n    node = harness.next_free(state, -1)\n    while',
-        'processors."""\n    need = state.jobs[job].procs\n    node = harness.next_free(state, 0)\n    while',
+        'processors."""\n    need = state.jobs[job].procs\n    node = -1\n    while',
+        'processors."""\n    need = state.jobs[job].procs\n    node = 0\n    while',
         "first-fit",
     ),
     Fault(
