@@ -32,6 +32,7 @@ from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
 from harness.policy.timing import READINGS, Timing
+from harness.workload.catalogue import catalogue
 from harness.workload.preparation import Preparation
 from harness.workload.signals import Signal, read_signal
 
@@ -42,6 +43,7 @@ _KEYS = (
     *("about", "workloads", "platforms", "reservations", "seeds", "instants", "pass", "signal", "resamples"),
     *("scheduler", "exclude"),
 )
+_A_LOG = "a log, which stands in a field under workloads = […], and in harness compare by itself"
 _NAMED = ("workload", "platform", "slurm")  # what an exclusion may name besides policies
 
 
@@ -62,12 +64,18 @@ def read_field(source: str | Path, *, slurms: Iterable[str] = (), plugins: Itera
         name = re.sub(r"\W+", "-", path.name.split(".")[0]).strip("-") or "slurm"
         text = f"workloads = [{json.dumps(str(source))}]\n"
         return parse_field(SourceText(Path(f"{name}.toml"), text + more), plugins=plugins)
+    if str(source).lower() in map(str.lower, catalogue()):
+        raise HarnessError(f"{source} is {_A_LOG}")
     if not path.is_file():
         raise HarnessError(f"{source}: no such field; {did_you_mean(Path(source).stem, bundled_fields())}")
     try:
         text = stored_bytes(path, "a field").decode()
+        if path.suffix.lower() != ".toml":
+            toml_of(text, path, "a field")
     except UnicodeDecodeError as error:
-        raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML") from error
+        raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML, not {_A_LOG}") from error
+    except HarnessError as error:
+        raise HarnessError(f"{error}, not {_A_LOG}") from error
     return parse_field(SourceText(path, text + more), plugins=plugins)
 
 

@@ -193,6 +193,17 @@ def test_what_is_no_toml_is_refused_with_its_place(write: Write, tmp_path: Path)
         read_field(tmp_path / "binary.toml")
 
 
+def test_a_log_in_the_place_of_a_field_is_told_its_own(write: Write, tmp_path: Path) -> None:
+    log = tmp_path / "some.swf"
+    log.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
+    for source in (log, "kth-sp2"):
+        with pytest.raises(HarnessError, match="a log, which stands in a field under workloads"):
+            read_field(source)
+    bare = tmp_path / "field"  # a field needs no ending
+    bare.write_text(write(f'workloads = "{log}"\nplatforms = 4\n{SCHEDULER}').read_text())
+    assert read_field(bare).workloads
+
+
 def test_a_log_that_names_no_processors_needs_a_platform(write: Write, tmp_path: Path) -> None:
     log = tmp_path / "bare.swf"
     log.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
