@@ -38,10 +38,6 @@ class Job:
     def portion(self):
         return -(-self.procs // self.nodes) if self.nodes > 0 else 0
 
-    def span(self):
-        begin = self.reserved if self.start is None else self.start
-        return begin, begin + self.estimate
-
 
 @dataclass
 class Machine:
@@ -81,7 +77,12 @@ class Machine:
     def holding(self, job, second):
         """Who else holds what it holds at that second, or is promised it."""
         others = [other for other in self.running + self.waiting if other is not job and other.held]
-        return [other for other in others if other.span()[0] <= second < other.span()[1]]
+        return [other for other in others if self.span(other)[0] <= second < self.span(other)[1]]
+
+    def span(self, job):
+        """From when until when it holds what it holds, by its estimate."""
+        begin = job.reserved if job.start is None else job.start
+        return begin, begin + job.estimate
 
     def licensed(self, job, begin):
         """Whether the licences of the job are left all the time from `begin` on."""
@@ -145,7 +146,8 @@ def easy(machine, reservations, backfill=None):
         machine.lift(job)
 
 
-def conservative(machine, early):
+def promise_all(machine, early):
+    """Whoever can begins, if somebody was early; then whoever has no promise gets one."""
     if early:
         for job in machine.queue():
             if job.reserved is not None:
@@ -153,6 +155,10 @@ def conservative(machine, early):
     for job in machine.queue():
         if job.reserved is None:
             machine.promise(job)
+
+
+def conservative(machine, early):
+    promise_all(machine, early)
     for job in machine.queue():
         if job.reserved == machine.now:
             assert machine.start(job)

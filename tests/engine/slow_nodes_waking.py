@@ -6,6 +6,7 @@ returns the start of each row and when its service began.
 """
 
 import math
+from contextlib import contextmanager
 
 import slow_nodes
 from slow_waking import Node
@@ -29,16 +30,16 @@ class Machine(slow_nodes.Machine):
             return job.reserved, job.reserved + job.estimate + self.boot
         return job.start, job.ready + job.estimate
 
-    def holding(self, job, second):
-        others = [other for other in self.running + self.waiting if other is not job and other.held]
-        return [other for other in others if self.span(other)[0] <= second < self.span(other)[1]]
+    @contextmanager
+    def leaving_time(self, job):
+        """Within the block the job takes longer, by what any node may take to wake."""
+        job.estimate += self.boot
+        yield
+        job.estimate -= self.boot
 
     def rooms(self, job, begin):
-        job.estimate += self.boot
-        try:
+        with self.leaving_time(job):
             return super().rooms(job, begin)
-        finally:
-            job.estimate -= self.boot
 
     def rooms_awake(self, job):
         """What the job could have of the nodes that are awake; windows and licences leave time for any to wake."""
@@ -55,11 +56,8 @@ class Machine(slow_nodes.Machine):
         return found
 
     def licensed_long(self, job):
-        job.estimate += self.boot
-        try:
+        with self.leaving_time(job):
             return job.needs_licence <= 0 or self.licensed(job, self.now)
-        finally:
-            job.estimate -= self.boot
 
     def promise(self, job):
         super().promise(job)
@@ -128,14 +126,9 @@ def check_first(machine):
 
 
 def conservative(machine, early):
-    if early:
-        for job in machine.queue():
-            if job.reserved is not None:
-                machine.start(job)
-    for job in machine.queue():
-        if job.reserved is None:
-            machine.promise(job)
-            job.first = job.reserved if job.first is None else job.first
+    slow_nodes.promise_all(machine, early)
+    for job in machine.waiting:
+        job.first = job.reserved if job.first is None else job.first
     going_on = True
     while going_on:
         started = [machine.start(job) for job in machine.queue()]

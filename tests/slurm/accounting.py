@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from harness.slurm import inside
+from harness.slurm import inside, slurm_execution
 
 PROGRAMS = (
     *("mariadb-install-db", "mariadbd", "mariadb", "slurmdbd", "slurmctld", "slurmd", "munged"),
@@ -91,7 +91,8 @@ class Accounting:
         self.folder = folder
         self.running: list[subprocess.Popen[bytes]] = []
         names = ("controller", "dbd", "database", "first", "second")
-        self.facts = dict(zip(names, map(str, free_ports(len(names))), strict=True)) | {
+        first, others = slurm_execution._free_ports(len(names) - 1)
+        self.facts = dict(zip(names, map(str, (first, *others)), strict=True)) | {
             "folder": str(folder), "user": getpass.getuser(), "password": secrets.token_hex(16),
             "host": socket.gethostname().partition(".")[0], "true": found("true") or "/bin/true",
         }  # fmt: skip
@@ -161,22 +162,13 @@ class Accounting:
                     process.poll()
                 left = inside.processes_of(str(self.folder))
                 if not left:
+                    for process in self.running:  # one may have ended since it was asked
+                        process.wait()
                     return
                 for number in left:
                     with suppress(ProcessLookupError):
                         os.kill(number, signalled)
                 time.sleep(0.1)
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports of loopback that nobody has now."""
-    with_ports = [socket.socket() for _ in range(count)]
-    for one in with_ports:
-        one.bind(("127.0.0.1", 0))
-    found = [one.getsockname()[1] for one in with_ports]
-    for one in with_ports:
-        one.close()
-    return found
 
 
 @contextmanager
