@@ -90,15 +90,22 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     for its least width; a later one gets as many of the free processors as it can use if it ends by then, else only
     what is spare then. With more reservations, later jobs are as wide as they ask to be.
     """
-    if came_in_vain(state, backfill_order):
-        return
-    head = start_in_order(state)
-    if head < 0 or state.clock.free == 0:
+    head = first_blocked(state, backfill_order)
+    if head < 0:
         return
     if reservations == 1:
         backfill_behind_one(state, head, backfill_order, spare)
     else:
         backfill_behind_many(state, reservations, backfill_order, spare)
+
+
+@harness.jit
+def first_blocked(state, backfill_order):
+    """Start jobs in order; return the first that does not fit, or −1 if nobody can overtake it now."""
+    if came_in_vain(state, backfill_order):
+        return -1
+    head = start_in_order(state)
+    return head if state.clock.free > 0 else -1
 
 
 @harness.jit
@@ -215,13 +222,11 @@ def protect(state, reservations, past):
 
 def easy_waking(state, reservations=1, backfill_order=None, spare=True):
     """EASY where nodes may sleep: the same, with the time that nodes take to wake."""
-    if came_in_vain(state, backfill_order):
-        return
-    blocked = start_in_order(state)
-    if blocked < 0 or state.clock.free == 0:
+    head = first_blocked(state, backfill_order)
+    if head < 0:
         return
     if reservations == 1:
-        wake_behind_one(state, blocked, backfill_order, spare)
+        wake_behind_one(state, head, backfill_order, spare)
     else:
         wake_behind_many(state, reservations, backfill_order, spare)
 
