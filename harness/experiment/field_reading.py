@@ -70,13 +70,19 @@ def read_field(source: str | Path, *, slurms: Iterable[str] = (), plugins: Itera
         raise HarnessError(f"{source}: no such field; {did_you_mean(Path(source).stem, bundled_fields())}")
     try:
         text = stored_bytes(path, "a field").decode()
-        if path.suffix.lower() != ".toml":
-            toml_of(text, path, "a field")
     except UnicodeDecodeError as error:
         raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML, not {_A_LOG}") from error
+    if path.suffix.lower() != ".toml":
+        _expect_toml(text, path)
+    return parse_field(SourceText(path, text + more), plugins=plugins)
+
+
+def _expect_toml(text: str, path: Path) -> None:
+    """Refuse what is perhaps a log."""
+    try:
+        toml_of(text, path, "a field")
     except HarnessError as error:
         raise HarnessError(f"{error}, not {_A_LOG}") from error
-    return parse_field(SourceText(path, text + more), plugins=plugins)
 
 
 def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
