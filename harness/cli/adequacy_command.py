@@ -64,16 +64,16 @@ def adequacy(
     between them is a measured P_ideal.
     """
     files, repeated = _sides(against, repetitions)
+    draws = repetitions if rules.slurm else 0  # of when Slurm's loops look
     with compiling_said(), warnings_said():
         from harness.results.adequacy import adequacy as compared
         from harness.results.adequacy import logged
         from harness.results.breakdown import breakdown
         from harness.results.executions import witnessed
-        from harness.workload.events import read_events
 
         given.known_format()
         rules.refuse_policies(context)
-        happenings = None if events is None else read_events(events, interrupted=interrupted)
+        happenings = options.happenings(events, interrupted)
         logs = [given.log(path) for path in files]
         log = given.log(workload)
         if logs and not rules.slurm and (log.jobs["wait"] >= 0).any():
@@ -90,21 +90,15 @@ def adequacy(
         replay = _replay_with(given, rules, log, prepared, given.scheduler(order, start), happenings)
         result = replay(prepared)
         if len(several) > 1:
-            replays = map(compared, [result, *map(replay, several[1:])])
-            phases = _phases(replay, several, repetitions if rules.slurm else 0)
-            say(_against_executions(log, logs, list(replays), result, given.format, phases))
+            replays = [result, *map(replay, several[1:])]
+            say(_against_executions(log, logs, replays, given.format, _phases(replay, several, draws)))
             return
         found, where = (None, None) if repeated else (compared(result), breakdown(result))
         drawn = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
-        assumed: dict[str, Any] = drawn if repetitions else {}
-        reference = _repeated(prepared, replay, assumed, repetitions, given.seed) if repetitions else None
-        assumed |= {} if repeated else _phases(replay, [prepared], repetitions if rules.slurm else 0)
-    about = [
-        *rules.unmodelled(),
-        *heading(result),
-        *_incidents(logs, result.platform.cores, log, alike=not rules.slurm),
-    ]
-    say(_shown(circumstances(result) | assumed, about, found, reference, given.format, where))
+        assumed, reference = _repeated(prepared, replay, drawn, repetitions, given.seed)
+        phases = _phases(replay, [prepared], 0 if repeated else draws)
+    about = [*rules.unmodelled(), *heading(result), *_incidents(logs, result, log)]
+    say(_shown(circumstances(result) | assumed | phases, about, found, reference, given.format, where))
 
 
 def _replay_with(
@@ -132,14 +126,16 @@ def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool
 
 
 def _repeated(
-    jobs: "Workload", replay: "Callable[[Workload], Any]", assumed: dict[str, Any], pairs: int, seed: int
-) -> "Repeatability":
-    """Replay pairs of repetitions with these overheads, and say how far they are apart."""
+    jobs: "Workload", replay: "Callable[[Workload], Any]", drawn: dict[str, Any], pairs: int, seed: int
+) -> "tuple[dict[str, Any], Repeatability | None]":
+    """Replay pairs of repetitions with overheads; return these, and how far the pairs are apart, if there are any."""
     from harness.present.progress import progress
     from harness.results.repeatability import repeatability
 
+    if pairs == 0:
+        return {}, None
     with progress("simulating", "replays") as advance:
-        return repeatability(jobs, replay, **assumed, pairs=pairs, seed=seed, progress=advance)
+        return drawn, repeatability(jobs, replay, **drawn, pairs=pairs, seed=seed, progress=advance)
 
 
 def _phases(replay: "Callable[[Workload], Any]", sides: "list[Workload]", draws: int) -> dict[str, Any]:
@@ -181,41 +177,43 @@ def _as_written(logs: "list[Log]", format: str) -> str:
 
 
 def _against_executions(
-    log: "Log", logs: "list[Log]", replays: "list[Adequacy]", result: "Schedule", format: str, phases: dict[str, Any]
+    log: "Log", logs: "list[Log]", replays: "list[Schedule]", format: str, phases: dict[str, Any]
 ) -> str:
-    """Show a replay of `log` against several executions of it, and these against each other."""
+    """Show replays of `log` against executions of it, one of each, and these against each other."""
     from dataclasses import replace
 
     from harness.cli.execution_tables import shown
+    from harness.results.adequacy import adequacy as compared
     from harness.results.executions import compare_executions
     from harness.results.overheads import fitted_overheads
 
-    executions = compare_executions(logs, result.platform.cores, len(log.jobs), alike=not _of_slurm(result))
+    result = replays[0]
+    executions = compare_executions(logs, jobs=len(log.jobs), **_machine_of(result))
     usual = [each for each, one in zip(logs, executions.executions, strict=True) if not one.incidents]
     overheads = fitted_overheads(usual, result.platform.cores) if usual else {}
     named = [
-        replace(found, streams=(f"{log.name} replayed", each.name)) for found, each in zip(replays, logs, strict=True)
+        replace(compared(one), streams=(f"{log.name} replayed", each.name))
+        for one, each in zip(replays, logs, strict=True)
     ]
     about = [*heading(result), *([_told_of(phases["phases"])] if phases else [])]
     return shown(executions, named, overheads, circumstances(result) | phases, about, format)
 
 
-def _of_slurm(result: "Schedule") -> bool:
-    """Say whether features, licences and whole nodes decided, and not processors alone."""
-    return result.scheduler["select"].startswith("slurm")
-
-
-def _incidents(
-    logs: "list[Log]", procs: int | None = None, planned: "Log | None" = None, *, alike: bool = True
-) -> list[str]:
+def _incidents(logs: "list[Log]", result: "Schedule | None" = None, planned: "Log | None" = None) -> list[str]:
     """Say what in each execution was not as it should be."""
     if not logs:
         return []
     from harness.cli.execution_tables import incidents_of
     from harness.results.executions import compare_executions
 
-    found = compare_executions(logs, procs, len(planned.jobs) if planned else None, alike=alike)
+    machine = {} if result is None else _machine_of(result)
+    found = compare_executions(logs, jobs=len(planned.jobs) if planned else None, **machine)
     return [told for one in found.executions for told in incidents_of(one)]
+
+
+def _machine_of(result: "Schedule") -> dict[str, Any]:
+    """Return how many processors there are, and whether they alone decided: under a Slurm features and licences do."""
+    return {"procs": result.platform.cores, "alike": not result.policies.configured}
 
 
 def _refuse_replay(context: typer.Context) -> None:

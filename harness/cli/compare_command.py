@@ -60,6 +60,7 @@ def compare(
         from harness.present.progress import progress
         from harness.ranking.two_schedulers import duel
         from harness.results.measures import extra_measures
+        from harness.slurm.slurm_scheduler import left_out
 
         given.known_format()
         source, one, other = _compared(workload, one, other, state)
@@ -79,15 +80,15 @@ def compare(
                 workers=workers,
                 progress=advance,
             )
-    left_out = _unmodelled(schedulers)
+    unmodelled = left_out(schedulers)
     if given.format == "json":
         from harness.present.json_text import to_json
 
-        told = {"unmodelled": left_out} if left_out else {}
+        told = {"unmodelled": unmodelled} if unmodelled else {}
         say(to_json(provenance(prepared) | {"one": one, "other": other, **told, **_object(found)}))
         return
     if given.format == "table":
-        say(*left_out, *preparation(prepared), "", sep="\n")
+        say(*unmodelled, *preparation(prepared), "", sep="\n")
     say(_shown(found, one, other, given.format, alone=source is None))
 
 
@@ -120,17 +121,8 @@ def _machine(given: options.Heard, jobs: "Workload", schedulers: "Sequence[objec
     from harness.slurm.slurm_scheduler import SlurmScheduler
 
     machine = given.machine(jobs)
-    others = [one for one in schedulers if not isinstance(one, SlurmScheduler)]
     slurms = [one for one in schedulers if isinstance(one, SlurmScheduler)]
-    return slurms[0].platform if machine is None and slurms and others else machine
-
-
-def _unmodelled(schedulers: "Sequence[object]") -> list[str]:
-    """Return what replays leave out of the configurations among the schedulers, a sentence each."""
-    from harness.slurm.slurm_scheduler import SlurmScheduler
-
-    slurms = [one for one in schedulers if isinstance(one, SlurmScheduler)]
-    return [f"{one.configured}: {sentence}" for one in slurms for sentence in one.unmodelled]
+    return slurms[0].platform if machine is None and 0 < len(slurms) < len(schedulers) else machine
 
 
 def _parts(name: str) -> tuple[str, str]:

@@ -50,10 +50,9 @@ def identify(
         from harness.experiment.simulation import simulate
         from harness.present.json_text import to_json
         from harness.present.progress import progress
-        from harness.workload.events import read_events
 
         given.known_format()
-        happenings = None if events is None else read_events(events, interrupted=interrupted)
+        happenings = options.happenings(events, interrupted)
         prepared = given.jobs(workload)
         machine = given.machine(prepared)
         rest = given.scheduler("fcfs", "easy")

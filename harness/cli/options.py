@@ -93,6 +93,13 @@ By = Annotated[str, typer.Option(metavar="MEASURE", help="what decides", autocom
 Workers = Annotated[int | None, typer.Option(help="threads (as many as there are cores)", min=1, max=1024)]
 
 
+def happenings(events: Path | None, interrupted: str) -> "harness.Events | None":
+    """Return what befalls nodes and jobs, if a file says so."""
+    from harness.workload.events import read_events
+
+    return None if events is None else read_events(events, interrupted=interrupted)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Shared:
     """What all commands take that run something."""

@@ -56,14 +56,12 @@ def run(
     if fairness and events is not None:
         raise HarnessError("--fairness and --events both given: expected one of them")
     with compiling_said(), warnings_said():
-        from harness.workload.events import read_events
-
         # What would fail at the end is refused before the work.
         given.known_format()
         rules.refuse_policies(context)
         _check_places(Path(workload), events, schedule, timeline)
         ready_for(report)
-        happenings = None if events is None else read_events(events, interrupted=interrupted)
+        happenings = options.happenings(events, interrupted)
         scheduler = given.scheduler(order, start, energy)
         drawn = timeline is not None or report is not None
         said = context.get_parameter_source("workload")

@@ -37,9 +37,6 @@ _OTHERS = [
     "fairness",
 ]
 
-#: Why some of them are refused, where it is for another reason.
-_OTHERWISE = {"state": "the model of a Slurm begins with an empty machine"}
-
 _PANEL = "Slurm"
 
 
@@ -69,7 +66,10 @@ class SlurmRules:
         for parameter in context.command.params:
             source = context.get_parameter_source(str(parameter.name))
             if self.slurm and parameter.name in _OTHERS and source is not None and source.name == "COMMANDLINE":
-                why = _OTHERWISE.get(parameter.name, "the configuration says who starts when and where")
+                from harness.slurm.slurm_scheduler import BEGINS_EMPTY
+
+                why = "the configuration says who starts when and where"
+                why = BEGINS_EMPTY if parameter.name == "state" else why
                 raise HarnessError(f"--slurm and {parameter.opts[0]}: {why}; expected one")
 
     def replay(self, log: "Log", seed: int) -> "Callable[..., Schedule]":

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -17,6 +17,8 @@ from harness.errors import HarnessError, did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.experiment.field import Field
+    from harness.experiment.forecast import Forecast
     from harness.experiment.pool import Progress, Watch
     from harness.experiment.stored_results import Results
     from harness.results.measures import Measure
@@ -60,58 +62,57 @@ def tournament(
     Exit status 1 if a run failed; what went wrong is in the results, and the rest is ranked all the same.
     """
     with compiling_said(), warnings_said():
-        from harness.experiment.field import beginning_with
-        from harness.experiment.field_reading import read_field
-        from harness.experiment.forecast import forecast
         from harness.experiment.runner import default_folder
         from harness.experiment.runner import tournament as run
-        from harness.present.progress import progress
-        from harness.ranking.leaderboard import leaderboard
         from harness.results.measures import extra_measures
 
         given.known_format()
-        folders = given.folders
-        extra = extra_measures(folders)
+        extra = extra_measures(given.folders)
         _refuse_unknown(by, unit, extra)
-        read = beginning_with(
-            read_field(field, slurms=slurm or (), plugins=folders), None if state is None else str(state)
-        )
-        for one in read.slurms:
-            for sentence in one.unmodelled:
-                say(f"{one.configured}: {sentence}", file=sys.stderr)
+        read = _field(field, slurm, state, given.folders)
+        size: Any = {"resamples": resample, "jobs": jobs, "workers": workers, "plugins": given.folders}
         if dry_run:
-            with progress("trying schedulers", "runs") as advance:
-                ahead = forecast(
-                    read, resamples=resample, jobs=jobs, plugins=folders, workers=workers, progress=advance
-                )
-            say(ahead)
+            say(_ahead(read, size))
             return 0
         folder = out or default_folder(read)
         say(f"{read.name}: results go to {folder}", file=sys.stderr)
+        command = shlex.join(["harness", *sys.argv[1:]])
         with _interruption_said(folder), told() as watch:
-            results = run(
-                read,
-                folder,
-                workers=workers,
-                dask=dask,
-                resamples=resample,
-                jobs=jobs,
-                keep_schedules=keep_schedules,
-                plugins=folders,
-                command=shlex.join(["harness", *sys.argv[1:]]),
-                watch=watch,
-            )
+            results = run(read, folder, dask=dask, keep_schedules=keep_schedules, command=command, watch=watch, **size)
     frame = results.frame()
     if keep_schedules:
         _say_which_are_missing(results, frame)
     if (frame["status"] == "done").any():
+        from harness.ranking.leaderboard import leaderboard
+
         say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
         if given.format == "table":
-            options = {"--out": out, "--jobs": jobs, "--state": state, "--resample": resample}
-            several = [("--plugins", folders), ("--slurm", slurm or ())]
-            again = _again(field, [*options.items(), *((flag, one) for flag, many in several for one in many)])
+            several = [("--plugins", given.folders), ("--slurm", slurm or ())]
+            words = [("--out", out), ("--jobs", jobs), ("--state", state), ("--resample", resample)]
+            again = _again(field, [*words, *((flag, one) for flag, many in several for one in many)])
             say("", "next:", *_next(results, again, by), sep="\n")
     return _failures(frame)
+
+
+def _field(name: str, slurms: list[str] | None, state: Path | None, folders: tuple[str, ...]) -> "Field":
+    """Read the field, and say what replays leave out of the configurations in it."""
+    from harness.experiment.field import beginning_with
+    from harness.experiment.field_reading import read_field
+    from harness.slurm.slurm_scheduler import left_out
+
+    field = beginning_with(read_field(name, slurms=slurms or (), plugins=folders), state)
+    for sentence in left_out(field.slurms):
+        say(sentence, file=sys.stderr)
+    return field
+
+
+def _ahead(field: "Field", size: dict[str, Any]) -> "Forecast":
+    """Try the schedulers, and return how long it all will take."""
+    from harness.experiment.forecast import forecast
+    from harness.present.progress import progress
+
+    with progress("trying schedulers", "runs") as advance:
+        return forecast(field, progress=advance, **size)
 
 
 def _refuse_unknown(by: str, unit: str | None, extra: "Iterable[Measure]") -> None:
@@ -134,9 +135,9 @@ def _interruption_said(folder: Path) -> "Iterator[None]":
         raise
 
 
-def _again(field: str, options: "Iterable[tuple[str, object]]") -> str:
-    """Return the command that finds these results."""
-    return shlex.join(["harness", "tournament", field, *(str(word) for one in options if one[1] for word in one)])
+def _again(field: str, words: "Iterable[tuple[str, object]]") -> str:
+    """Return the command that finds these results, with the options that were given."""
+    return shlex.join(["harness", "tournament", field, *(str(word) for one in words if one[1] for word in one)])
 
 
 def _next(results: "Results", again: str, by: str) -> list[str]:

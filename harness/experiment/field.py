@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import HarnessError
@@ -131,11 +132,12 @@ def shortened(field: Field, jobs: int | None) -> Field:
     return replace(field, workloads=workloads, jobs=jobs)
 
 
-def beginning_with(field: Field, state: str | None) -> Field:
+def beginning_with(field: Field, state: str | Path | None) -> Field:
     """Return a field whose workloads all begin with the state of a file, or as they say."""
     if state is None:
         return field
-    return replace(field, workloads=tuple(replace(one, state=state) for one in field.workloads), state=state)
+    named = str(state)
+    return replace(field, workloads=tuple(replace(one, state=named) for one in field.workloads), state=named)
 
 
 def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:

@@ -53,7 +53,7 @@ def tournament(
         if resamples < 0:
             raise HarnessError(f"resamples = {resamples}: expected at least 0")
         field = replace(field, resamples=resamples)
-    field = shortened(beginning_with(field, None if state is None else str(state)), jobs)
+    field = shortened(beginning_with(field, state), jobs)
     if keep_schedules and find_spec("pyarrow") is None:
         raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
     workers = threads_wanted(workers)

@@ -92,7 +92,7 @@ def cluster_of(given: SlurmConfiguration) -> Cluster:
     kind = {word.lower() for word in given.setting("SelectTypeParameters").split(",")}
     select = given.setting("SelectType", "select/cons_tres").lower()
     return Cluster(
-        name=given.setting("ClusterName", given.path.stem),
+        name=given.setting("ClusterName") or given.path.stem,
         nodes=nodes,
         partitions=partitions,
         usual=marked[-1] if marked else next(iter(partitions)),

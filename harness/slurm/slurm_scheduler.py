@@ -6,10 +6,10 @@ It is written as the name of the file, with that of what `sacctmgr dump` writes 
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ class SlurmScheduler(Chosen):
 
     def __reduce__(self) -> Any:
         """Travel to other processes as it is: files need not be there."""
-        return _again, ({part.name: getattr(self, part.name) for part in fields(self)},)
+        return partial(SlurmScheduler, **{part.name: getattr(self, part.name) for part in fields(self)}), ()
 
     def on(self, machine: str, knows: Callable[..., bool], policies: Policies, *, told: bool = False) -> Chosen:
         """Return itself: it runs on its own nodes, and needs no figures of them."""
@@ -114,8 +114,10 @@ def unmodelled(cluster: Cluster, shares: Shares) -> list[str]:
     return [f"not modelled: {key}, which may change {what}" for key, what in found.items()]
 
 
-def _again(parts: dict[str, Any]) -> SlurmScheduler:
-    return SlurmScheduler(**parts)
+def left_out(schedulers: Iterable[object]) -> list[str]:
+    """Return what replays leave out of the configurations among some schedulers, a sentence each."""
+    slurms = (one for one in schedulers if isinstance(one, SlurmScheduler))
+    return [f"{one.configured}: {sentence}" for one in slurms for sentence in one.unmodelled]
 
 
 def is_slurm(written: str) -> bool:
