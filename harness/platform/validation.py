@@ -21,9 +21,6 @@ MOST_PARTITION = 2**31 - 1
 #: How many features the nodes of a platform may have between them, and how many partitions where they overlap: bits.
 MOST_BITS = 62
 
-#: How many kinds of countable resources nodes may have, and the platform.
-MOST_KINDS = 8
-
 _NAME = re.compile(r"[\w.:/-]+")
 
 _QUOTES = reprlib.Repr()

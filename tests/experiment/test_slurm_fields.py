@@ -42,9 +42,7 @@ def configurations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two configurations that differ in how often they look."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "usual.conf").write_text(CONFIGURATION)
-    (tmp_path / "lazy.conf").write_text(
-        CONFIGURATION + "SchedulerParameters=bf_interval=900,sched_interval=900,defer\n"
-    )
+    (tmp_path / "lazy.conf").write_text(CONFIGURATION + LAZY)
     (tmp_path / "more.conf").write_text("SchedulerType=sched/backfill\n")
     return tmp_path
 

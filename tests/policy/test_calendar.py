@@ -69,9 +69,7 @@ SOME_DAYS = st.one_of(st.sampled_from(DAYS), st.builds("{}-{}".format, st.sample
 CLOCK = st.builds("{:02d}:{:02d}".format, st.integers(0, 23), st.sampled_from((0, 0, 30)))
 WINDOW = st.fixed_dictionaries(
     {
-        "days": st.one_of(
-            st.sampled_from(DAYS), st.builds("{}-{}".format, st.sampled_from(DAYS), st.sampled_from(DAYS))
-        ),
+        "days": SOME_DAYS,
         "from": CLOCK,
         "to": st.one_of(CLOCK, st.builds("{} {}".format, st.sampled_from(DAYS), CLOCK)),
     },
