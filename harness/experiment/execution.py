@@ -66,19 +66,30 @@ class Stopped(Exception):  # noqa: N818 - nothing is wrong
     """The run was given up because nobody waits for it any more."""
 
 
-def given_up(stop: Callable[[], bool]) -> Callable[[int, int], None]:
+def given_up(
+    stop: Callable[[], bool], watch: Callable[[int, int], None] = lambda done, jobs: None
+) -> Callable[[int, int], None]:
     """Make a simulation's `progress` that leaves it when `stop` says so, which it asks a few times a second."""
 
     def look(done: int, jobs: int) -> None:
         if stop():
             raise Stopped
+        watch(done, jobs)
 
     return look
 
 
-def execute(task: Task, workload: Workload, stop: Callable[[], bool] = lambda: False) -> Finished:
-    """Do one run, until `stop` says so. Whatever goes wrong in it is part of the answer."""
-    look = given_up(stop)
+def execute(
+    task: Task,
+    workload: Workload,
+    stop: Callable[[], bool] = lambda: False,
+    watch: Callable[[int, int], None] = lambda done, jobs: None,
+) -> Finished:
+    """Do one run, until `stop` says so. Whatever goes wrong in it is part of the answer.
+
+    `watch(done, jobs)` is called a few times a second, and may leave it too, by `Stopped`.
+    """
+    look = given_up(stop, watch)
     started = time.time()
     jobs, error = len(workload), None
     came: dict[str, Any] = {}

@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
@@ -25,11 +26,12 @@ HALF_LIFE = "half_life"
 A_WEEK = 604_800.0
 
 
-def asked(policy: "Policy") -> set[str]:
+@lru_cache(maxsize=1024)
+def asked(policy: "Policy") -> frozenset[str]:
     """Return which of `NAMES` the policy's functions ask for; a predictor's `user` is its own."""
     functions = (policy.function, *(getattr(policy, name, None) for name in ("learn", "correct")))
     named = {name for function in functions if function for name in inspect.signature(function).parameters}
-    return (named & set(NAMES)) - set(policy.arguments)
+    return frozenset(named & set(NAMES)) - set(policy.arguments)
 
 
 def refuse_shares(where: str, arguments: Collection[str], named: Iterable[str]) -> None:

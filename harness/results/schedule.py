@@ -87,6 +87,10 @@ class Schedule:
         ran: npt.NDArray[np.bool_] = np.isin(self.statuses, (Ending.COMPLETED, Ending.KILLED))
         return ran if self.workload.now is None else ran & ~(self.workload.jobs[STARTED].to_numpy() >= 0)
 
+    def of_all(self, column: str) -> npt.NDArray[Any]:
+        """Return `frame[column]` of figures, without making the frame."""
+        return self._columns[column]
+
     def of_those_that_ran(self, column: str) -> npt.NDArray[np.float64]:
         """Return `ran[column]` as floats. Measures take it from here: making a frame for each run takes too long."""
         if column not in self._ran:

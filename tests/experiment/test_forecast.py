@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.experiment import forecast as room
 from harness.experiment.field_reading import read_field
@@ -64,3 +67,45 @@ def test_what_is_done_is_told_to_the_last_trial_and_the_last_run_drawn(tmp_path:
     found = room.forecast(read_field(tmp_path / "field.toml"), progress=lambda *so_far: told.append(so_far))
     assert found.drawn > 1
     assert told == [(done + 1, 3 + found.drawn) for done in range(3 + found.drawn)]
+
+
+@given(st.floats(1.0, 2.0), st.integers(2, 2_000), st.floats(0.01, 100.0))
+def test_a_run_that_was_left_is_drawn_out_as_its_pace_develops(power: float, done: int, seconds: float) -> None:
+    jobs = 3_000
+    left = np.unique(np.linspace(0, done, 2_001).round().astype(int))
+    marks = [(seconds * (count / jobs) ** power, int(count)) for count in [*left, done]]
+    assert room.extrapolated(marks, jobs) == pytest.approx(seconds, rel=0.02 + 1.0 / done)
+
+
+def test_of_a_run_that_nobody_has_left_all_that_is_known_is_that_it_is_slow() -> None:
+    assert room.extrapolated([(0.0, 0), (5.0, 0)], 700) == 3_500
+
+
+@pytest.mark.parametrize("power", [0.5, 3.0])
+def test_growth_beyond_what_steady_queues_explain_is_not_drawn_out(power: float) -> None:
+    marks = [(float(count) ** power, count) for count in range(101)]
+    bound = 1.0 if power < 1 else 2.0
+    assert room.extrapolated(marks, 1_000) == pytest.approx(100.0**power * 10**bound)
+
+
+def test_slow_runs_are_left_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "field.toml").write_text(FIELD.replace("seeds = [1, 2]", f"seeds = {list(range(20))}"))
+    seen: list[int] = []
+
+    def extrapolated(marks: list[tuple[float, int]], jobs: int) -> float:
+        seen.append(marks[-1][1])
+        return 1000.0
+
+    monkeypatch.setattr(room, "LONGEST", -1.0)
+    monkeypatch.setattr(room, "extrapolated", extrapolated)
+    found = room.forecast(read_field(tmp_path / "field.toml"))
+    assert seen == [0] * len(seen) != []  # each was left at the first look
+    assert found.seconds > 100 * found.runs / found.workers
+
+
+def test_when_time_is_up_the_first_drawn_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "field.toml").write_text(FIELD.replace("seeds = [1, 2]", f"seeds = {list(range(100))}"))
+    field = read_field(tmp_path / "field.toml")
+    whole = room.forecast(field, workers=1).drawn
+    monkeypatch.setattr(room, "DRAWING", 0.0)
+    assert 2 <= room.forecast(field, workers=1).drawn < whole

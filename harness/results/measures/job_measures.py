@@ -58,13 +58,13 @@ def preemptions(schedule: "Schedule") -> float:
 @measure("", "less", "Σ over all jobs of the times it had to begin again", headline=True)
 def restarts(schedule: "Schedule") -> float:
     """How many times a running job was interrupted, lost what it had done, and waited again."""
-    return float(schedule.frame["restarts"].sum())
+    return float(schedule.of_all("restarts").sum())
 
 
 @measure("procs·s", "less", "Σ over all jobs of N · (time in service before it had to begin again)")
 def lost_work(schedule: "Schedule") -> float:
     """Processor time that interruptions made worthless."""
-    return float((schedule.frame["procs"] * schedule.frame["lost"]).sum())
+    return float((schedule.of_all("procs") * schedule.of_all("lost")).sum())
 
 
 @measure("s", "less", "mean(start − submit)", headline=True)
