@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 @options.spread
 def execute(
     workload: options.Workload,
-    slurm: Annotated[Path, typer.Option(metavar="slurm.conf", help="the configuration: nodes, partitions, scheduler")],
+    slurm: Annotated[
+        str,
+        typer.Option(
+            metavar="slurm.conf", help="the configuration, 'slurm.conf + accounts.dump' with fair shares, QOS, limits"
+        ),
+    ],
     *,
     given: options.Jobs,
     speed: Annotated[float, typer.Option(help="how many times as fast as time", min=1, max=1000)] = 30.0,
@@ -31,23 +36,28 @@ def execute(
     """Let a real Slurm run WORKLOAD: a controller and one daemon a node, on loopback, jobs that sleep.
 
     The schedule is like any other: `harness adequacy WORKLOAD --against FILE.csv` compares a replay with it, and with
-    several of them. FILE.json beside it says how it was made, and what had to differ from the configuration.
+    several of them. FILE.json beside it says how it was made, and what had to differ from the configuration. With what
+    `sacctmgr dump` wrote behind a `+`, a database of accounts is started too, and every job is its user's (for root).
     """
     with warnings_said():
         from harness.present.progress import progress
+        from harness.slurm.accounts_given import read_accounts
         from harness.slurm.configuration import read_slurm
         from harness.slurm.slurm_execution import execute as executed
         from harness.slurm.slurm_execution import programs
+        from harness.slurm.slurm_scheduler import files_of
 
         # What would fail at the end is refused before the work.
         given.known_format()
-        programs()
-        configuration = read_slurm(slurm)
+        conf, dump = files_of(slurm)
+        programs(accounts=dump is not None)
+        configuration = read_slurm(conf)
+        accounts = None if dump is None else read_accounts(dump, configuration)
         log = given.log(workload)
         jobs = given.jobs(workload)
         place = _place(out, jobs.name)
         with progress("executing", "jobs") as advance:
-            done = executed(jobs, configuration, log, speed=speed, progress=advance, slower=_told)
+            done = executed(jobs, configuration, log, accounts=accounts, speed=speed, progress=advance, slower=_told)
     _write(done, place)
     say(_shown(done, place, given.format))
 

@@ -42,6 +42,9 @@ _LEFT_OUT = {
     "NodeFeaturesPlugins CoreSpecPlugin ExtSensors* PowerPlugin PowerParameters PrivateData",
 }
 
+#: What of it there is a use for where accounts are given.
+_OF_ACCOUNTS = ("accountingstorageenforce", "accountingstoragetres")
+
 
 @dataclass(frozen=True)
 class Place:
@@ -50,6 +53,7 @@ class Place:
     folder: Path
     controller_port: int
     node_ports: tuple[int, ...]
+    database_port: int = 0  # of slurmdbd, where accounts are given
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ def adapted(given: SlurmConfiguration, place: Place, nodes: list[list[str]]) -> 
     for key, value in given.settings.items():
         if key.lower() in {other.lower() for other in replaced}:
             continue
-        if why := _why_left_out(key, value):
+        kept = place.database_port and key.lower() in _OF_ACCOUNTS
+        if not kept and (why := _why_left_out(key, value)):
             differences.append(Difference(key, value, "", why))
         else:
             lines.append(f"{key}={_quoted(value)}")
@@ -142,7 +147,12 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
     folder, user = place.folder, getpass.getuser() if os.getuid() else "root"
     parameters = {word for word in given.setting("SlurmdParameters").split(",") if word}
     ways = {word for word in given.setting("CommunicationParameters").split(",") if word}
-    return {
+    storage = {"AccountingStorageType": ("accounting_storage/none", _ACCOUNTS)}
+    if place.database_port:
+        own = {"Type": "accounting_storage/slurmdbd", "Host": "127.0.0.1", "Port": str(place.database_port)}
+        own["Pass"] = f"{folder}/munge/socket"
+        storage = {f"AccountingStorage{key}": (value, "a database of its own") for key, value in own.items()}
+    return storage | {
         "ClusterName": (given.setting("ClusterName", "cluster"), "needed"),
         "SlurmctldHost": (f"{socket.gethostname().partition('.')[0]}(127.0.0.1)", _HOST),
         "SlurmctldPort": (str(place.controller_port), _HOST),
@@ -164,7 +174,6 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
         "SwitchType": ("switch/none", _CONFINED),
         "MpiDefault": ("none", _CONFINED),
         "JobAcctGatherType": ("jobacct_gather/none", _CONFINED),
-        "AccountingStorageType": ("accounting_storage/none", _ACCOUNTS),
         "JobCompType": ("jobcomp/filetxt", "what happened is read from there"),
         "JobCompLoc": (f"{folder}/log/jobcomp", "what happened is read from there"),
         "MailProg": (shutil.which("true") or "/bin/true", _SITE),

@@ -1,7 +1,7 @@
 """What is told to Slurm of each job: what it asks for, in the words of `sbatch`, when it comes and when it gives up."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,26 @@ def asked_of_sbatch(request: Request, cluster: Cluster) -> list[str]:
     return found
 
 
-def submissions_of(requests: list[Request], cluster: Cluster, folder: Path) -> Iterator[list[Any]]:
-    """Write the scripts of the jobs, and yield (job, submit, arguments of sbatch) by time since the first."""
+def whose(request: Request, users: Mapping[str, int]) -> list[str]:
+    """Return the options that say whose a job is: its account, its QOS, and its user by number, if there are others."""
+    found = [f"--{option}={name}" for option, name in (("account", request.account), ("qos", request.qos)) if name]
+    return found + ([f"--uid={users[request.user]}"] if request.user in users else [])
+
+
+def submissions_of(
+    requests: list[Request], cluster: Cluster, folder: Path, users: Mapping[str, int] | None = None
+) -> Iterator[list[Any]]:
+    """Write the scripts of the jobs, and yield (job, submit, arguments of sbatch) by time since the first.
+
+    Where there are accounts, `users` are the numbers of those whose jobs they are; else everything is one user's.
+    """
     first = min(one.submit for one in requests)
     for one in sorted(requests, key=lambda request: request.submit):
         script = folder / "jobs" / f"{one.job}"
         script.write_text(f"#!/bin/sh\nexec sleep {one.work:.9g}\n", encoding="utf-8")
         arguments = ["--parsable", f"--job-name={one.job}", "--output=/dev/null", "--error=/dev/null", "--no-requeue"]
+        if users is not None:
+            arguments += whose(one, users)
         yield [one.job, one.submit - first, [*arguments, *asked_of_sbatch(one, cluster), str(script)]]
 
 

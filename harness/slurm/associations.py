@@ -1,6 +1,7 @@
 """Reading accounts, users and QOS, with their shares and limits, as `sacctmgr` prints them."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.disk.stored import read_text
@@ -17,17 +18,13 @@ _PAIR = re.compile(r"(?<!\w)(\w{1,60})=('[^']*'|[^:]*(?::(?!\w+=)[^:]*)*)")
 def read_shares(path: Path) -> Shares:
     """Read what `sacctmgr dump` writes, and the table that `sacctmgr -P show qos` prints beside it."""
     shares = Shares()
-    parent, columns = ROOT, ["Name", "Priority"]
-    for number, line in enumerate(read_text(path, "what sacctmgr dump writes").splitlines(), start=1):
+    parent = ROOT
+    content = read_text(path, "what sacctmgr dump writes")
+    for number, said in qos_rows(content):
+        _add_qos(shares, said, f"{path}, line {number}")
+    for number, line in enumerate(content.splitlines(), start=1):
         text, where = line.strip(), f"{path}, line {number}"
-        if not text or text.startswith("#"):
-            continue
-        if "|" in text:
-            cells = text.split("|")
-            if cells[0].lower() == "name":
-                columns = cells
-            else:
-                _add_qos(shares, dict(zip(columns, cells, strict=False)), where)
+        if not text or text.startswith("#") or "|" in text:
             continue
         match = _LINE.fullmatch(text)
         if match is None:
@@ -41,6 +38,20 @@ def read_shares(path: Path) -> Shares:
         else:
             _add(shares, kind, name, parent, said, where)
     return shares
+
+
+def qos_rows(content: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the number of each line that tells of a QOS, and its cells by their columns."""
+    columns = ["Name", "Priority"]
+    for number, line in enumerate(content.splitlines(), start=1):
+        text = line.strip()
+        if "|" not in text or text.startswith("#"):
+            continue
+        cells = text.split("|")
+        if cells[0].lower() == "name":
+            columns = cells
+        else:
+            yield number, dict(zip(columns, cells, strict=False))
 
 
 def _add(shares: Shares, kind: str, name: str, parent: str, said: dict[str, str], where: str) -> None:

@@ -1,8 +1,8 @@
 """Runs below the accelerated clock, as a program of its own: starts the daemons, submits the jobs, waits, cleans up.
 
 `slurm_execution.py` starts it with a plan, reads what it tells on standard output, a line of JSON each, and keeps its
-standard input open for as long as it lives itself. Nothing but the standard library is used here, and only waits that
-the clock's library accelerates: no timeouts of locks or pipes.
+standard input open for as long as it lives itself. Nothing but the standard library is used here, so that it begins
+quickly, and only waits that the clock's library accelerates: no timeouts of locks or pipes.
 """
 
 import contextlib
@@ -14,8 +14,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from harness.slurm import accounting
 
 #: How long daemons may take to answer [s of the machine's own time, whatever the clock says].
 PATIENCE = 60.0
@@ -72,17 +75,20 @@ class Daemons:
         with log.open("wb") as file:
             self.running.append((name, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)))
 
-    def wait(self, ready: Any, what: str) -> None:
+    def fail(self, why: str, log: str) -> NoReturn:
+        """Tell that it cannot be, and end."""
+        tell("failed", why=why, log=log)
+        raise EndedError
+
+    def wait(self, ready: Callable[[], bool], what: str, whose: str = "slurmctld") -> None:
         """Wait until `ready()`; give up when a daemon has ended, or after a while."""
         deadline = time.time() + PATIENCE * self.speed
         while not ready():
             for name, process in self.running:
                 if process.poll() is not None:
-                    tell("failed", why=f"{name} has ended", log=self.last_words(name))
-                    raise EndedError
+                    self.fail(f"{name} has ended", self.last_words(name))
             if time.time() > deadline:
-                tell("failed", why=what, log=self.last_words("slurmctld"))
-                raise EndedError
+                self.fail(what, self.last_words(whose))
             wait_until(time.time() + 0.1 * self.speed)
 
     def last_words(self, name: str) -> str:
@@ -98,12 +104,38 @@ class Daemons:
         files = [f"--{name}-file={folder}/munge/{name}" for name in ("key", "pid", "log", "seed")]
         socket = folder / "munge" / "socket"
         self.start("munged", [programs["munged"], "-F", "--force", f"--socket={socket}", *files])
-        self.wait(socket.exists, "munged did not open its socket")
-        self.start("slurmctld", [programs["slurmctld"], "-D", "-c"])
-        self.wait(lambda: "UP" in self.answer(programs["scontrol"], "ping"), "slurmctld does not answer")
+        self.wait(socket.exists, "munged did not open its socket", "munged")
+        if accounts := self.plan["accounts"]:
+            accounting.share_clock(accounts)
+            accounting.start_database(self)
+            self.start_controller()
+            accounting.fill_database(self)
+            self.stop("slurmctld")
+        self.start_controller()
         for node in self.plan["nodes"]:
             self.start(node, [programs["slurmd"], "-D", "-N", node])
         self.wait(self.all_idle, "not every node became idle")
+
+    def start_controller(self) -> None:
+        """Start the controller, which has forgotten everything, and wait until it answers."""
+        programs = self.plan["programs"]
+        self.start("slurmctld", [programs["slurmctld"], "-D", "-c"])
+        self.wait(lambda: "UP" in self.answer(programs["scontrol"], "ping"), "slurmctld does not answer")
+
+    def stop(self, name: str) -> None:
+        """End one daemon, and wait until it has."""
+        ((process, place),) = [(one[1], place) for place, one in enumerate(self.running) if one[0] == name]
+        process.terminate()
+        process.wait()
+        del self.running[place]
+
+    def tried(self, name: str, *words: str) -> str:
+        """Return what a program prints, which must do what it is told."""
+        done = called(self.plan["programs"][name], *words)
+        if done.returncode != 0:
+            said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+            self.fail(f"{name} {' '.join(words)}", " | ".join(said[-3:]))
+        return done.stdout
 
     def all_idle(self) -> bool:
         """Return whether every node serves."""

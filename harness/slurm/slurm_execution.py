@@ -7,18 +7,15 @@ which nodes, with the times of the workload.
 import json
 import math
 import os
-import random
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,11 +25,14 @@ import numpy as np
 import pandas as pd
 
 from harness.errors import HarnessError
-from harness.slurm import inside
+from harness.slurm import accounting, inside
+from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
+from harness.slurm.accounts_given import Accounts, beside
 from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
 from harness.slurm.asked_of_sbatch import cancellations_of, submissions_of
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.private_place import free_ports, private_folder
 from harness.slurm.requests import requests_of
 from harness.workload.log import Log, Workload
 
@@ -48,9 +48,6 @@ LATE = 1.0
 #: What whole seconds may hide of a run: Slurm writes down no others [s].
 WHOLE_SECONDS = 1.0
 
-#: Below it are ports of known services, and a good deal more.
-_LOWEST_PORT = 10240
-
 #: How many submissions must be known before they are judged while it goes on.
 ENOUGH = 20
 
@@ -64,6 +61,7 @@ class SlurmExecution:
     schedule: pd.DataFrame  # one row a job, in the order of the workload
     version: str  # of Slurm
     digest: str  # of the given configuration
+    accounts: str  # digest of the given accounts, empty if there are none
     speed: float  # of the clock
     lags: np.ndarray[Any, Any]  # how late each job was submitted [s]
     overtime: float  # how much longer than their work jobs held their processors, the median [s]
@@ -79,6 +77,7 @@ class SlurmExecution:
         return {
             "slurm": self.version,
             "configuration": self.digest,
+            **({"accounts": self.accounts} if self.accounts else {}),
             "speed": self.speed,
             "lag_p95": float(np.quantile(lags, 0.95)),
             "lag_max": float(lags.max()),
@@ -94,14 +93,15 @@ class TooSlowError(Exception):
     """The machine does not keep up with the clock."""
 
 
-def programs() -> dict[str, str]:
+def programs(*, accounts: bool = False) -> dict[str, str]:
     """Return where the programs are; refuse if one is missing."""
+    wanted = (*PROGRAMS, *(OF_ACCOUNTS if accounts else ()))
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"))
-    found = {name: shutil.which(name, path=places) for name in PROGRAMS}
+    found = {name: shutil.which(name, path=places) for name in wanted}
     if missing := [name for name, place in found.items() if place is None]:
         raise HarnessError(
             f"a real Slurm needs {', '.join(missing)}, which are not installed: on Debian or Ubuntu, "
-            f"apt-get install {PACKAGES}"
+            f"apt-get install {PACKAGES}{f' {accounting.PACKAGES}' if accounts else ''}"
         )
     return {name: str(place) for name, place in found.items()}
 
@@ -111,19 +111,21 @@ def execute(
     given: SlurmConfiguration,
     log: Log | None = None,
     *,
+    accounts: Accounts | None = None,
     speed: float = 30.0,
     progress: Progress | None = None,
     slower: Callable[[str], None] | None = None,
 ) -> SlurmExecution:
     """Let a real Slurm run the workload, `speed` times as fast as time; again and slower if the machine cannot.
 
-    What jobs ask for besides processors is in the `log` that the workload was prepared of.
+    What jobs ask for besides processors is in the `log` that the workload was prepared of. With `accounts`, their
+    shares, QOS and limits are in force, and every job is its user's.
     `slower` is told, in a sentence, before it is tried again.
     """
-    found = programs()
+    found = programs(accounts=accounts is not None)
     while True:
         try:
-            return _attempt(workload, given, log, found, speed, progress)
+            return _attempt(workload, given, log, accounts, found, speed, progress)
         except TooSlowError as error:
             if speed <= 1:
                 raise HarnessError(f"{error}, at the speed of time itself: this machine is too busy") from None
@@ -136,6 +138,7 @@ def _attempt(
     workload: Workload,
     given: SlurmConfiguration,
     log: Log | None,
+    accounts: Accounts | None,
     found: dict[str, str],
     speed: float,
     progress: Progress | None,
@@ -145,15 +148,18 @@ def _attempt(
     requests = requests_of(workload, log, cluster)
     nodes = node_names(given)
     every = [name for line in nodes for name in line]
-    with _folder() as folder:
-        place = Place(folder, *_free_ports(len(every)))
+    with private_folder() as folder:
+        controller, ports = free_ports(len(every) + (accounts is not None))
+        place = Place(folder, controller, ports[: len(every)], sum(ports[len(every) :]))
         text, differences = adapted(given, place, nodes)
         (folder / "slurm.conf").write_text(text, encoding="utf-8")
         prepare_folder(given, place)
-        jobs = list(submissions_of(requests, cluster, folder))
+        users = None if accounts is None else accounts.numbers(requests)
+        jobs = list(submissions_of(requests, cluster, folder, users))
         plan = {
             "folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs,
             "cancellations": cancellations_of(requests),
+            "accounts": None if accounts is None else accounts.prepared(place, given.setting("ClusterName"), users),
         }  # fmt: skip
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
 
@@ -163,13 +169,14 @@ def _attempt(
             if progress is not None:
                 progress(count, len(jobs))
 
-        told = _watch(folder, found["faketime"], speed, heard)
+        told = _watch(folder, [*beside(folder, found), found["faketime"]], speed, heard)
         ended = _ended(folder)
         _refuse_late_ends(workload, ended)
     schedule = _schedule(workload, ended, told)
     version = subprocess.run([found["slurmctld"], "-V"], capture_output=True, text=True).stdout.strip()
     return SlurmExecution(
-        schedule, version, given.digest, speed, np.array(told.lags), _overtime(workload, ended), tuple(differences),
+        schedule, version, given.digest, accounts.digest if accounts else "", speed,
+        np.array(told.lags), _overtime(workload, ended), tuple(differences),
         told.refused, tuple(told.stranded), time.monotonic() - began,
     )  # fmt: skip
 
@@ -205,11 +212,14 @@ class _Told:
         return said.get("ended")
 
 
-def _watch(folder: Path, faketime: str, speed: float, heard: Callable[[int], None]) -> _Told:
+def _watch(folder: Path, clock: list[str], speed: float, heard: Callable[[int], None]) -> _Told:
     """Run the plan below a clock of this speed, and hear what is told; `heard` is called with how many jobs ended."""
+    package = Path(inside.__file__).parents[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
     environment |= {"SLURM_CONF": f"{folder}/slurm.conf", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [faketime, "-m", "-f", f"+0 x{speed:g}", sys.executable, "-I", inside.__file__, str(folder / "plan.json")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(package), environment.get("PYTHONPATH"))))
+    program = [sys.executable, "-P", "-m", inside.__name__, str(folder / "plan.json")]
+    command = [*clock, "-m", "-f", f"+0 x{speed:g}", *program]
     told = _Told([], {}, [])
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=folder, start_new_session=True
@@ -243,42 +253,6 @@ def _reap(process: "subprocess.Popen[bytes]", folder: Path) -> None:
     for left in inside.processes_of(str(folder)):
         with suppress(ProcessLookupError):
             os.kill(left, signal.SIGKILL)
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Make a private folder with a short name, as sockets need it, and remove it afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="harness-slurm-"))
-    try:
-        yield folder
-    finally:
-        for _ in range(20):  # what was killed may still write
-            shutil.rmtree(folder, ignore_errors=True)
-            if not folder.exists():
-                break
-            time.sleep(0.1)
-
-
-def _free_ports(nodes: int) -> tuple[int, tuple[int, ...]]:
-    """Return a port for the controller and a row of ports for the nodes that nobody uses, nor takes for a call."""
-    given_out = Path("/proc/sys/net/ipv4/ip_local_port_range")
-    highest = int(given_out.read_text(encoding="utf-8").split()[0]) if given_out.exists() else 32768
-    highest = highest if highest - nodes > _LOWEST_PORT + 1000 else 65535
-    for _ in range(100 if highest - nodes > _LOWEST_PORT else 0):
-        first = random.randrange(_LOWEST_PORT, highest - nodes)
-        row = range(first, first + nodes + 1)
-        if all(map(_is_free, row)):
-            return row[0], tuple(row[1:])
-    raise HarnessError(f"there are no {nodes + 1} free ports in a row on 127.0.0.1")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as tried:
-        try:
-            tried.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _ended(folder: Path) -> str:

@@ -127,10 +127,15 @@ def is_slurm(written: str) -> bool:
 
 def read_slurm_scheduler(written: str) -> SlurmScheduler:
     """Read a configuration, and what describes accounts behind a `+`, as a scheduler."""
+    return slurm_scheduler(*files_of(written))
+
+
+def files_of(written: str) -> tuple[Path, Path | None]:
+    """Return where a configuration is, and what describes accounts if that is written behind a `+`."""
     conf, *accounts = _names(written)
     if not conf or len(accounts) > 1:
         raise HarnessError(f"{written!r}: expected a slurm.conf, or slurm.conf + what sacctmgr dump writes")
-    return slurm_scheduler(Path(conf), Path(accounts[0]) if accounts else None)
+    return Path(conf), Path(accounts[0]) if accounts else None
 
 
 def slurm_scheduler(conf: Path, accounts: Path | None = None) -> SlurmScheduler:

@@ -4,21 +4,19 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from ending import end_it, left_behind
 
 import harness
 from harness.errors import HarnessError
-from harness.slurm import inside, slurm_execution
+from harness.slurm import slurm_execution
 from harness.slurm.configuration import read_slurm
+from harness.slurm.private_place import free_ports
 from harness.slurm.slurm_execution import execute
 
 CONFIGURATION = """ClusterName=small
@@ -55,16 +53,9 @@ def few():
     return harness.prepare(harness.log_from_frame(frame, name="few", procs=4))
 
 
-def left_behind(since):
-    """Folders and processes of executions that have come since."""
-    folders = set(Path(tempfile.gettempdir()).glob("harness-slurm-*")) - since
-    return [*folders, *(number for folder in folders for number in inside.processes_of(str(folder)))]
-
-
 @needs_slurm
 @pytest.mark.slow
-def test_fifteen_jobs(few, configuration):
-    before = set(Path(tempfile.gettempdir()).glob("harness-slurm-*"))
+def test_fifteen_jobs(few, configuration, temporary):
     told = []
     # However late on a busy machine: what is looked at holds at any speed.
     with pytest.MonkeyPatch.context() as patch:
@@ -81,14 +72,13 @@ def test_fifteen_jobs(few, configuration):
     assert told[-1] == (15, 15)
     assert done.version.startswith("slurm")
     assert json.loads(json.dumps(done.provenance))["speed"] == 20
-    assert left_behind(before) == []
+    assert left_behind(temporary) == []
 
 
 @needs_slurm
 @pytest.mark.slow
-def test_who_gives_up_waiting_is_cancelled(few, configuration):
+def test_who_gives_up_waiting_is_cancelled(few, configuration, temporary):
     """The second while it waits, the third, which has begun by then, not; nobody is behind the second any more."""
-    before = set(Path(tempfile.gettempdir()).glob("harness-slurm-*"))
     jobs = few.jobs.head(4).assign(
         submit=[0.0, 5.0, 200.0, 210.0], work=[300.0, 60.0, 60.0, 30.0], estimate=600.0, procs=[3, 4, 1, 1],
         cancel=[np.inf, 100.0, 260.0, np.inf],
@@ -100,43 +90,24 @@ def test_who_gives_up_waiting_is_cancelled(few, configuration):
     assert np.isnan(done["start"][1])
     assert 100.0 <= done["end"][1] <= 200.0
     assert done["start"][3] >= done["end"][2]
-    assert left_behind(before) == []
+    assert left_behind(temporary) == []
 
 
 @needs_slurm
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_whoever_ends_it_leaves_nothing_behind(tmp_path, configuration, how):
-    before = set(Path(tempfile.gettempdir()).glob("harness-slurm-*"))
-    command = [sys.executable, "-m", "harness", "execute", "lublin(jobs=50, procs=4)", "--slurm", configuration.name]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}
-    )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        folders = set(Path(tempfile.gettempdir()).glob("harness-slurm-*")) - before
-        if any(len(inside.processes_of(str(folder))) >= 6 for folder in folders):  # munge, controller, four nodes
-            break
-        time.sleep(0.2)
-    else:
-        pytest.fail("the daemons did not start")
-    process.send_signal(how)
-    process.communicate(timeout=60)
-    deadline = time.monotonic() + 60
-    while left_behind(before) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    assert left_behind(before) == []
-    assert list(tmp_path.glob("*.csv")) == []
+def test_whoever_ends_it_leaves_nothing_behind(tmp_path, configuration, how, temporary):
+    end_it(how, configuration.name, tmp_path, temporary, processes=7)  # the plan, munge, controller, four nodes
 
 
 def test_ports_are_a_row_that_nobody_is_given_for_a_call():
     given_out = Path("/proc/sys/net/ipv4/ip_local_port_range")
-    controller, nodes = slurm_execution._free_ports(20)
+    controller, nodes = free_ports(20)
     assert nodes == tuple(range(controller + 1, controller + 21))
     if given_out.exists():
         assert nodes[-1] < int(given_out.read_text().split()[0])
     with pytest.raises(HarnessError, match="no 60001 free ports in a row"):
-        slurm_execution._free_ports(60000)
+        free_ports(60000)
 
 
 def test_without_slurm_the_words_to_install_it(few, configuration, monkeypatch):

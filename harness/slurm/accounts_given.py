@@ -1,0 +1,141 @@
+"""The accounts that an execution is to know: what the daemons are told of them, and users who exist nowhere else."""
+
+import getpass
+import hashlib
+import os
+import pwd
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.disk.stored import read_text
+from harness.errors import HarnessError, shortened
+from harness.present.words import counted
+from harness.slurm import accounting
+from harness.slurm.adaptation import Place
+from harness.slurm.associations import qos_rows, read_shares
+from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.fair_tree import Shares
+from harness.slurm.quantities import INFINITE
+from harness.slurm.requests import Request
+
+#: The programs that are needed besides those of any execution.
+PROGRAMS = (*accounting.PROGRAMS, "unshare", "mount")
+
+_PASSWD = Path("/etc/passwd")
+
+#: Numbers of users that Debian gives nobody: those of a workload get them.
+_NUMBERS = range(30001, 59999)
+
+#: What sacctmgr shows of a QOS, and takes under another name.
+_TAKEN_AS = {
+    "usagethres": "UsageThreshold", "grpsubmit": "GrpSubmitJobs", "maxsubmitpu": "MaxSubmitJobsPerUser",
+    "maxsubmitpa": "MaxSubmitJobsPerAccount", "maxjobspu": "MaxJobsPerUser", "maxjobspa": "MaxJobsPerAccount",
+    "maxtrespu": "MaxTRESPerUser", "maxtrespa": "MaxTRESPerAccount", "maxtres": "MaxTRESPerJob",
+    "maxtresmins": "MaxTRESMinsPerJob", "mintres": "MinTRESPerJob", "minpriothres": "MinPrioThreshold",
+    "maxjobsaccruepu": "MaxJobsAccruePerUser", "maxjobsaccruepa": "MaxJobsAccruePerAccount",
+}  # fmt: skip
+_NOT_SET = ("name", "id", "description")  # for there are others
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """What somebody's Slurm printed of its accounts."""
+
+    path: Path
+    text: str
+    shares: Shares
+
+    @property
+    def digest(self) -> str:
+        """What tells it from others: SHA-256."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def numbers(self, requests: list[Request]) -> dict[str, int]:
+        """Return the number of each user but whoever calls; refuse what only root may do, and here and now."""
+        mine = getpass.getuser() if os.getuid() else "root"
+        named = {user for _, user in self.shares.users} | {one.user for one in requests}
+        users = sorted(named - {mine, "root", ""})
+        for user in users:
+            if not re.fullmatch(r"[\w.@-]{1,256}", user):
+                raise HarnessError(f"{self.path}: the user {shortened(user)}: expected letters and figures")
+        if os.getuid():
+            if theirs := {one.user for one in requests} - {mine}:
+                raise HarnessError(
+                    f"the jobs are of {counted(len(theirs), 'other user')} than {mine} ({shortened(min(theirs))}), and "
+                    "only root may submit as others: expected root, or jobs of your own"
+                )
+            return {}
+        taken = {entry.pw_uid for entry in pwd.getpwall()}
+        free = (number for number in _NUMBERS if number not in taken)
+        return dict(zip(users, free, strict=False))
+
+    def prepared(self, place: Place, cluster: str, users: Mapping[str, int] | None) -> dict[str, Any]:
+        """Write what the daemons need to the folder; return what the program below the clock is told."""
+        folder, user = place.folder, getpass.getuser() if os.getuid() else "root"
+        accounting.write_database(folder, place.database_port, user)
+        loaded = [line for line in self.text.splitlines() if "|" not in line]
+        dump = folder / "accounts"
+        dump.write_text("\n".join(loaded) + "\n", encoding="utf-8")
+        if users:
+            self._know(folder, users)
+        return {
+            "user": user, "cluster": (cluster or "cluster").lower(), "qos": self._qos(),
+            "dump": str(dump) if any(line.strip() for line in loaded) else "",
+            "group": min(users.values()) if users else None,
+        }  # fmt: skip
+
+    def _know(self, folder: Path, users: Mapping[str, int]) -> None:
+        """Write the users of this machine with those of the jobs, who have a group together and are nobody's namesakes.
+
+        What the users of jobs have to reach below the folder are the scripts that Slurm gives them.
+        """
+        group = min(users.values())
+        real = [line for line in read_text(_PASSWD, "the users").splitlines() if line.partition(":")[0] not in users]
+        made = [f"{name}:x:{number}:{group}::/:/bin/sh" for name, number in users.items()]
+        (folder / "passwd").write_text("\n".join([*real, *made]) + "\n", encoding="utf-8")
+        (folder / "passwd").chmod(0o644)
+        for reached in (folder, folder / "spool"):
+            reached.chmod(0o711)
+
+    def _qos(self) -> list[tuple[str, list[str]]]:
+        """Return each QOS with what is to be set of it."""
+        found: dict[str, list[str]] = {}
+        for names in re.findall(r"(?i)\b(?:Def(?:ault)?)?QOS='?\+?([\w.@+,-]+)", self.text):
+            found |= {name.strip("+"): [] for name in names.split(",")}
+        for _, row in qos_rows(self.text):
+            name = next(value for key, value in row.items() if key.lower() == "name")
+            found[name] = [
+                f"{_TAKEN_AS.get(key.lower(), key)}={value}"
+                for key, value in row.items()
+                if value and key.lower() not in _NOT_SET and value.lower() not in INFINITE
+            ]
+        return list(found.items())
+
+
+def read_accounts(path: Path, given: SlurmConfiguration) -> Accounts:
+    """Read accounts for an execution of a configuration that has a database of them."""
+    if given.setting("AccountingStorageType").lower() != "accounting_storage/slurmdbd":
+        raise HarnessError(
+            f"{path}: accounts are given, but {given.path} has no database of them: expected "
+            "AccountingStorageType=accounting_storage/slurmdbd there"
+        )
+    return Accounts(path, read_text(path, "what sacctmgr dump writes"), read_shares(path))
+
+
+def beside(folder: Path, programs: Mapping[str, str]) -> list[str]:
+    """Return the words that start a program among the users of the jobs, if there are any: nobody else sees them."""
+    passwd = folder / "passwd"
+    if not passwd.exists():
+        return []
+    bound = f'{programs["mount"]} --bind "$0" {_PASSWD} && exec "$@"'
+    words = [programs["unshare"], "--mount", "/bin/sh", "-c", bound, str(passwd)]
+    if subprocess.run([*words, "/bin/true"], capture_output=True).returncode:
+        raise HarnessError(
+            "users of other names need a private view of /etc/passwd, and `unshare --mount` may not make one here: "
+            "expected a root that may mount (CAP_SYS_ADMIN)"
+        )
+    return words
