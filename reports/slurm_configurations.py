@@ -1,14 +1,20 @@
 """The configurations and workloads of the study of slurm.md: small machines, and jobs that fill them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+
+import harness
 
 _COLUMNS = ["JobIDRaw", "Submit", "Start", "End", "TimelimitRaw", "ReqCPUS", "ReqMem", "Partition", "Constraints"]
 _COLUMNS += ["ReqTRES", "State", "NodeList", "SubmitLine"]
-_SPAN = 5400  # in which jobs are submitted [s]
+_SPAN = 5400  # in which 150 jobs are submitted [s]
+_LIKE = 0.1  # how far the load of a slice may be off
+_LAST = 1.2  # by when all of a slice has to be over if nobody waits, as a part of the span
+_LONG = 60  # half of the jobs of a slice run for so long at least [s]
 _MORNING = pd.Timestamp("2024-03-04T08:00:00")
 
 _WHOLE = """SelectType=select/linear
@@ -92,22 +98,59 @@ PAIRS = (
 )
 
 
-def workload(name: str, place: Path, *, jobs: int = 150, seed: int = 1) -> Path:
-    """Write a workload as a dump of sacct, and return where it is."""
-    dice = np.random.default_rng(seed)
-    cpus, widths = {
-        "narrow": (16, [1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 12]), "memory": (80, [1, 1, 2, 2, 4, 4, 8, 8, 16, 24]),
-        "things": (48, [1, 1, 2, 2, 4, 4, 8]), "fours": (32, [1, 1, 2, 2, 4, 4, 6, 8, 12]),
-    }[name]  # fmt: skip
-    load = {"narrow": 0.9, "memory": 0.85, "things": 0.65, "fours": 0.75}[name]
-    run = dice.lognormal(0.0, 1.0, jobs).clip(0.05, 8.0)
-    width = dice.choice(widths, jobs)
-    run = np.maximum(10, run * load * cpus * _SPAN / (run * width).sum()).astype(int)
-    submit = np.cumsum(dice.exponential(1.0, jobs))
-    submit = ((submit - submit[0]) * _SPAN / (submit[-1] - submit[0])).astype(int)
-    limit = np.ceil(run * dice.choice([1.05, 1.5, 2, 4, 8], jobs) / 60).astype(int) + 1
+@dataclass(frozen=True)
+class Variation:
+    """One of the workloads of a kind: drawn by a seed, or a slice of a real log."""
+
+    name: str
+    seed: int
+    jobs: int = 150
+    load: float | None = None  # None: that of the kind
+    slice: bool = False
+
+
+#: The workloads that every configuration is executed with.
+WORKLOADS = (Variation("first", 1), Variation("second", 2), Variation("slice", 3, slice=True))
+
+#: The configuration, and the workloads, by which it is seen what load and the number of jobs do.
+GROWING = "whole"
+GROWTH = tuple(
+    one
+    for seed, name in ((1, "first"), (2, "second"))
+    for one in (
+        Variation(f"{name}-load-50", seed, load=0.5),
+        Variation(f"{name}-load-70", seed, load=0.7),
+        Variation(f"{name}-75-jobs", seed, 75),
+        Variation(f"{name}-300-jobs", seed, 300),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What jobs of a machine are like, and the log that a slice is cut of."""
+
+    cpus: int
+    widths: tuple[int, ...]
+    load: float
+    log: str
+
+
+KINDS = {
+    "narrow": Kind(16, (1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 12), 0.9, "KTH-SP2-1996-2.1-cln.swf.gz"),
+    "memory": Kind(80, (1, 1, 2, 2, 4, 4, 8, 8, 16, 24), 0.85, "SDSC-SP2-1998-4.2-cln.swf.gz"),
+    "things": Kind(48, (1, 1, 2, 2, 4, 4, 8), 0.65, "KTH-SP2-1996-2.1-cln.swf.gz"),
+    "fours": Kind(32, (1, 1, 2, 2, 4, 4, 6, 8, 12), 0.75, "SDSC-SP2-1998-4.2-cln.swf.gz"),
+}
+
+
+def workload(name: str, place: Path, which: Variation = WORKLOADS[0]) -> Path:
+    """Write a workload of a kind as a dump of sacct, and return where it is."""
+    kind, dice = KINDS[name], np.random.default_rng(which.seed)
+    kind = kind if which.load is None else replace(kind, load=which.load)
+    submit, run, width, limit = _slice(kind, which.jobs) if which.slice else _drawn(kind, which.jobs, dice)
     lines = ["|".join(_COLUMNS)]
-    for k in range(jobs):
+    for k in range(which.jobs):
         cells = {"JobIDRaw": k + 1, "TimelimitRaw": limit[k], "ReqCPUS": width[k], "Partition": "batch"}
         begin = _MORNING + pd.Timedelta(seconds=int(submit[k]))
         cells |= {"Submit": begin.isoformat(), "Start": begin.isoformat(), "State": "COMPLETED"}
@@ -118,6 +161,43 @@ def workload(name: str, place: Path, *, jobs: int = 150, seed: int = 1) -> Path:
         lines.append("|".join(str(cells.get(column, "")) for column in _COLUMNS))
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return place
+
+
+Whole = npt.NDArray[np.int64]
+
+
+def _drawn(kind: Kind, jobs: int, dice: np.random.Generator) -> tuple[Whole, Whole, Whole, Whole]:
+    """Draw when jobs are submitted, how long they run [s], on how many processors, and what they ask for [min]."""
+    span = _SPAN * jobs // 150
+    run = dice.lognormal(0.0, 1.0, jobs).clip(0.05, 8.0)
+    width = dice.choice(kind.widths, jobs)
+    run = np.maximum(10, run * kind.load * kind.cpus * span / (run * width).sum()).astype(int)
+    submit = np.cumsum(dice.exponential(1.0, jobs))
+    submit = ((submit - submit[0]) * span / (submit[-1] - submit[0])).astype(int)
+    return submit, run, width, np.ceil(run * dice.choice([1.05, 1.5, 2, 4, 8], jobs) / 60).astype(int) + 1
+
+
+def _slice(kind: Kind, jobs: int) -> tuple[Whole, Whole, Whole, Whole]:
+    """Return the same of the first so many jobs of a log on end that give about as much to do.
+
+    Times are divided so that they are submitted in the same span, widths are scaled to the machine, up to the widest
+    that is drawn. A slice is unfit if
+    it goes on for long after the last was submitted, or if most of its jobs are over in no time.
+    """
+    log = harness.prepare(harness.read_workload(kind.log)).jobs
+    processors, span = int(log["procs"].max()), _SPAN * jobs // 150
+    for first in range(0, len(log) - jobs, jobs):
+        rows = log.iloc[first : first + jobs]
+        submit = rows["submit"].to_numpy() - rows["submit"].iloc[0]
+        share = span / max(1.0, submit[-1])
+        submit, run, limit = submit * share, rows["work"].to_numpy() * share, rows["estimate"].to_numpy() * share
+        run = np.maximum(10, run).astype(int)
+        width = np.ceil(rows["procs"].to_numpy() * kind.cpus / processors).clip(1, max(kind.widths)).astype(int)
+        busy = float((run * width).sum()) / (span * kind.cpus)
+        over = float((submit + run).max()) < _LAST * span
+        if over and abs(busy - kind.load) < _LIKE and np.median(run) >= _LONG:
+            return submit.astype(int), run, width, np.ceil(np.maximum(limit, run * 1.05) / 60).astype(int) + 1
+    raise harness.HarnessError(f"{kind.log} has no slice of {jobs} jobs with a load about {kind.load:g}")
 
 
 def _asked(name: str, dice: np.random.Generator, cells: dict[str, object]) -> tuple[list[str], list[str]]:
