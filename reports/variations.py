@@ -20,6 +20,7 @@ LOGS = ("KTH-SP2", "SDSC-SP2", "CTC-SP2")
 SCHEDULERS = {"fcfs + easy": Scheduler(), "spf + easy": Scheduler(order="spf")}
 MEASURES = ("mean_wait", "mean_bounded_slowdown")
 HEADERS = ("log", "drawn", "scheduler", "measure", "the log", "20th", "median", "80th", "percentile of the log")
+MEANS = ("log", "wait under fcfs + easy", "the log", "20th", "median", "80th", "percentile of the log")
 LOADS = ("log", "drawn", "mean load of a week", "its standard deviation", "the busiest week")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -34,6 +35,7 @@ def variations(
     known_format(format)
     rows: list[tuple[Any, ...]] = []
     loads: list[tuple[Any, ...]] = []
+    means: list[tuple[Any, ...]] = []
     with progress("replaying", "variations") as advance:
         for log in LOGS:
             source = prepare(read_workload(log))
@@ -43,10 +45,13 @@ def variations(
                     drawn = [resample(source, seed) for seed in range(1, number + 1)]
                 rows += _beside(source, drawn, way)
                 loads.append((log, way, *_weeks(drawn, source)))
+                means += _means(source, drawn) if way == "now" else ()
                 advance((LOGS.index(log) + (way == "now") / 2) * number, len(LOGS) * number)
     typer.echo(render(HEADERS, rows, format, units=("", "", "", "", "", "", "", "", "%"), digits=4))
     typer.echo()
     typer.echo(render(LOADS, loads, format, digits=3))
+    typer.echo()
+    typer.echo(render(MEANS, means, format, units=("", "", "", "", "", "", "%"), digits=4))
 
 
 def _beside(source: Workload, drawn: list[Workload], way: str) -> Iterator[tuple[Any, ...]]:
@@ -58,6 +63,31 @@ def _beside(source: Workload, drawn: list[Workload], way: str) -> Iterator[tuple
             low, middle, high = np.quantile(values, [0.2, 0.5, 0.8])
             below = 100 * np.mean(values < own[measure])
             yield source.name, way, scheduler, measure.replace("_", " "), own[measure], low, middle, high, below
+
+
+def _means(source: Workload, drawn: list[Workload]) -> Iterator[tuple[Any, ...]]:
+    """Replay a log and its variations: its wait beside theirs, however the mean is taken, and who submits while."""
+    own, *theirs = (_taken(jobs, source.procs or 1) for jobs in (source, *drawn))
+    for name, value in own.items():
+        values = np.array([found[name] for found in theirs])
+        yield source.name, name, value, *np.quantile(values, [0.2, 0.5, 0.8]), 100 * np.mean(values < value)
+
+
+def _taken(jobs: Workload, procs: int) -> dict[str, float]:
+    """Return the wait under EASY as means over jobs, processor time, users, days and weeks."""
+    ran = simulate(jobs, procs, Scheduler()).ran
+    wait, area = ran["wait"], ran["procs"] * ran["run"]
+    when = ran["submit"] - ran["submit"].min()
+    found = {
+        "mean over jobs": float(wait.mean()),
+        "mean over processor time": float((wait * area).sum() / area.sum()),
+        "mean over users of their means": float(wait.groupby(ran["user"]).mean().mean()),
+    }
+    for name, period in (("days", resampling.WEEK / 7), ("weeks", resampling.WEEK)):
+        each = wait.groupby(when // period).agg(["mean", "size"])
+        found[f"mean over {name} of their means"] = float(each["mean"].mean())
+        found[f"correlation of {name}' means with how many submit"] = float(each["mean"].corr(each["size"]))
+    return found
 
 
 def _weeks(workloads: list[Workload], source: Workload) -> tuple[float, ...]:
