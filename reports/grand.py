@@ -4,7 +4,6 @@
 grand-logs.csv beside this script; without it the page is made of these two files alone.
 """
 
-import heapq
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ import typer
 
 from harness import Results, rank
 from harness.cli import main
-from harness.experiment.field_reading import field_again, read_field
+from harness.experiment.field_reading import field_again
 from harness.experiment.plan import RunsOf
 from harness.present.tables import render
 from harness.workload.wall_clock import WallClock
@@ -48,7 +47,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def grand(
     store: Annotated[Path | None, typer.Option(help="the folder of the tournament, to take the frame from")] = None,
-    part: Annotated[str, typer.Option(help="print one part only: " + "took, logs, families, fronts, turns, order")] = "",
+    part: Annotated[str, typer.Option(help="print one part only: " + "logs, families, fronts, turns, order")] = "",
 ) -> None:
     """Print the tables of the page in Markdown; with a store, keep its frame before, and draw the picture."""
     if store is not None:
@@ -66,7 +65,6 @@ def keep(store: Path) -> None:
     """Write the frame of a store as a small file, and the figures of its logs as another."""
     results = Results(store)
     frame = results.frame()
-    frame = frame[frame["status"] == "done"].copy()
     frame["scheduler"] = [_short(row) for row in frame[["order", "start", "rate", "sleep", "predict"]].itertuples()]
     small = frame[[*KEYS, "jobs", "seconds", *MEASURES]].copy()
     for name in small:
@@ -105,34 +103,6 @@ def _facts(jobs: pd.DataFrame, header: tuple[str, ...], procs: int) -> dict[str,
 # ---------------------------------------------------------------- what is told
 
 
-def took(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Tell what the runs took, log by log, which was the slowest of each, and what that means for many cores."""
-    seconds, every = frame["seconds"].astype(float), sum(1 for _ in read_field("grand").combinations())
-    rows = []
-    for log, part in frame.groupby("workload", observed=True):
-        slowest = part.loc[seconds[part.index].idxmax()]
-        jobs, spent = float(part["jobs"].astype(float).sum()), float(seconds[part.index].sum())
-        who = f"{slowest['scheduler']}, {_kind_of(part.loc[[slowest.name]]).iloc[0]}"
-        rows.append((log, len(part), int(jobs), spent, who, float(slowest["seconds"])))
-    rows.sort(key=lambda row: -row[3])
-    yield "### Simulation alone, by log"
-    heads = ("log", "runs", "jobs", "simulation [s]", "its slowest run", "took [s]")
-    yield render(heads, rows, "markdown", digits=3)
-    longest = sorted(seconds, reverse=True)
-    yield (
-        f"{len(frame):,} of {every:,} runs, {int(frame['jobs'].astype(float).sum()):,} jobs, {sum(longest):,.0f} s of simulation, "
-        f"the longest {longest[0]:,.0f} s; on 64 cores, longest first, {_makespan(longest, 64):,.0f} s at best."
-    )
-
-
-def _makespan(longest_first: list[float], cores: int) -> float:
-    """Return when the last run ends if each, in this order, takes the first free core."""
-    free = [0.0] * cores
-    for seconds in longest_first:
-        heapq.heapreplace(free, free[0] + seconds)
-    return max(free)
-
-
 def by_log(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell of each log who is best, by how much, and whom the real machine resembles most."""
     rows = []
@@ -167,13 +137,14 @@ def by_family(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Rank within families of logs, against the reference, with intervals where there are enough."""
     yield "### By family of logs, as logged"
     rows: list[tuple[Any, ...]] = []
-    done = _complete(_as_logged(frame))
+    done = _as_logged(frame)
     done = done[~done["start"].astype(str).str.startswith("preempt")]
     for figure, (words, bounds) in {"all": ("all logs", ()), **FAMILIES}.items():
         place = np.searchsorted(bounds, logs[figure], "right") if bounds else np.zeros(len(logs), int)
         for family in sorted(set(place.tolist())):
-            part = done[done["workload"].isin(logs.index[place == family])]
-            rows += _ranked(f"{words}{_range(bounds, family)}", part["workload"].nunique(), part)
+            names = logs.index[place == family]
+            part = done[done["workload"].isin(names)]
+            rows += _ranked(f"{words}{_range(bounds, family)}", len(names), part)
     heads = ("family", "logs", "place", "scheduler", "mean rank", f"ratio to {REFERENCE}", "95 % interval", "p")
     yield render(heads, rows, "markdown", digits=3)
 
@@ -211,8 +182,7 @@ def _ranked(family: str, count: int, part: pd.DataFrame) -> Iterator[tuple[Any, 
 def fronts(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell on each energy machine who is beaten by nobody in both slowdown and energy, as ratios to the reference."""
     metered = frame[frame["energy"].notna()]
-    for platform, each in metered.groupby(_kind_of(metered), observed=True):
-        part = _complete(each)
+    for platform, part in metered.groupby(_kind_of(metered), observed=True):
         slower, dearer = _against_energy(part)
         rows = [
             (name, slower[name], dearer[name], f"{100 * (1 - dearer[name]):+.2g} %") for name in _front(slower, dearer)
@@ -268,7 +238,7 @@ def turns(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
 
 def order(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell the order of all schedulers as logged: by mean rank, with the ratio and its tests against the first."""
-    done = _complete(_as_logged(frame)).assign(variation=0, energy_policy="none", error="")
+    done = _as_logged(frame).assign(variation=0, energy_policy="none", error="")
     found = rank(done.drop(columns=["energy"]), BY)
     rows = [
         (s.rank, s.scheduler, s.mean_rank, s.ratio, _interval(s.interval), s.p_value, s.means["max_wait"] / 86_400)
@@ -287,13 +257,6 @@ def _as_logged(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the runs on as many processors as the log names, of all that are done."""
     plain = frame["energy"].isna() & (frame["status"] == "done")
     return frame[plain].copy()
-
-
-def _complete(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs on workloads that every scheduler among them was done on."""
-    counts = frame.groupby("workload", observed=True)["scheduler"].nunique()
-    whole = counts.index[counts == frame["scheduler"].nunique()]
-    return frame[frame["workload"].isin(whole)]
 
 
 def _ratios(frame: pd.DataFrame) -> pd.DataFrame:
@@ -326,7 +289,7 @@ def heat(frame: pd.DataFrame, logs: pd.DataFrame) -> str:
 
 def energy(frame: pd.DataFrame) -> str:
     """Draw slowdown against energy on the machine with rates and sleep, from zero; the front in blue."""
-    slower, dearer = _against_energy(_complete(frame[_kind_of(frame) == "spec-2017-assumed-states"]))
+    slower, dearer = _against_energy(frame[_kind_of(frame) == "spec-2017-assumed-states"])
     front = _front(slower, dearer)
     saving = sorted((name for name in front if dearer[name] < 0.95), key=lambda name: float(dearer[name]))
     left, right, top, bottom = 60, 700, 20, 330
@@ -355,7 +318,7 @@ def energy(frame: pd.DataFrame) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="740" height="370">{style}{paper}{"".join(parts)}</svg>\n'
 
 
-PARTS = {"took": took, "logs": by_log, "families": by_family, "fronts": fronts, "turns": turns, "order": order}
+PARTS = {"logs": by_log, "families": by_family, "fronts": fronts, "turns": turns, "order": order}
 
 if __name__ == "__main__":
     main(app)
