@@ -27,10 +27,6 @@ PATIENCE = 60.0
 STANDSTILL = 1800.0
 
 
-#: The first job is submitted at any of so many seconds [s of the workload].
-PHASES = 60
-
-
 class EndedError(Exception):
     """Whoever watches is gone, or wants an end."""
 
@@ -184,7 +180,7 @@ def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
     """
     plan = daemons.plan
     # Not always as long after the controller began: the phases of its loops are chance.
-    first = float(int(time.time()) + 2 + int(0.2 * daemons.speed) + random.randrange(PHASES))
+    first = float(int(time.time()) + 2 + int(0.2 * daemons.speed) + random.randrange(plan["phases"]))
     tell("began", at=first)
     numbers: dict[int, int] = {}
     gone = list(plan["cancellations"])

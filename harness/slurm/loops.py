@@ -89,8 +89,10 @@ class Loops:
         self._expect(first + self.chance.random() * self.cluster.weights.period, RECOMPUTED, None)
         self.last_pass = first - parameters.interval
         if parameters.pinging:  # what nodes answer is news too, the only ones of the idle machine before
-            self.last_pass = first - self.chance.random() * parameters.pinging
-            self._expect(self.last_pass + parameters.pinging, PINGED, None)
+            called = first - self.chance.random() * parameters.pinging
+            often = parameters.interval > parameters.pinging  # whenever a backfill may go again, there are news
+            self.last_pass = first - self.chance.random() * parameters.interval if often else called
+            self._expect(called + parameters.pinging, PINGED, None)
         while self.events:
             self.now, kind, _, subject = heapq.heappop(self.events)
             self._happen(kind, subject)

@@ -30,7 +30,7 @@ from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
 from harness.slurm.accounts_given import Accounts, beside
 from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
 from harness.slurm.asked_of_sbatch import cancellations_of, submissions_of
-from harness.slurm.cluster import cluster_of
+from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import SlurmConfiguration
 from harness.slurm.private_place import free_ports, private_folder
 from harness.slurm.requests import requests_of
@@ -47,6 +47,9 @@ LATE = 1.0
 
 #: What whole seconds may hide of a run: Slurm writes down no others [s].
 WHOLE_SECONDS = 1.0
+
+#: No execution begins later than this for the sake of a phase [s of the workload].
+_LONGEST_PHASE = 3600.0
 
 #: How many submissions must be known before they are judged while it goes on.
 ENOUGH = 20
@@ -158,7 +161,7 @@ def _attempt(
         jobs = list(submissions_of(requests, cluster, folder, users))
         plan = {
             "folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs,
-            "cancellations": cancellations_of(requests),
+            "cancellations": cancellations_of(requests), "phases": _phases(cluster),
             "accounts": None if accounts is None else accounts.prepared(place, given.setting("ClusterName"), users),
         }  # fmt: skip
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
@@ -179,6 +182,13 @@ def _attempt(
         np.array(told.lags), _overtime(workload, ended), tuple(differences),
         told.refused, tuple(told.stranded), time.monotonic() - began,
     )  # fmt: skip
+
+
+def _phases(cluster: Cluster) -> int:
+    """Return over how long the first submission is drawn, so that the phases of all loops are chance [s]."""
+    parameters, weights = cluster.parameters, cluster.weights
+    loops = (parameters.interval, parameters.main_interval, parameters.pinging, weights.period if weights.any else 0.0)
+    return math.ceil(min(max(loops), _LONGEST_PHASE))
 
 
 @dataclass

@@ -101,3 +101,11 @@ def test_a_machine_that_was_idle_backfills_as_soon_as_somebody_comes(tmp_path, c
     first = np.array([all_passes(tmp_path, WHOLE + calls, [(0, 60, 2, 1, {})], seed)[0] for seed in range(40)])
     assert (first <= 31.2).all()
     assert (first <= 1.2).sum() == pytest.approx(at_once, abs=8)
+
+
+def test_a_machine_whose_backfill_seldom_goes_is_met_anywhere_in_its_interval(tmp_path):
+    """Nodes that answer calls are news whenever it may go again, so that it goes on the idle machine too."""
+    text = WHOLE + "SlurmdTimeout=300\nSchedulerParameters=bf_interval=300\n"
+    first = np.array([all_passes(tmp_path, text, [(0, 3600, 61, 4, {})], seed)[0] for seed in range(60)])
+    assert (first <= 301.2).all()
+    assert np.quantile(first, [0.25, 0.5, 0.75]) == pytest.approx([75.0, 150.0, 225.0], abs=45.0)
