@@ -8,6 +8,7 @@ from .engine.blocked import burden as burden, reservation as reservation
 from .engine.bookings import (
     drop_departed as drop_departed,
     fits_beside as fits_beside,
+    next_beside as next_beside,
     lift as lift,
     plan_nodes as plan_nodes,
     promise as promise,

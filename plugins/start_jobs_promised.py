@@ -130,17 +130,20 @@ def conservative_by_nodes(state, replan=False):
     if replan:
         harness.plan_nodes(state)
     elif harness.drop_departed(state):
-        upset = start_promised(state, True, False)
+        upset = start_early(state)
     promise_all(state, upset)
     # Who starts on nodes that are awake gives back the time to wake; and nobody waits beside nodes that are.
     sleepy = harness.longest_boot(state) > 0.0
     going_on = True
     while going_on:
         before = state.clock.started
-        upset = start_promised(state, sleepy, not replan)
+        upset = start_early(state) if sleepy else start_promised(state)
         if upset:
             promise_all(state, True)
         going_on = upset or (sleepy and state.clock.started > before)
+    soonest = harness.INFINITY if replan else harness.next_promise(state)
+    if soonest < harness.INFINITY:
+        harness.call_again(state, harness.when(state, soonest))
 
 
 @harness.jit
@@ -148,32 +151,40 @@ def promise_all(state, anew):
     """Promise their earliest place, in queue order, to those who hold no promise, or to everybody anew."""
     if anew:
         harness.plan_nodes(state)
-    for job in harness.waiting(state):
-        if state.jobs[job].status == harness.WAITING:
-            harness.promise(state, job)
+    for job in harness.unpromised(state):
+        harness.promise(state, job)
 
 
 @harness.jit
-def start_promised(state, early, wake):
-    """Start who fits and is due, or may begin early; return whether one got other processors than planned."""
+def start_promised(state):
+    """Start who is due; return whether one got other processors than planned."""
     upset = False
-    soonest = harness.INFINITY
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved < 0:
-            continue
-        if not early and harness.when(state, record.reserved) > state.clock.now:
-            soonest = min(soonest, record.reserved)
-            continue
-        end = state.clock.virtual + record.left
-        if harness.fits_beside(state, job) and harness.start_beside(state, job):
-            latest = end + harness.longest_boot(state)
-            upset = upset or harness.later(record.planned, latest) or harness.later(end, record.planned)
-        elif harness.when(state, record.reserved) > state.clock.now:
-            soonest = min(soonest, record.reserved)
-    if wake and soonest < harness.INFINITY:
-        harness.call_again(state, harness.when(state, soonest))
+    for job in harness.due(state):
+        if state.jobs[job].status == harness.WAITING:
+            upset = begin_beside(state, job) or upset
     return upset
+
+
+@harness.jit
+def start_early(state):
+    """Start who fits beside what the others are promised, due or not; return what `start_promised` does."""
+    upset = False
+    job = harness.next_beside(state, -1)
+    while job >= 0:
+        upset = begin_beside(state, job) or upset
+        job = harness.next_beside(state, job)
+    return upset
+
+
+@harness.jit
+def begin_beside(state, job):
+    """Start the job if that delays no promise; return whether it got other processors than planned."""
+    record = state.jobs[job]
+    end = state.clock.virtual + record.left
+    if not (harness.fits_beside(state, job) and harness.start_beside(state, job)):
+        return False
+    latest = end + harness.longest_boot(state)
+    return harness.later(record.planned, latest) or harness.later(end, record.planned)
 
 
 def conservative_waking(state, replan=False):

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.blocked import check_place, foreseen, refuse, reservation
-from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import closed_for, next_opening, portion
+from harness.engine.beside import earliest_beside, find_rooms, name_nodes, room_between
+from harness.engine.blocked import check_place, foreseen, refuse
 from harness.engine.faults import (
     NO_NODE_PLAN,
     NO_PLAN,
@@ -21,136 +20,15 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.holdings import book, book_slices, ends, length, licensed_from, room_at, strike_out
-from harness.engine.instants import later
+from harness.engine.holdings import book_slices, length, licensed_from, strike_out
 from harness.engine.marks import verb
-from harness.engine.nodes import admits, enough, next_free, room
-from harness.engine.profile import fit_from, forget_past, plan_from_running, release, reserve
+from harness.engine.nodes import enough, next_free, room
+from harness.engine.profile import forget_past, plan_from_running, release, reserve
+from harness.engine.promised_starts import write_promise
 from harness.engine.service import begin
-from harness.engine.state import AWAKE, COMPLETED, DOWN, RUNNING, WAITING
-
-# ---------------------------------------------------------------- what is left beside it
-
-
-@verb
-def room_between(state: Any, job: int, node: int, begin: float, end: float) -> int:
-    """Return how many processors of the node the job could have all the time from `begin` until `end`."""
-    if state.nodes[node].status == DOWN:
-        return 0
-    if state.clock.constrained != DEMANDING and not admits(state, job, node):
-        return 0
-    if len(state.closures) > 0 and closed_for(state, job, node, begin):
-        return 0
-    least = room_at(state, job, node, begin)
-    place = state.booked[node]
-    while place >= 0 and least > 0:  # there is less of it only where somebody's promise begins
-        booking = state.bookings[place]
-        other = state.jobs[booking.job]
-        if other.status != RUNNING and later(other.reserved, begin) and later(end, other.reserved):
-            least = min(least, room_at(state, job, node, other.reserved))
-        place = booking.after
-    return max(0, least)  # who runs on slow nodes may reach into a promise, until everything is planned anew
-
-
-@verb
-def find_rooms(state: Any, job: int, begin: float) -> int:
-    """Write the job's room on every node, if it began then, into `state.then`; return their sum."""
-    end = begin + length(state, job)
-    total = 0
-    for node in range(len(state.nodes)):
-        found = room_between(state, job, node, begin, end)
-        state.then[node].room = found
-        total += found
-    return total
-
-
-# ---------------------------------------------------------------- the earliest place
-
-
-@verb
-def next_end(state: Any, time: float) -> float:
-    """Return when the next job after that virtual time gives processors back, by estimates; infinity if none will."""
-    found = np.inf
-    for k in range(state.clock.running):
-        found = state.jobs[state.plan[k]].planned
-        if later(found, time):
-            break
-        found = np.inf
-    for k in range(state.notes.head, state.notes.tail):
-        job = state.queue[k]
-        if state.truth[job].booked >= 0 and later(ends(state, job), time):
-            found = min(found, ends(state, job))
-    return found if len(state.closures) == 0 else min(found, next_opening(state, time))
-
-
-@verb
-def room_given_back(state: Any, job: int, other: int, since: float, time: float) -> int:
-    """Find the room anew on the nodes that `other` gives back after `since` and by `time`; return how much more."""
-    end = ends(state, other)
-    if later(end, time) or not later(end, since):
-        return 0
-    more = 0
-    place = state.truth[other].booked
-    while place >= 0:
-        node = state.bookings[place].node
-        found = room_between(state, job, node, time, time + length(state, job))
-        more += found - state.then[node].room
-        state.then[node].room = found
-        place = state.bookings[place].along
-    return more
-
-
-@verb
-def earliest_by_nodes(state: Any, job: int, time: float) -> float:
-    """Return when the job could begin beside the bookings, from `time` on in virtual time; infinity if never.
-
-    From one end to the next only the nodes given back are looked at, as if nobody's promise began meanwhile, until
-    there seems to be room enough: then at all of them.
-    """
-    record = state.jobs[job]
-    lasting = length(state, job)
-    time = fit_from(state, record.procs, lasting, time)
-    found = find_rooms(state, job, time) if time < np.inf else record.procs
-    while found < record.procs or not licensed_from(state, job, time):
-        since = time
-        time = next_end(state, since)
-        if time < np.inf:
-            time = fit_from(state, record.procs, lasting, time)
-        if time == np.inf:
-            return time
-        for k in range(state.clock.running):
-            found += room_given_back(state, job, state.plan[k], since, time)
-        for k in range(state.notes.head, state.notes.tail):
-            if state.truth[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
-                found += room_given_back(state, job, state.queue[k], since, time)
-        if found >= record.procs or len(state.closures) > 0:
-            found = find_rooms(state, job, time)
-    return time
-
-
-@verb
-def name_nodes(state: Any, job: int) -> None:
-    """Book processors for the job within the rooms just found: first those not free now, then the last nodes' ones.
-
-    Of the node that it needs fewer of than of the others it books as many: it asks for them when it starts.
-    """
-    need = state.jobs[job].procs
-    at_once = portion(state, job)
-    for node in range(len(state.nodes)):
-        taken = max(0, state.then[node].room - state.nodes[node].free)
-        taken = min(need, max(taken, at_once) if taken > 0 else 0)
-        state.then[node].free = taken
-        need -= taken
-    node = len(state.nodes)
-    while need > 0:
-        node -= 1
-        more = min(need, state.then[node].room - state.then[node].free)
-        state.then[node].free += more
-        need -= more
-    for node in range(len(state.nodes)):
-        if state.then[node].free > 0:
-            book(state, job, node, max(state.then[node].free, at_once))
-
+from harness.engine.state import AWAKE, COMPLETED, WAITING
+from harness.engine.timelines import STRUCK, empty_lines
+from harness.engine.verbs import when
 
 # ---------------------------------------------------------------- what is refused
 
@@ -186,8 +64,10 @@ def plan_nodes(state: Any) -> None:
     notes.by_nodes = 1
     notes.bookings = 0
     notes.spare_booking = -1
+    notes.joined = -1
     for node in range(len(state.nodes)):
         state.booked[node] = -1
+    empty_lines(state)
     for k in range(notes.head, notes.tail):
         state.truth[state.queue[k]].booked = -1
         state.jobs[state.queue[k]].reserved = -1.0
@@ -225,7 +105,7 @@ def drop_departed(state: Any) -> bool:
     return early
 
 
-@verb
+@verb(apart=True)
 def promise(state: Any, job: int) -> float:
     """Promise a waiting job its earliest place in the plan of nodes, and return its virtual time.
 
@@ -236,16 +116,15 @@ def promise(state: Any, job: int) -> float:
     check_waiting(state, job)
     record = state.jobs[job]
     if state.truth[job].booked < 0:
-        record.reserved = reservation(state, job)[0]  # with nobody else in the way
-        if record.reserved < np.inf:
-            record.reserved = foreseen(state, earliest_by_nodes(state, job, max(record.reserved, state.clock.virtual)))
-        if record.reserved < np.inf:
+        begin = foreseen(state, earliest_beside(state, job))
+        write_promise(state, job, begin)
+        if begin < np.inf:
             name_nodes(state, job)
-            reserve(state, record.procs, record.reserved, record.reserved + length(state, job))
+            reserve(state, record.procs, begin, begin + length(state, job))
     return float(record.reserved)
 
 
-@verb
+@verb(apart=True)
 def lift(state: Any, job: int) -> None:
     """Take a waiting job's promise out of the plan of nodes, if it has one."""
     check_nodes(state)
@@ -264,24 +143,45 @@ def find_rooms_now(state: Any, job: int) -> int:
     Where nodes sleep, those that are awake alone, if there is no time for any to wake.
     """
     begin = state.clock.virtual
-    find_rooms(state, job, begin)
     total = 0
+    if state.notes.wakes == 0.0:
+        node = next_free(state, -1)
+        while node >= 0:
+            found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
+            state.then[node].room = min(found, room(state, job, node))
+            total += state.then[node].room
+            node = next_free(state, node)
+        return total
+    find_rooms(state, job, begin)
     for node in range(len(state.nodes)):
         state.then[node].room = min(state.then[node].room, room(state, job, node))
         total += state.then[node].room
-    if total >= state.jobs[job].procs or state.notes.wakes == 0.0:
+    if total >= state.jobs[job].procs:
         return total
     total = 0
     for node in range(len(state.nodes)):
         state.then[node].room = 0
         if state.nodes[node].status == AWAKE:
-            found = room_between(state, job, node, begin, begin + state.jobs[job].left)
+            found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
             state.then[node].room = min(found, room(state, job, node))
         total += state.then[node].room
     return total
 
 
 @verb
+def list_own(state: Any, job: int) -> None:
+    """Write into `state.then`, as free, what the job is promised of nodes where somebody has room."""
+    node = next_free(state, -1)
+    while node >= 0:
+        state.then[node].free = 0
+        node = next_free(state, node)
+    place = state.truth[job].booked
+    while place >= 0:
+        state.then[state.bookings[place].node].free = state.bookings[place].cores
+        place = state.bookings[place].along
+
+
+@verb(apart=True)
 def fits_beside(state: Any, job: int) -> bool:
     """Return whether the job could start now without delaying anybody else in the plan of nodes."""
     check_nodes(state)
@@ -292,12 +192,13 @@ def fits_beside(state: Any, job: int) -> bool:
         return False
     if state.notes.wakes > 0.0:
         return find_rooms_now(state, job) >= record.procs
+    list_own(state, job)
     found = 0
     node = next_free(state, -1)
     while node >= 0:
         most = room(state, job, node)
         if most > 0:
-            found += min(most, room_between(state, job, node, begin, begin + record.left))
+            found += min(most, room_between(state, job, node, begin, begin + record.left, state.then[node].free))
         if found >= record.procs:
             return True
         node = next_free(state, node)
@@ -319,7 +220,84 @@ def start_beside(state: Any, job: int) -> bool:
     notes.limited = 1
     started = begin(state, job)
     notes.limited = 0
-    if started:
+    if not started:
+        notes.joined = -1  # it is to be promised something again
+    else:
         book_slices(state, job)
         reserve(state, state.jobs[job].procs, state.clock.virtual, state.jobs[job].planned)
     return started
+
+
+# ---------------------------------------------------------------- who may begin before it is due
+
+
+@verb
+def list_ready(state: Any) -> None:
+    """List the nodes that somebody gave something back of, and that have free processors; note who is promised these.
+
+    Whoever could not begin when it was last looked for them can begin now only if it could have more of such a node.
+    """
+    notes = state.notes
+    while notes.told < notes.struck:
+        node = state.struck[notes.told & (STRUCK - 1)]
+        notes.told += 1
+        if state.nodes[node].free == 0 or state.lines[node].turn == notes.turn:
+            continue
+        state.lines[node].turn = notes.turn
+        state.ready[notes.ready] = node
+        notes.ready += 1
+        place = state.booked[node]
+        while place >= 0:
+            state.near[state.bookings[place].job] = notes.turn
+            place = state.bookings[place].after
+
+
+@verb
+def helped(state: Any, job: int) -> bool:
+    """Return whether the job could have processors of a node that somebody gave something back of."""
+    if state.near[job] == state.notes.turn:
+        return True
+    now = state.clock.virtual
+    k = 0
+    while k < state.notes.ready:
+        node = state.ready[k]
+        if state.nodes[node].free == 0:
+            state.notes.ready -= 1
+            state.ready[k] = state.ready[state.notes.ready]
+        elif room_between(state, job, node, now, now + state.jobs[job].left, 0) > 0:
+            return True
+        else:
+            k += 1
+    return False
+
+
+@verb(apart=True)
+def next_beside(state: Any, after: int) -> int:
+    """Return the next job in the queue that was promised a start and could begin now beside the others; or −1.
+
+    `after` is the job that was the answer before, or −1 to begin.
+    """
+    notes = state.notes
+    check_nodes(state)
+    if after < 0:
+        notes.turn += 1
+        notes.looked = notes.ready = 0
+        notes.struck_before = notes.struck_now
+        notes.struck_now = notes.struck
+        notes.told = notes.struck_before
+    # What is left changes with time alone where windows end, and where nodes wake.
+    everybody = notes.wakes > 0.0 or len(state.closures) > 0 or len(state.licences) > 0
+    # Some were not looked at the last time, if a pass looks at the first only; or there is no list of what changed.
+    everybody = everybody or notes.depth < len(state.jobs) or notes.struck - notes.struck_before > STRUCK
+    if not everybody:
+        list_ready(state)
+    while notes.head + notes.looked < notes.tail and state.clock.free > 0:
+        job = state.queue[notes.head + notes.looked]
+        notes.looked += 1
+        record = state.jobs[job]
+        if record.status != WAITING or record.reserved < 0 or record.procs > state.clock.free:
+            continue
+        due = not when(state, record.reserved) > state.clock.now
+        if (everybody or due or helped(state, job)) and fits_beside(state, job):
+            return int(job)
+    return -1

@@ -10,13 +10,14 @@ from harness.engine.faults import FULL_PLAN
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.state import RUNNING
+from harness.engine.timelines import STRUCK, write_line
 
 # ---------------------------------------------------------------- who holds what
 
 
 @verb
-def book(state: Any, job: int, node: int, cores: int) -> None:
-    """Write down that the job holds so many cores of the node, or will. Changes bookings."""
+def book(state: Any, job: int, node: int, cores: int, begin: float, end: float) -> None:
+    """Write down that the job holds so many cores of the node, or will, between these virtual times."""
     notes = state.notes
     place = notes.spare_booking
     if place >= 0:
@@ -30,6 +31,8 @@ def book(state: Any, job: int, node: int, cores: int) -> None:
     booking.job = job
     booking.node = node
     booking.cores = cores
+    booking.begin = begin
+    booking.end = end
     booking.along = state.truth[job].booked
     booking.before = -1
     booking.after = state.booked[node]
@@ -37,6 +40,7 @@ def book(state: Any, job: int, node: int, cores: int) -> None:
         state.bookings[booking.after].before = place
     state.booked[node] = place
     state.truth[job].booked = place
+    write_line(state, place, -1)
 
 
 @verb
@@ -52,6 +56,9 @@ def strike_out(state: Any, job: int) -> None:
             state.booked[booking.node] = booking.after
         if booking.after >= 0:
             state.bookings[booking.after].before = booking.before
+        state.struck[notes.struck & (STRUCK - 1)] = booking.node
+        notes.struck += 1
+        write_line(state, place, 1)
         along = booking.along
         booking.along = notes.spare_booking
         notes.spare_booking = place
@@ -63,8 +70,9 @@ def strike_out(state: Any, job: int) -> None:
 def book_slices(state: Any, job: int) -> None:
     """Write down what a running job holds. Changes bookings."""
     piece = state.jobs[job].slices
+    begin = state.clock.virtual
     while piece >= 0:
-        book(state, job, state.slices[piece].node, state.slices[piece].cores)
+        book(state, job, state.slices[piece].node, state.slices[piece].cores, begin, state.jobs[job].planned)
         piece = state.slices[piece].next
 
 

@@ -11,6 +11,33 @@ BOOKING = np.dtype(
         ("along", "i8"),  # the job's next booking, −1 none
         ("before", "i8"),  # the node's booking before …
         ("after", "i8"),  # … and after it, −1 none
+        ("begin", "f8"),  # from when on, in virtual time …
+        ("end", "f8"),  # … and until when
+    ],
+    align=True,
+)
+
+#: Where the entries of a node stand among all that say what is left of nodes; see timelines.py.
+LINE = np.dtype(
+    [
+        ("first", "i8"),  # window that is in use …
+        ("last", "i8"),  # … and where it ends
+        ("begin", "i8"),  # room that is the node's own …
+        ("end", "i8"),  # … and where that ends
+        ("turn", "i8"),  # when it was last listed in `ready`
+    ],
+    align=True,
+)
+
+#: Before when nobody like a job fits beside the bookings, and how many had been struck out then.
+BESIDE = np.dtype(
+    [
+        ("procs", "i8"),  # 0: there is no answer here
+        ("lasting", "f8"),  # [s]
+        ("memory", "f8"),  # per processor [KB]
+        ("partition", "i8"),
+        ("time", "f8"),  # virtual
+        ("struck", "i8"),
     ],
     align=True,
 )

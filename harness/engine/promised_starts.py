@@ -120,7 +120,8 @@ def _list_unpromised(state: Any) -> int:
             notes.joined += 1
     for k in range(notes.joined):
         job = state.joined[k]
-        if state.jobs[job].status != WAITING or state.jobs[job].reserved >= 0:
+        reserved = state.jobs[job].reserved
+        if state.jobs[job].status != WAITING or (reserved >= 0 and (notes.by_nodes == 0 or reserved < np.inf)):
             continue
         state.joined[kept] = job
         kept += 1

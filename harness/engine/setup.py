@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine import bundles, compression, hold_state, nodes, plan_state, promised_starts, recorded_state
+from harness.engine import (
+    bundles,
+    compression,
+    hold_state,
+    nodes,
+    plan_state,
+    promised_starts,
+    recorded_state,
+    timelines,
+)
 from harness.engine import state as layouts
 from harness.engine.demand_setup import Demands, demands, possible
 from harness.engine.demand_state import DEMANDING
@@ -192,6 +201,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         ),
         bookings=records(np.empty(booking, plan_state.BOOKING)),
         booked=np.empty(len(view.nodes) if booking else 0, np.int64),
+        **plans_of_nodes(view, booking),
         held=records(np.empty(0, hold_state.HELD_JOB)),
         kins=records(np.empty(0, hold_state.KIN)),
         of_kin=records(np.empty(0, hold_state.OF_KIN)),
@@ -200,7 +210,20 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     )
 
 
-#: What the engine calls the events that a workload names.
+def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
+    """Make the arrays beside the bookings, of which there are so many at most."""
+    count = len(view.nodes) if booking else 0
+    steps = 8 * booking + 24 * count if view.clock.constrained != DEMANDING else 0
+    return {
+        "lines": records(np.zeros(count, plan_state.LINE)),
+        "step_time": np.empty(steps),
+        "step_memory": np.empty(steps),
+        "step_free": np.empty(steps, np.int64),
+        "struck": np.zeros(timelines.STRUCK if booking else 0, np.int64),
+        "ready": np.zeros(count, np.int64),
+        "near": np.zeros(len(view.jobs) if booking else 0, np.int64),
+        "beside": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.BESIDE)),
+    }
 
 
 def check(workload: Workload) -> None:

@@ -59,6 +59,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "promise": _START,
     "lift": _START,
     "fits_beside": _START,
+    "next_beside": _START,
     "start_beside": _START,
     # work and power
     "work_left": _STATE,

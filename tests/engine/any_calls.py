@@ -34,7 +34,7 @@ SANE |= dict.fromkeys(("time", "begin", "at", "virtual", "than"), (10.0, 12.0, 1
 PLAN = ("plan_from_running", "forget_past")
 NODES = ("plan_nodes", "drop_departed")
 BEFORE = dict.fromkeys(("earliest_fit", "earlier_fit", "promise_at", "compress", "reserve", "release"), PLAN)
-BEFORE |= dict.fromkeys(("promise", "lift", "fits_beside", "start_beside"), NODES)
+BEFORE |= dict.fromkeys(("promise", "lift", "fits_beside", "next_beside", "start_beside"), NODES)
 PAIR = Platform("pair", (NodeType(2, 2, **POWER),))
 MIXED = Platform("mixed", (NodeType(2, 3, 3.0, 6.0, **POWER), NodeType(3, 2, 4.0, 9.0, **POWER, partition=1)))
 
