@@ -63,6 +63,7 @@ from .engine.state import (
     WAITING as WAITING,
     WAKING as WAKING,
 )
+from .engine.vacancies import longest_vacant as longest_vacant
 from .engine.verbs import (
     QUEUE_ORDER as QUEUE_ORDER,
     call_again as call_again,

@@ -24,17 +24,12 @@ def timeout(state, memory, idle=600.0, depth=0):
     if none_vacant and idle > 0.0:  # when last looked: if one is again, then since now
         harness.call_not_before(state, now + idle)
         return
-    soonest = harness.INFINITY
-    for node in range(len(state.nodes)):
-        record = state.nodes[node]
-        if not vacant(record):
-            continue
-        if record.vacant + idle <= now:
-            harness.put_to_sleep(state, node, min(depth, record.depths - 1))
-        else:
-            soonest = min(soonest, record.vacant + idle)
-    if soonest < harness.INFINITY:
-        harness.call_not_before(state, soonest)  # whoever falls vacant meanwhile is due later
+    node = harness.longest_vacant(state)
+    while node >= 0 and state.nodes[node].vacant + idle <= now:
+        harness.put_to_sleep(state, node, min(depth, state.nodes[node].depths - 1))
+        node = harness.longest_vacant(state)
+    if node >= 0:
+        harness.call_not_before(state, state.nodes[node].vacant + idle)  # whoever falls vacant meanwhile is due later
     else:
         memory[0] = 1.0
 

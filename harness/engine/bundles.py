@@ -20,6 +20,7 @@ from harness.engine import state as layouts
 from harness.engine.entries import Entries
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
 from harness.engine.shape import SHAPE
+from harness.engine.vacancy_state import VACANCY
 
 
 def _records(layout: Any) -> Any:
@@ -84,6 +85,7 @@ _INSIDE = {
     "known_watts": _NUMBERS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
     "boots": _PLACES,  # jobs that wait for a sleeping node
     "moving": _PLACES,  # nodes that fall asleep or wake
+    "vacancies": _entries(VACANCY),  # who holds no job and for how long; empty unless nodes may sleep
     "samples": _records(recorded_state.SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(recorded_state.PLACEMENT),  # the same for the places of jobs
     "bookings": _records(plan_state.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …

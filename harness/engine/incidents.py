@@ -23,6 +23,7 @@ from harness.engine.state import (
     WAITING,
     WINDOW_OVER,
 )
+from harness.engine.vacancies import fall_vacant
 
 
 @once
@@ -81,8 +82,8 @@ def switch_node(state: Any, node: int, up: bool) -> None:
     record.status = AWAKE if up else DOWN
     record.resting = 0.0
     record.until = np.inf
-    record.vacant = clock.now
     record.free = record.cores if up else 0
+    fall_vacant(state, node)
     cores = record.cores if up else -record.cores
     clock.free += cores
     clock.down -= cores

@@ -12,6 +12,7 @@ from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw_anew, recall, settle
 from harness.engine.samples import record_placement
 from harness.engine.state import AWAKE, RUNNING, WONDERING
+from harness.engine.vacancies import fall_vacant
 
 #: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
 BLOCK = 64
@@ -230,7 +231,7 @@ def give_back(state: Any, job: int, piece: int) -> None:
             release_demand(state, job, node)
     state.blocks[node // BLOCK] += cores
     if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
-        record.vacant = state.clock.now
+        fall_vacant(state, node)
 
 
 @verb

@@ -85,8 +85,13 @@ def draw_anew(state: Any, first: int) -> None:
 @inner
 def draw_one(state: Any, node: int) -> None:
     """Let this one node draw what it draws as it is. Changes nodes."""
-    if recall(state, node):
-        return
+    if not recall(state, node):
+        draw_one_anew(state, node)
+
+
+@inner
+def draw_one_anew(state: Any, node: int) -> None:
+    """Ask what this one node draws as it is. Changes nodes."""
     piece = state.notes.slack  # an unused slice, for the moment
     following = state.slices[piece].next
     state.slices[piece].node = node

@@ -24,6 +24,7 @@ from harness.engine.hours import set_wall_clock
 from harness.engine.molding import rigid, shapes
 from harness.engine.overtaking import CLASSES
 from harness.engine.shares import none_kept
+from harness.engine.vacancy_state import VACANCY
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.policy.timing import Timing
@@ -195,6 +196,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores + 3 * view.nodes.depths).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
+        vacancies=records(np.empty(0, VACANCY)),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, recorded_state.SAMPLE)),
         placements=records(
             np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, recorded_state.PLACEMENT)

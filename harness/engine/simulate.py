@@ -26,6 +26,7 @@ from harness.engine.places import make_room
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
 from harness.engine.state import PENDING
+from harness.engine.vacancies import line_up
 from harness.errors import HarnessError, did_you_mean
 from harness.platform.machine import Platform
 from harness.policy.keyed import sizes
@@ -148,6 +149,7 @@ def put_together(
     view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
     chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     view.notes.wakes = longest_boot(chosen, view)
+    inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))
     chosen = suited(chosen, view)
     other = readings.ask_for(view, chosen["predict"], extras.timing) or other
     held = bool(holding.in_use(chosen["hold"]))

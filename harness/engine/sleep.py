@@ -13,6 +13,7 @@ from harness.engine.instants import later
 from harness.engine.marks import inner, seldom, verb
 from harness.engine.power import draw_one, settle
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING
+from harness.engine.vacancies import fall_vacant
 
 
 @inner
@@ -54,9 +55,9 @@ def doze(state: Any, node: int, depth: int) -> None:
 @inner
 def awaken(state: Any, node: int) -> None:
     """Let the node be awake and idle. Changes nodes, clock."""
-    state.nodes[node].vacant = state.clock.now
     state.clock.stirred = 1
     turn(state, node, AWAKE, 0.0, np.inf)
+    fall_vacant(state, node)
 
 
 @inner
@@ -76,20 +77,25 @@ def rouse(state: Any, node: int) -> None:
             awaken(state, node)
 
 
+@verb
+def node_awake(state: Any, node: int) -> float:
+    """Return when a node that is not awake is, if it is woken now [s]."""
+    record = state.nodes[node]
+    if record.status == WAKING:
+        return float(record.until)
+    up = state.naps[record.first_nap + record.depth].up
+    return float((record.until if record.status == FALLING else state.clock.now) + up)
+
+
 @verb(apart=True)
 def when_awake(state: Any, job: int) -> float:
     """Return when the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
-    now = state.clock.now
-    ready = now
+    ready = state.clock.now
     piece = state.jobs[job].slices
     while piece >= 0:
-        record = state.nodes[state.slices[piece].node]
-        if record.status == WAKING:
-            ready = max(ready, record.until)
-        elif record.status == FALLING:
-            ready = max(ready, record.until + state.naps[record.first_nap + record.depth].up)
-        elif record.status == ASLEEP:
-            ready = max(ready, now + state.naps[record.first_nap + record.depth].up)
+        node = state.slices[piece].node
+        if state.nodes[node].status != AWAKE:
+            ready = max(ready, node_awake(state, node))
         piece = state.slices[piece].next
     return ready
 
@@ -97,11 +103,16 @@ def when_awake(state: Any, job: int) -> float:
 @seldom
 def rouse_all(state: Any, job: int) -> float:
     """Wake the nodes the job took; returns when the last of them is awake [s]."""
+    ready = state.clock.now
     piece = state.jobs[job].slices
     while piece >= 0:
-        rouse(state, state.slices[piece].node)
+        node = state.slices[piece].node
+        if state.nodes[node].status != AWAKE:
+            rouse(state, node)
+        if state.nodes[node].status != AWAKE:  # it may have woken at once
+            ready = max(ready, node_awake(state, node))
         piece = state.slices[piece].next
-    return when_awake(state, job)
+    return ready
 
 
 @inner

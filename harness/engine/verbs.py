@@ -120,7 +120,10 @@ def when(state: Any, virtual: float) -> float:
     clock = state.clock
     if not later(virtual, clock.virtual):
         return float(clock.now)
-    return max(clock.now, clock.since + (virtual - clock.origin) / clock.rate)
+    left = virtual - clock.origin
+    if clock.rate != 1.0:  # it mostly is, and a division is the longest step of an instant
+        left /= clock.rate
+    return max(clock.now, clock.since + left)
 
 
 @verb

@@ -67,6 +67,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "load_share": _NODES,
     "drawn": _NODES,
     # sleep
+    "longest_vacant": ("set_sleep",),
     "put_to_sleep": ("set_sleep",),
     "wake": ("set_sleep",),
     # time and chance
