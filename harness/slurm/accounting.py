@@ -80,6 +80,9 @@ def fill_database(daemons: "Daemons") -> None:
     for name, settings in wanted["qos"]:
         if settings:
             daemons.tried("sacctmgr", "-i", "modify", "qos", name, "set", *settings)
+    if wanted["user"] != "root":  # whom the database knows: a dump is taken from those alone
+        admin = ("account=root", "AdminLevel=Administrator", "Fairshare=0")
+        daemons.tried("sacctmgr", "-i", "add", "user", wanted["user"], *admin)
     if wanted["dump"]:
         daemons.tried("sacctmgr", "-i", "load", f"file={wanted['dump']}", f"cluster={wanted['cluster']}")
 
