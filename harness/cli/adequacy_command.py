@@ -108,7 +108,7 @@ def _replay_with(
     from harness.experiment.simulation import simulate
 
     if rules.slurm:
-        return rules.replay(log, given.seed)
+        return rules.replay(log, given.seed, given.reservations)
     machine = given.machine(prepared)
     kept: Any = {"seed": given.seed, "plugins": given.folders, "events": events, "timing": given.timing}
     return lambda jobs: simulate(jobs, machine, scheduler, **kept)

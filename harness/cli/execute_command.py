@@ -30,6 +30,9 @@ def execute(
     ],
     *,
     given: options.Jobs,
+    reservations: Annotated[
+        Path | None, typer.Option(help="nodes kept for nobody at times: a CSV of begin, end, nodes, procs")
+    ] = None,
     speed: Annotated[float, typer.Option(help="how many times as fast as time", min=1, max=1000)] = 30.0,
     out: Annotated[Path | None, typer.Option(help="write the schedule to FILE.csv (WORKLOAD-slurm.csv)")] = None,
 ) -> None:
@@ -40,6 +43,7 @@ def execute(
     `sacctmgr dump` wrote behind a `+`, a database of accounts is started too, and every job is its user's (for root).
     """
     with warnings_said():
+        from harness.platform.windows import read_windows
         from harness.present.progress import progress
         from harness.slurm.accounts_given import read_accounts
         from harness.slurm.configuration import read_slurm
@@ -53,11 +57,21 @@ def execute(
         programs(accounts=dump is not None)
         configuration = read_slurm(conf)
         accounts = None if dump is None else read_accounts(dump, configuration)
+        windows = () if reservations is None else read_windows(reservations)
         log = given.log(workload)
         jobs = given.jobs(workload)
         place = _place(out, jobs.name)
         with progress("executing", "jobs") as advance:
-            done = executed(jobs, configuration, log, accounts=accounts, speed=speed, progress=advance, slower=_told)
+            done = executed(
+                jobs,
+                configuration,
+                log,
+                accounts=accounts,
+                windows=windows,
+                speed=speed,
+                progress=advance,
+                slower=_told,
+            )
     _write(done, place)
     say(_shown(done, place, given.format))
 

@@ -91,7 +91,7 @@ def _replayed(
     from harness.present.progress import progress
 
     if rules.slurm:
-        replay = rules.replay(given.log(workload), given.seed)
+        replay = rules.replay(given.log(workload), given.seed, given.reservations)
         with progress("simulating", "jobs") as advance:
             return replay(jobs, progress=advance, timeline=timeline)
     machine = given.machine(jobs)

@@ -72,20 +72,22 @@ class SlurmRules:
                 why = BEGINS_EMPTY if parameter.name == "state" else why
                 raise HarnessError(f"--slurm and {parameter.opts[0]}: {why}; expected one")
 
-    def replay(self, log: "Log", seed: int) -> "Callable[..., Schedule]":
+    def replay(self, log: "Log", seed: int, reservations: Path | None = None) -> "Callable[..., Schedule]":
         """Return what replays workloads made of `log`; each replay draws the phases of Slurm's loops anew.
 
         Besides the workload it takes what `harness.simulate` takes to show progress and keep the timeline.
         """
         from harness.experiment.slurm_simulation import simulate_slurm
+        from harness.platform.windows import reserved
         from harness.slurm.requests import said_of
         from harness.slurm.slurm_replay import SlurmPolicies
 
         scheduler = self._scheduler.of(said_of(log))
+        nodes = None if reservations is None else reserved(scheduler.platform, reservations)
         seeds = iter(range(seed, 2**63))
 
         def replayed(jobs: "Workload", **kept: Any) -> "Schedule":
-            found = simulate_slurm(jobs, None, scheduler, seed=next(seeds), **kept)
+            found = simulate_slurm(jobs, nodes, scheduler, seed=next(seeds), **kept)
             return replace(found, policies=SlurmPolicies(scheduler.cluster))
 
         return replayed

@@ -44,6 +44,8 @@ def simulate_slurm(
     if isinstance(workload, Log):
         scheduler, workload = scheduler.of(said_of(workload)), prepare(workload)
     machine = nodes_of(scheduler, machine_of(platform, workload)) if platform is not None else scheduler.platform
+    if machine.windows:
+        scheduler = scheduler.keeping(machine.windows)
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
     found = scheduler.replay(workload, seed=seed, progress=progress, timeline=samples, placements=places)
@@ -58,4 +60,10 @@ def nodes_of(scheduler: SlurmScheduler, machine: "Platform") -> "Platform":
             f"{scheduler.written_as} has {scheduler.cluster.cpus:,} processors, the platform {machine.name!r} "
             f"{machine.cores:,}: expected as many"
         )
-    return replace(scheduler.platform, name=machine.name)
+    nodes = scheduler.platform.nodes
+    if machine.nodes != nodes and any(window.nodes for window in machine.windows):
+        raise HarnessError(
+            f"reservations name nodes of {machine.name!r}, which has {machine.nodes:,}, and {scheduler.written_as} "
+            f"{nodes:,}: expected procs in their place, or a platform with as many nodes"
+        )
+    return replace(scheduler.platform, name=machine.name, windows=machine.windows)

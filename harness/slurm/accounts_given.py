@@ -1,6 +1,5 @@
 """The accounts that an execution is to know: what the daemons are told of them, and users who exist nowhere else."""
 
-import getpass
 import hashlib
 import os
 import pwd
@@ -15,7 +14,7 @@ from harness.disk.stored import read_text
 from harness.errors import HarnessError, shortened
 from harness.present.words import counted
 from harness.slurm import accounting
-from harness.slurm.adaptation import Place
+from harness.slurm.adaptation import Place, user_of_slurm
 from harness.slurm.associations import qos_rows, read_shares
 from harness.slurm.configuration import SlurmConfiguration
 from harness.slurm.fair_tree import Shares
@@ -56,7 +55,7 @@ class Accounts:
 
     def numbers(self, requests: list[Request]) -> dict[str, int]:
         """Return the number of each user but whoever calls; refuse what only root may do, and here and now."""
-        mine = getpass.getuser() if os.getuid() else "root"
+        mine = user_of_slurm()
         named = {user for _, user in self.shares.users} | {one.user for one in requests}
         users = sorted(named - {mine, "root", ""})
         for user in users:
@@ -75,7 +74,7 @@ class Accounts:
 
     def prepared(self, place: Place, cluster: str, users: Mapping[str, int] | None) -> dict[str, Any]:
         """Write what the daemons need to the folder; return what the program below the clock is told."""
-        folder, user = place.folder, getpass.getuser() if os.getuid() else "root"
+        folder, user = place.folder, user_of_slurm()
         accounting.write_database(folder, place.database_port, user)
         loaded = [line for line in self.text.splitlines() if "|" not in line]
         dump = folder / "accounts"

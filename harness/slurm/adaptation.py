@@ -110,6 +110,11 @@ def prepare_folder(given: SlurmConfiguration, place: Place) -> None:
             (place.folder / name).write_text(_with_devices(text, place.folder / "devices"), encoding="utf-8")
 
 
+def user_of_slurm() -> str:
+    """Return as whom the daemons run: as whoever calls."""
+    return getpass.getuser() if os.getuid() else "root"
+
+
 def node_names(given: SlurmConfiguration) -> list[list[str]]:
     """Return the names of the nodes of each `NodeName` line, in their order."""
     return [expanded(line["nodename"]) for line in given.lines("NodeName") if line["nodename"].lower() != "default"]
@@ -144,7 +149,7 @@ def _numbers(ranges: str, names: str) -> Iterator[str]:
 
 def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, str]]:
     """Return what is set otherwise here, and why."""
-    folder, user = place.folder, getpass.getuser() if os.getuid() else "root"
+    folder, user = place.folder, user_of_slurm()
     parameters = {word for word in given.setting("SlurmdParameters").split(",") if word}
     ways = {word for word in given.setting("CommunicationParameters").split(",") if word}
     storage = {"AccountingStorageType": ("accounting_storage/none", _ACCOUNTS)}

@@ -182,6 +182,8 @@ def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
     # Not always as long after the controller began: the phases of its loops are chance.
     first = float(int(time.time()) + 2 + int(0.2 * daemons.speed) + random.randrange(plan["phases"]))
     tell("began", at=first)
+    for number, (begin, end, nodes) in enumerate(plan["kept"]):
+        keep(daemons, f"kept{number}", first + begin, first + end, nodes)
     numbers: dict[int, int] = {}
     gone = list(plan["cancellations"])
     for job, submit, arguments in plan["jobs"]:
@@ -200,6 +202,16 @@ def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
     return first, numbers
 
 
+def keep(daemons: Daemons, name: str, begin: float, end: float, nodes: str) -> None:
+    """Reserve nodes for nobody: for the one who runs Slurm, of whom no job asks for it."""
+    plan = daemons.plan
+    if end <= time.time():
+        return
+    since, until = (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time_)) for time_ in (max(begin, time.time()), end))
+    words = (f"StartTime={since}", f"EndTime={until}", f"Nodes={nodes}", f"Users={plan['user']}")
+    daemons.tried("scontrol", "create", "reservation", f"ReservationName={name}", *words, "Flags=OVERLAP,IGNORE_JOBS")
+
+
 def cancel(plan: dict[str, Any], numbers: dict[int, int], first: float, time_: float, job: int) -> None:
     """Cancel a job at its time, if it still waits."""
     wait_until(first + time_)
@@ -214,14 +226,14 @@ def ended(plan: dict[str, Any]) -> int:
     return written.read_bytes().count(b"\n") if written.exists() else 0
 
 
-def wait_for_the_end(daemons: Daemons, jobs: int) -> None:
-    """Wait until all jobs have ended, or nothing more happens."""
+def wait_for_the_end(daemons: Daemons, jobs: int, kept: float) -> None:
+    """Wait until all jobs have ended, or nothing more happens, though no nodes are kept any more."""
     plan = daemons.plan
     squeue = plan["programs"]["squeue"]
-    before, since = -1, time.time()
+    before, since = -1, max(kept, time.time())
     while (now := ended(plan)) < jobs:
         if now != before:
-            before, since = now, time.time()
+            before, since = now, max(kept, time.time())
             tell("ended", ended=now)
         if time.time() - since > STANDSTILL and not daemons.answer(squeue, "-h", "-t", "R,CG").strip():
             tell("stranded", waiting=daemons.answer(squeue, "-h", "-o", "%j %r").splitlines())
@@ -240,7 +252,7 @@ def main(path: str) -> None:
     try:
         daemons.start_all()
         first, numbers = submit_all(daemons)
-        wait_for_the_end(daemons, len(numbers))
+        wait_for_the_end(daemons, len(numbers), first + max((end for _, end, _ in plan["kept"]), default=0.0))
         tell("done", first=first, numbers=numbers)
     except (EndedError, KeyboardInterrupt):
         pass

@@ -16,6 +16,7 @@ from harness.slurm.allowance import Allowance
 from harness.slurm.choice_of_nodes import Places
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
+from harness.slurm.kept_nodes import KeptNodes
 from harness.slurm.priorities import Priorities
 from harness.slurm.requests import Request
 from harness.slurm.room_on_nodes import Holdings, Running, Wish, usable, wish
@@ -56,6 +57,7 @@ class Loops:
         self.late = late  # what launching a job and noticing its end take besides its work [s]
         self.cluster, self.requests, self.shares = cluster, requests, shares
         self.holdings = Holdings(cluster)
+        self.kept = KeptNodes()
         self.allowance = Allowance(cluster, shares)
         self.priorities = Priorities(cluster, shares)
         self.usable = {id(one): usable(one, cluster) for one in requests}
@@ -66,7 +68,6 @@ class Loops:
         self.numbers = itertools.count()
         self.events: list[tuple[float, int, int, Request | Running | None]] = []
         self.now = 0.0
-        self.decayed = 0.0  # when usage was last let decay [s]
         self.last_pass = self.last_look = -math.inf
         self.pass_due = self.look_due = False  # an event for the next one is on its way
         self.origin = self.chance.randrange(_DAY)
@@ -83,7 +84,7 @@ class Loops:
             if one.cancel < math.inf:
                 self._expect(max(one.cancel, one.eligible), CANCELLED, one)
         first = min((one.eligible for one in self.requests), default=0.0)
-        self.decayed = first
+        self.priorities.decayed = first
         parameters = self.cluster.parameters
         self._expect(first + self.chance.random() * parameters.main_interval, LOOKED_ALL, None)
         self._expect(first + self.chance.random() * self.cluster.weights.period, RECOMPUTED, None)
@@ -104,7 +105,7 @@ class Loops:
     def _happen(self, kind: int, subject: Request | Running | None) -> None:
         """See to one event."""
         if isinstance(subject, Running):
-            self._count_usage(subject)
+            self.priorities.count_usage(subject, self.now)
             self.holdings.give_back(subject)
             self.recorded.append(self.now)
             self.allowance.give_back(subject)
@@ -132,7 +133,7 @@ class Loops:
         if kind == PINGED:
             return self.cluster.parameters.pinging
         if kind == RECOMPUTED:
-            self._recompute()
+            self.priorities.decay(self.waiting, self.holdings.running, self.now)
             return max(_SECOND, self.cluster.weights.period)
         self._forget()
         self._look(math.inf)
@@ -201,22 +202,6 @@ class Loops:
             and self.empty.place(one, self.usable[id(one)]) is not None
         )
 
-    def _recompute(self) -> None:
-        """Let usage decay, count what was used since, and set the priorities of all who wait anew."""
-        weights, span = self.cluster.weights, self.now - self.decayed
-        self.shares.decay(0.5 ** (span / weights.half_life) if 0 < weights.half_life < math.inf else 1.0)
-        self.decayed = self.now
-        for one in self.holdings.running:
-            self._count_usage(one)
-        self.shares.rank()
-        self.priorities.recompute(self.waiting, self.now)
-
-    def _count_usage(self, one: Running) -> None:
-        """Count what a job has used since that was done last."""
-        used = sum(one.places.values()) * (self.now - one.counted)
-        self.shares.use(one.request.account, one.request.user, used * self.shares.counted(one.request.qos))
-        one.counted = self.now
-
     def _queue(self) -> list[Request]:
         return sorted(self.waiting, key=self.priorities.order)
 
@@ -240,15 +225,20 @@ class Loops:
                 if not self.holdings.licensed(one):
                     self.updated = self.now  # it waits for licences, which is noted again each time
                 continue
-            places = self.holdings.place(one, self.usable[id(one)] & allowed)
+            there = self._open(one, self.second) & allowed
+            places = self.holdings.place(one, there)
             if places is not None:
                 if self.allowance.allows(one, self.now, places):
                     self._start(one, places)
-            elif self.empty.place(one, self.usable[id(one)] & allowed) is None:
+            elif self.empty.place(one, there) is None:
                 self.updated = self.now  # noted again each time, as with licences
             elif self.now - one.eligible >= self.cluster.parameters.least_age:
                 failed.add(one.partition.name)
                 allowed &= ~one.partition.nodes
+
+    def _open(self, one: Request, begin: float) -> int:
+        """Return the nodes that the job could use from then on, as far as nobody keeps them."""
+        return self.usable[id(one)] & ~self.kept.within(begin, begin + one.limit)
 
     def _start(self, one: Request, places: Places) -> None:
         self._leave(one)
@@ -315,7 +305,7 @@ class Loops:
         parameters, now = self.cluster.parameters, self.second
         begin = now
         while begin <= slots.end:
-            free, later = slots.free(begin, begin + one.limit, self.usable[id(one)])
+            free, later = self._free(one, slots, begin)
             found = self._foresee(one, free, begin)
             if found is not None:
                 start, places = found
@@ -337,6 +327,14 @@ class Loops:
                 return False
             begin = later
         return False
+
+    def _free(self, one: Request, slots: Slots, begin: float) -> tuple[int, float]:
+        """Return which nodes are nobody's if the job starts at `begin`, and when to look next; 0: no more."""
+        there = self._open(one, begin)
+        free, later = slots.free(begin, begin + one.limit, there)
+        if there != self.usable[id(one)]:
+            later = min(later or math.inf, self.kept.next_end(begin) + _SECOND)
+        return free, later
 
     def _promised(self, slots: Slots, begin: float, end: float, places: Places) -> bool:
         """Promise nodes unless that clashes with a promise; idle ones are marked as planned, a change of theirs."""

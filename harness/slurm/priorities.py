@@ -1,8 +1,11 @@
 """Who comes first: Slurm's priority/basic, and the factors of priority/multifactor as its documentation gives them."""
 
+import math
+
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
 from harness.slurm.requests import Request
+from harness.slurm.room_on_nodes import Running
 
 
 class Priorities:
@@ -13,6 +16,7 @@ class Priorities:
         self.shares = shares
         self.factor = max(1, *(one.factor for one in cluster.partitions.values()))
         self.submitted = 0
+        self.decayed = 0.0  # when usage was last let decay [s]
 
     def at_submission(self, request: Request) -> None:
         """Set the priority of a job that has just been submitted."""
@@ -33,6 +37,22 @@ class Priorities:
                 total += weights.fairshare * self.shares.factor(request.account, request.user)
                 total += weights.qos * self.shares.qos_factor(request.qos)
             request.priority = float(int(total))
+
+    def decay(self, waiting: list[Request], running: list[Running], now: float) -> None:
+        """Let usage decay, count what was used since, and set the priorities of all who wait anew."""
+        weights, span = self.cluster.weights, now - self.decayed
+        self.shares.decay(0.5 ** (span / weights.half_life) if 0 < weights.half_life < math.inf else 1.0)
+        self.decayed = now
+        for one in running:
+            self.count_usage(one, now)
+        self.shares.rank()
+        self.recompute(waiting, now)
+
+    def count_usage(self, one: Running, now: float) -> None:
+        """Count what a job has used since that was done last."""
+        used = sum(one.places.values()) * (now - one.counted)
+        self.shares.use(one.request.account, one.request.user, used * self.shares.counted(one.request.qos))
+        one.counted = now
 
     def _size(self, request: Request) -> float:
         """Return the size factor: of nodes asked for and of CPUs, the mean."""

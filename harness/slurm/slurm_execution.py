@@ -25,15 +25,18 @@ import numpy as np
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.platform.windows import Window
 from harness.slurm import accounting, inside
 from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
 from harness.slurm.accounts_given import Accounts, beside
-from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
+from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder, user_of_slurm
 from harness.slurm.asked_of_sbatch import cancellations_of, submissions_of
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.kept_nodes import kept_nodes
 from harness.slurm.private_place import free_ports, private_folder
 from harness.slurm.requests import requests_of
+from harness.slurm.slurm_replay import slurm_platform
 from harness.workload.log import Log, Workload
 
 Progress = Callable[[int, int], None]  # (jobs that ended, all jobs)
@@ -115,6 +118,7 @@ def execute(
     log: Log | None = None,
     *,
     accounts: Accounts | None = None,
+    windows: tuple[Window, ...] = (),
     speed: float = 30.0,
     progress: Progress | None = None,
     slower: Callable[[str], None] | None = None,
@@ -122,13 +126,13 @@ def execute(
     """Let a real Slurm run the workload, `speed` times as fast as time; again and slower if the machine cannot.
 
     What jobs ask for besides processors is in the `log` that the workload was prepared of. With `accounts`, their
-    shares, QOS and limits are in force, and every job is its user's.
+    shares, QOS and limits are in force, and every job is its user's. Nodes of `windows` are reserved for nobody.
     `slower` is told, in a sentence, before it is tried again.
     """
     found = programs(accounts=accounts is not None)
     while True:
         try:
-            return _attempt(workload, given, log, accounts, found, speed, progress)
+            return _attempt(workload, given, log, accounts, windows, found, speed, progress)
         except TooSlowError as error:
             if speed <= 1:
                 raise HarnessError(f"{error}, at the speed of time itself: this machine is too busy") from None
@@ -142,6 +146,7 @@ def _attempt(
     given: SlurmConfiguration,
     log: Log | None,
     accounts: Accounts | None,
+    windows: tuple[Window, ...],
     found: dict[str, str],
     speed: float,
     progress: Progress | None,
@@ -151,6 +156,7 @@ def _attempt(
     requests = requests_of(workload, log, cluster)
     nodes = node_names(given)
     every = [name for line in nodes for name in line]
+    kept = kept_nodes(windows, slurm_platform(cluster), workload)
     with private_folder() as folder:
         controller, ports = free_ports(len(every) + (accounts is not None))
         place = Place(folder, controller, ports[: len(every)], sum(ports[len(every) :]))
@@ -161,7 +167,8 @@ def _attempt(
         jobs = list(submissions_of(requests, cluster, folder, users))
         plan = {
             "folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs,
-            "cancellations": cancellations_of(requests), "phases": _phases(cluster),
+            "cancellations": cancellations_of(requests), "phases": _phases(cluster), "user": user_of_slurm(),
+            "kept": list(kept.named(min((one.submit for one in requests), default=0.0), cluster)),
             "accounts": None if accounts is None else accounts.prepared(place, given.setting("ClusterName"), users),
         }  # fmt: skip
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")

@@ -15,11 +15,13 @@ import numpy as np
 from harness.engine.simulate import Outcome
 from harness.engine.state import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE, NOTES, SUMS, UNACCEPTED
 from harness.platform.machine import NodeType, Platform
+from harness.platform.windows import Window
 from harness.policy.scheduler import Chosen
 from harness.results.schedule import Schedule
 from harness.results.timeline import Placements, Timeline
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
+from harness.slurm.kept_nodes import kept_nodes
 from harness.slurm.loops import ENDED, Decided, Loops
 from harness.slurm.recorded_run import placements_of, samples_of
 from harness.slurm.requests import Request, Said, requests_of
@@ -78,6 +80,7 @@ def slurm_replay(
     cluster: Cluster,
     *,
     shares: Shares | None = None,
+    windows: tuple[Window, ...] = (),
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     samples: Timeline | None = None,
@@ -85,6 +88,7 @@ def slurm_replay(
 ) -> Schedule:
     """Replay a workload, prepared of `log`, under Slurm's rules; the phases of its loops are drawn by the seed.
 
+    Nodes of `windows` are kept for nobody then.
     `progress(ended, jobs)` is called at every event; `samples` and `places` are written down if they are given.
     """
     began = time.perf_counter()
@@ -92,6 +96,7 @@ def slurm_replay(
     requests = requests_of(workload, log, cluster)
     requests = [requests[place] for place in order]
     loops = _Watched(cluster, requests, shares or Shares(), seed, overtime(workload))
+    loops.kept = kept_nodes(windows, slurm_platform(cluster), workload)
     loops.progress = progress
     decided = loops.run()
     outcome = _outcome(workload, cluster, requests, decided, order, time.perf_counter() - began)

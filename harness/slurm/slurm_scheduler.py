@@ -16,6 +16,7 @@ from typing import Any
 from harness.disk.stored import stored_bytes
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
+from harness.platform.windows import Window
 from harness.policy.scheduler import SLURM, Chosen, Policies, Scheduler
 from harness.results.schedule import Schedule
 from harness.results.timeline import Placements, Timeline
@@ -43,6 +44,7 @@ class SlurmScheduler(Chosen):
     shares: Shares = field(kw_only=True)
     digest: str = field(kw_only=True)  # SHA-256 of all that was read
     said: Said = field(default_factory=dict, kw_only=True)  # what a dump of sacct says of the jobs besides
+    windows: tuple[Window, ...] = field(default=(), kw_only=True)  # when nodes are kept for nobody
 
     @property
     def names(self) -> dict[str, str]:
@@ -87,6 +89,10 @@ class SlurmScheduler(Chosen):
         """Return the scheduler of jobs of which a dump of sacct has said this."""
         return replace(self, said=said)
 
+    def keeping(self, windows: tuple[Window, ...]) -> "SlurmScheduler":
+        """Return the scheduler where nodes are kept for nobody in these windows."""
+        return replace(self, windows=windows)
+
     def replay(
         self, workload: Workload, *, seed: int = 0, progress: Progress | None = None, timeline: Timeline | None = None,
         placements: Placements | None = None,
@@ -95,8 +101,8 @@ class SlurmScheduler(Chosen):
         if workload.now is not None:
             raise HarnessError(f"{self.written_as}: {BEGINS_EMPTY}: expected no state")
         schedule = slurm_replay(
-            workload, self.said, self.cluster, shares=deepcopy(self.shares), seed=seed, progress=progress,
-            samples=timeline, places=placements,
+            workload, self.said, self.cluster, shares=deepcopy(self.shares), windows=self.windows, seed=seed,
+            progress=progress, samples=timeline, places=placements,
         )  # fmt: skip
         return replace(schedule, policies=self)
 

@@ -146,3 +146,15 @@ def test_accounts_need_a_slurm(harness_says: Call, log: Path, slurm: Path, tmp_p
     answer = harness_says("run", log, "--slurm", slurm, "--associations", accounts)
     assert answer.status == 2
     assert "line 1: Users: ann: expected Account - 'name'" in answer.err
+
+
+def test_nodes_that_are_kept_are_nobodys(harness_says: Call, log: Path, slurm: Path, tmp_path: Path) -> None:
+    table, schedule = tmp_path / "kept.csv", tmp_path / "schedule.csv"
+    table.write_text("begin,end\n0,100000\n")
+    words = ("run", log, "--slurm", slurm, "--reservations", table, "--schedule", schedule)
+    assert harness_says(*words).status == 0
+    assert (pd.read_csv(schedule)["start"] >= 100000).all()
+    table.write_text("begin,end,users\n0,100000,3\n")
+    answer = harness_says(*words)
+    assert answer.status == 2
+    assert "a window is kept for some users, groups or queues" in answer.err

@@ -66,7 +66,14 @@ def accounting(given: Path) -> Iterator[Accounting]:
         prepare_folder(configuration, place)
         accounts = read_accounts(given / "none.dump", configuration).prepared(place, "small", {})
         programs = slurm_execution.programs(accounts=True) | {"sacct": "sacct"}
-        plan = {"folder": str(folder), "speed": 1, "programs": programs, "nodes": ["n1", "n2"], "accounts": accounts}
+        plan = {
+            "folder": str(folder),
+            "speed": 1,
+            "kept": [],
+            "programs": programs,
+            "nodes": ["n1", "n2"],
+            "accounts": accounts,
+        }
         patch.setattr(inside, "watched", lambda: None)
         patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
         patch.setenv("MYSQL_UNIX_PORT", "")

@@ -127,7 +127,7 @@ def test_users_get_numbers_that_nobody_has(given: Path, log: "harness.Log", monk
 def test_only_root_submits_as_others(given: Path, log: "harness.Log", monkeypatch: pytest.MonkeyPatch) -> None:
     accounts, requests = theirs(given, log)
     monkeypatch.setattr(accounts_given.os, "getuid", lambda: 1000)
-    monkeypatch.setattr(accounts_given.getpass, "getuser", lambda: "ann")
+    monkeypatch.setattr(accounts_given, "user_of_slurm", lambda: "ann")
     with pytest.raises(HarnessError, match=r"the jobs are of 1 other user than ann \(bob\), and only root may"):
         accounts.numbers(requests)
     assert accounts.numbers([one for one in requests if one.user == "ann"]) == {}
