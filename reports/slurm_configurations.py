@@ -11,6 +11,7 @@ import harness
 
 _COLUMNS = ["JobIDRaw", "Submit", "Start", "End", "TimelimitRaw", "ReqCPUS", "ReqMem", "Partition", "Constraints"]
 _COLUMNS += ["ReqTRES", "State", "NodeList", "SubmitLine"]
+_WHOSE = ["User", "Account", "QOS"]
 _SPAN = 5400  # in which 150 jobs are submitted [s]
 _LIKE = 0.1  # how far the load of a slice may be off
 _LAST = 1.2  # by when all of a slice has to be over if nobody waits, as a part of the span
@@ -43,6 +44,50 @@ PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 _GPUS = "NodeName=g[1-2] Name=gpu File=/dev/nvidia[0-1]\n"
 _CORES = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n" + _FOURS
 _BY_SIZE = "PriorityType=priority/multifactor\nPriorityWeightJobSize=100000\nPriorityCalcPeriod=1\n"
+_DATABASE = "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\n"
+_BY_SHARES = (
+    _DATABASE
+    + """PriorityWeightAge=2000
+PriorityWeightFairshare=10000
+PriorityWeightJobSize=1000
+PriorityWeightPartition=1000
+PriorityMaxAge=1:00:00
+PriorityDecayHalfLife=0:30:00
+PriorityCalcPeriod=1
+"""
+)
+_FACTORS = """PartitionName=short Nodes=ALL MaxTime=INFINITE State=UP PriorityJobFactor=10
+"""
+_BY_QOS = (
+    _DATABASE
+    + """AccountingStorageEnforce=limits,qos
+PriorityWeightAge=1000
+PriorityWeightQOS=10000
+PriorityMaxAge=1:00:00
+PriorityCalcPeriod=1
+"""
+)
+_TREE = """Cluster - 'here':Fairshare=1:QOS='normal'
+Parent - 'root'
+User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
+Account - 'physics':Fairshare=40
+Account - 'biology':Fairshare=20
+Account - 'optics':Fairshare=10
+Parent - 'physics'
+User - 'ann':DefaultAccount='physics':Fairshare=2:QOS='high,normal,wide'
+User - 'bob':DefaultAccount='physics':Fairshare=1:QOS='high,normal,wide'
+Parent - 'biology'
+User - 'cy':DefaultAccount='biology':Fairshare=1:QOS='high,normal,wide'
+User - 'di':DefaultAccount='biology':Fairshare=1:QOS='high,normal,wide'
+Parent - 'optics'
+User - 'ed':DefaultAccount='optics':Fairshare=1:QOS='high,normal,wide'
+"""
+_QOS = """Name|Priority|UsageFactor|GrpTRES|MaxTRESPU|MaxJobsPU
+normal|10|1.000000|||
+high|100|1.000000|||2
+wide|0|1.000000|cpu=16|cpu=12|
+"""
+_MAINTENANCE = "begin,end,nodes\n1500,2700,0-3\n3600,4200,2-7\n"
 _SHALLOW = "SchedulerParameters=bf_window=60,default_queue_depth=5,bf_max_job_test=20\n"
 
 
@@ -54,6 +99,8 @@ class Case:
     text: str  # of slurm.conf
     workload: str
     gres: str = ""
+    accounts: str = ""  # what sacctmgr dumps, and shows of QOS
+    reservations: str = ""  # a table, seconds since the first submission
 
     def configuration(self, folder: Path) -> Path:
         """Write the configuration to a folder of its own, and return where it is."""
@@ -61,6 +108,9 @@ class Case:
         own.mkdir(parents=True, exist_ok=True)
         if self.gres:
             (own / "gres.conf").write_text(self.gres, encoding="utf-8")
+        for name, said in (("accounts.dump", self.accounts), ("reservations.csv", self.reservations)):
+            if said:
+                (own / name).write_text(said, encoding="utf-8")
         text = f"ClusterName={self.name}\nSlurmctldHost=head\nSchedulerType=sched/backfill\n{self.text}"
         (own / "slurm.conf").write_text(text, encoding="utf-8")
         return own / "slurm.conf"
@@ -82,6 +132,9 @@ CASES = {
         Case("whole-depth-2", _WHOLE + "SchedulerParameters=bf_max_job_test=2\n", "narrow"),
         Case("whole-window-10", _WHOLE + "SchedulerParameters=bf_window=10\n", "narrow"),
         Case("things-deep", _THINGS, "things", _GPUS),
+        Case("shares", _BY_SHARES + _WHOLE + _FACTORS, "shares", accounts=_TREE + _QOS),
+        Case("qos", _BY_QOS + _CORES, "qos", accounts=_TREE + _QOS),
+        Case("maintenance", _CORES, "fours", reservations=_MAINTENANCE),
     )
 }
 
@@ -141,6 +194,8 @@ KINDS = {
     "memory": Kind(80, (1, 1, 2, 2, 4, 4, 8, 8, 16, 24), 0.85, "SDSC-SP2-1998-4.2-cln.swf.gz"),
     "things": Kind(48, (1, 1, 2, 2, 4, 4, 8), 0.65, "KTH-SP2-1996-2.1-cln.swf.gz"),
     "fours": Kind(32, (1, 1, 2, 2, 4, 4, 6, 8, 12), 0.75, "SDSC-SP2-1998-4.2-cln.swf.gz"),
+    "shares": Kind(16, (1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 12), 0.9, "KTH-SP2-1996-2.1-cln.swf.gz"),
+    "qos": Kind(32, (1, 1, 2, 2, 4, 4, 6, 8, 12), 0.75, "SDSC-SP2-1998-4.2-cln.swf.gz"),
 }
 
 
@@ -149,7 +204,8 @@ def workload(name: str, place: Path, which: Variation = WORKLOADS[0]) -> Path:
     kind, dice = KINDS[name], np.random.default_rng(which.seed)
     kind = kind if which.load is None else replace(kind, load=which.load)
     submit, run, width, limit = _slice(kind, which.jobs) if which.slice else _drawn(kind, which.jobs, dice)
-    lines = ["|".join(_COLUMNS)]
+    columns = _COLUMNS + _WHOSE * (name in ("shares", "qos"))
+    lines = ["|".join(columns)]
     for k in range(which.jobs):
         cells = {"JobIDRaw": k + 1, "TimelimitRaw": limit[k], "ReqCPUS": width[k], "Partition": "batch"}
         begin = _MORNING + pd.Timedelta(seconds=int(submit[k]))
@@ -158,7 +214,7 @@ def workload(name: str, place: Path, which: Variation = WORKLOADS[0]) -> Path:
         words, tres = _asked(name, dice, cells)
         cells["ReqTRES"] = ",".join([f"cpu={cells['ReqCPUS']}", "node=1", *tres])
         cells["SubmitLine"] = " ".join(["sbatch", *words, "job.sh"])
-        lines.append("|".join(str(cells.get(column, "")) for column in _COLUMNS))
+        lines.append("|".join(str(cells.get(column, "")) for column in columns))
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return place
 
@@ -209,6 +265,13 @@ def _asked(name: str, dice: np.random.Generator, cells: dict[str, object]) -> tu
         if each := int(dice.choice([0, 500, 1000, 2000, 4000])):
             words.append(f"--mem-per-cpu={each}")
             cells["ReqMem"] = f"{each * int(str(cells['ReqCPUS']))}M"
+    elif name in ("shares", "qos"):
+        user = str(dice.choice(["ann", "ann", "bob", "cy", "cy", "di", "ed"]))
+        account = {"ann": "physics", "bob": "physics", "ed": "optics"}.get(user, "biology")
+        qos = str(dice.choice(["normal", "normal", "high", "wide"])) if name == "qos" else "normal"
+        cells |= {"User": user, "Account": account, "QOS": qos}
+        if name == "shares":
+            cells["Partition"] = str(dice.choice(["batch", "batch", "short"]))
     elif name == "things":
         kind = dice.random()
         if kind < 0.25:

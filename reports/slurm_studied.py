@@ -15,9 +15,13 @@ import numpy.typing as npt
 from slurm_configurations import Case, Variation, workload
 
 import harness
+from harness.platform.windows import Window, read_windows
 from harness.policy.timing import Timing
+from harness.slurm.accounts_given import read_accounts
+from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import read_slurm
+from harness.slurm.fair_tree import Shares
 from harness.slurm.slurm_execution import execute
 from harness.slurm.slurm_replay import slurm_platform, slurm_replay
 
@@ -54,6 +58,8 @@ class Studied:
         place = self.configuration.parent / f"{case.workload}-{which.name}.sacct"
         self.log = harness.read_workload(workload(case.workload, place, which))
         self.jobs = harness.prepare(self.log)
+        self.accounts = self.configuration.parent / "accounts.dump" if case.accounts else None
+        self.windows = self._windows()
 
     def place(self, number: int) -> Path:
         """Return where an execution is kept."""
@@ -77,7 +83,21 @@ class Studied:
     def _replay(self, real: Times, seed: int) -> Times:
         """Replay the workload with the phases that a seed draws."""
         jobs = replace(self.jobs, jobs=self.jobs.jobs.assign(logged_run=real.residences - real.waits))
-        return _times(slurm_replay(jobs, self.log, self.cluster, seed=seed))
+        return _times(
+            slurm_replay(jobs, self.log, self.cluster, shares=self._shares(), windows=self.windows, seed=seed)
+        )
+
+    def _shares(self) -> Shares | None:
+        """Return the accounts as they are before anything is used."""
+        return read_shares(self.accounts) if self.accounts else None
+
+    def _windows(self) -> tuple[Window, ...]:
+        """Return when nodes are kept for nobody, by the clock of the workload."""
+        if not self.case.reservations:
+            return ()
+        first = float(self.jobs.jobs["submit"].min())
+        windows = read_windows(self.configuration.parent / "reservations.csv")
+        return tuple(replace(one, begin=first + float(one.begin), end=first + float(one.end)) for one in windows)
 
     def simulated(self, order: str, start: str, passing: str) -> Times:
         """Return the same of policies of ours on the same nodes; starts may wait for a pass."""
@@ -95,7 +115,11 @@ def _times(schedule: "harness.Schedule") -> Times:
 def run(studied: Studied, number: int, speed: float) -> None:
     """Execute a workload once, and keep the schedule, small."""
     slower = partial(print, f"{studied.place(number).name}:", file=sys.stderr, flush=True)
-    done = execute(studied.jobs, read_slurm(studied.configuration), studied.log, speed=speed, slower=slower)
+    given = read_slurm(studied.configuration)
+    accounts = read_accounts(studied.accounts, given) if studied.accounts else None
+    done = execute(
+        studied.jobs, given, studied.log, accounts=accounts, windows=studied.windows, speed=speed, slower=slower
+    )
     frame = done.schedule.drop(columns=["eligible", "estimate"])
     for name in frame.columns.difference(["status", "nodes"]):
         frame[name] = frame[name].map(lambda value: "" if np.isnan(value) else f"{value:.0f}")
