@@ -6,11 +6,20 @@ by the first over the second; users, walked through in that order, level by leve
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
 
 from harness.slurm.limits import Limited
 
 #: The account above all others.
 ROOT = "root"
+
+
+class Sibling(NamedTuple):
+    """An account, or a user of one, beside others."""
+
+    level: float  # how much less than its share was used
+    who: str | tuple[str, str]
 
 
 @dataclass
@@ -57,33 +66,46 @@ class Shares:
         self.ranked = self.factors()
 
     def factors(self) -> dict[tuple[str, str], float]:
-        """Return the fair share of every user of an account, between 0 and 1."""
-        order = self._walk(ROOT)
-        found: dict[tuple[str, str], float] = {}
-        rank = len(order)
-        before: tuple[float, tuple[str, str]] | None = None
-        for place, (level, who) in enumerate(order):
-            tied = before is not None and before[0] == level and before[1][0] == who[0]
-            rank = rank if tied else len(order) - place
-            found[who] = rank / len(order)
-            before = level, who
-        return found
+        """Return the fair share of every user of an account, between 0 and 1.
 
-    def _walk(self, account: str) -> list[tuple[float, tuple[str, str]]]:
-        """Return the users below an account with their levels, those that come first at first."""
-        accounts = [one for one in self.accounts if self.parent.get(one, ROOT) == account and one != account]
-        users = [who for who in self.users if who[0] == account]
-        shares = sum(self.accounts[one] for one in accounts) + sum(self.users[who] for who in users)
-        usage = {one: self._used_below(one) for one in accounts}
-        everything = sum(usage.values()) + sum(self.used.get(who, 0.0) for who in users)
-        below: list[tuple[float, str, tuple[str, str] | str]] = [
-            (_level(self.accounts[one], shares, usage[one], everything), one, one) for one in accounts
-        ]
-        below += [(_level(self.users[who], shares, self.used.get(who, 0.0), everything), who[1], who) for who in users]
-        found: list[tuple[float, tuple[str, str]]] = []
-        for level, _, what in sorted(below, key=lambda item: (-item[0], item[1])):
-            found += self._walk(what) if isinstance(what, str) else [(level, what)]
-        return found
+        Users of one level who are alike get the same. Accounts that are alike are one, whose members compete together;
+        what is behind a user as an account that is like it begins with the same again.
+        """
+        found: dict[tuple[str, str], float] = {}
+        self._rank(self._below([ROOT]), found, False)
+        everybody = len(self.users)
+        return {who: rank / everybody for who, rank in found.items()}
+
+    def _rank(self, siblings: list[Sibling], found: dict[tuple[str, str], float], tied: bool) -> None:
+        """Rank siblings, and those below them; `tied`: the first is like the last who was ranked. Changes `found`."""
+        before = max(one.level for one in siblings) if tied and siblings else None
+        for level, alike in groupby(sorted(siblings, key=lambda one: -one.level), key=lambda one: one.level):
+            accounts = []
+            for one in alike:
+                if isinstance(one.who, str):
+                    accounts.append(one.who)
+                    continue
+                last = next(reversed(found.values()), 0.0)
+                found[one.who] = last if before == level else float(len(self.users) - len(found))
+                before = level
+            if accounts:
+                self._rank(self._below(accounts), found, before == level)
+            before = level
+
+    def _below(self, accounts: list[str]) -> list[Sibling]:
+        """Return the accounts and users of these accounts, each with its level among its own siblings; users first."""
+        found = []
+        for above in accounts:
+            users = [who for who in self.users if who[0] == above]
+            below = [one for one in self.accounts if self.parent.get(one, ROOT) == above and one != above]
+            shares = sum(self.users[who] for who in users) + sum(self.accounts[one] for one in below)
+            usage = {one: self._used_below(one) for one in below}
+            everything = sum(usage.values()) + sum(self.used.get(who, 0.0) for who in users)
+            found += [
+                Sibling(_level(self.users[who], shares, self.used.get(who, 0.0), everything), who) for who in users
+            ]
+            found += [Sibling(_level(self.accounts[one], shares, usage[one], everything), one) for one in below]
+        return sorted(found, key=lambda one: isinstance(one.who, str))
 
     def _used_below(self, account: str) -> float:
         own = sum(amount for who, amount in self.used.items() if who[0] == account)

@@ -105,7 +105,7 @@ class Loops:
     def _happen(self, kind: int, subject: Request | Running | None) -> None:
         """See to one event."""
         if isinstance(subject, Running):
-            self.priorities.count_usage(subject, self.now)
+            self.priorities.ended(subject, self.now)
             self.holdings.give_back(subject)
             self.recorded.append(self.now)
             self.allowance.give_back(subject)

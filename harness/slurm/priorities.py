@@ -40,19 +40,29 @@ class Priorities:
 
     def decay(self, waiting: list[Request], running: list[Running], now: float) -> None:
         """Let usage decay, count what was used since, and set the priorities of all who wait anew."""
-        weights, span = self.cluster.weights, now - self.decayed
-        self.shares.decay(0.5 ** (span / weights.half_life) if 0 < weights.half_life < math.inf else 1.0)
+        self.shares.decay(self._left(now - self.decayed))
         self.decayed = now
         for one in running:
             self.count_usage(one, now)
         self.shares.rank()
         self.recompute(waiting, now)
 
+    def ended(self, one: Running, now: float) -> None:
+        """Count the last of what a job has used, which Slurm forgets where limits are not in force."""
+        if self.cluster.enforced:
+            self.count_usage(one, now)
+
     def count_usage(self, one: Running, now: float) -> None:
-        """Count what a job has used since that was done last."""
-        used = sum(one.places.values()) * (now - one.counted)
+        """Count what a job has used since that was done last, less what decays in as long."""
+        span = now - one.counted
+        used = sum(one.places.values()) * span * self._left(span)
         self.shares.use(one.request.account, one.request.user, used * self.shares.counted(one.request.qos))
         one.counted = now
+
+    def _left(self, span: float) -> float:
+        """Return how much of what was used counts after so long."""
+        half_life = self.cluster.weights.half_life
+        return 0.5 ** (span / half_life) if 0 < half_life < math.inf else 1.0
 
     def _size(self, request: Request) -> float:
         """Return the size factor: of nodes asked for and of CPUs, the mean."""
