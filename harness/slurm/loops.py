@@ -333,7 +333,7 @@ class Loops:
         there = self._open(one, begin)
         free, later = slots.free(begin, begin + one.limit, there)
         if there != self.usable[id(one)]:
-            later = min(later or math.inf, self.kept.next_end(begin) + _SECOND)
+            later = min(later or math.inf, slots.ceiling(self.kept.next_end(begin)) + _SECOND)
         return free, later
 
     def _promised(self, slots: Slots, begin: float, end: float, places: Places) -> bool:

@@ -20,6 +20,10 @@ class Slots:
         """Return a time as the map has it."""
         return (time + self.origin) // self.resolution * self.resolution - self.origin
 
+    def ceiling(self, time: float) -> float:
+        """Return the first time of the map that is not before this one."""
+        return -((-time - self.origin) // self.resolution) * self.resolution - self.origin
+
     @property
     def end(self) -> float:
         """Until when the map goes."""
