@@ -10,7 +10,7 @@ from collections import defaultdict
 from harness.slurm.choice_of_nodes import Places
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import ROOT, Shares
-from harness.slurm.limits import CPU_MINUTES, JOBS, MINUTES, Limits
+from harness.slurm.limits import CPU_MINUTES, JOBS, MINUTES, SUBMITTED, Limits
 from harness.slurm.requests import Request
 from harness.slurm.room_on_nodes import Running, memory_on
 
@@ -43,10 +43,24 @@ class Allowance:
         """Return whether the job may begin now, on these places or on as much as it asks for."""
         return not self.in_force or self._fits(request, now, places)
 
+    def admit(self, request: Request) -> bool:
+        """Return whether the job may be submitted beside those that wait and run; it counts among them if it may."""
+        bounds = self.bounds(request) if self.in_force else []
+        admitted = all(self.used[whose][thing] < most for whose, thing, most, _ in bounds if thing == SUBMITTED)
+        if admitted:
+            self._count_submitted(request, 1.0)
+        return admitted
+
+    def leave(self, request: Request) -> None:
+        """Count a submitted job no more: it has ended, or has given up waiting."""
+        self._count_submitted(request, -1.0)
+
     def _fits(self, request: Request, now: float | None, places: Places | None) -> bool:
         """Return whether a job keeps to all limits beside those who run; without a time, beside nobody."""
         asked = self._asked(request, places)
         for whose, thing, number, least in self.bounds(request):
+            if thing == SUBMITTED:
+                continue
             count = asked.get(thing, 0.0)
             if least and count < number:
                 return False
@@ -61,6 +75,7 @@ class Allowance:
     def give_back(self, running: Running) -> None:
         """Count a job no more that has ended."""
         self._change(running, -1.0)
+        self.leave(running.request)
 
     def bounds(self, request: Request) -> list[Bound]:
         """Return the limits on a job, one of each kind."""
@@ -128,10 +143,18 @@ class Allowance:
         request = running.request
         asked = self._asked(request, running.places)
         asked[CPU_MINUTES] = asked["cpu"] * running.end / 60.0  # less the present time, see `_has`
-        account, user = request.account, request.user
-        everybody: list[Whose] = [("user", account, user), *(("account", one) for one in self._line(account))]
-        for name in dict.fromkeys(filter(None, (request.partition.qos, request.qos))):
-            everybody += [("qos", name), ("user of qos", name, user), ("account of qos", name, account)]
-        for whose in everybody:
+        for whose in self._everybody(request):
             for thing, count in asked.items():
                 self.used[whose][thing] += sign * count
+
+    def _count_submitted(self, request: Request, sign: float) -> None:
+        for whose in self._everybody(request) if self.in_force else []:
+            self.used[whose][SUBMITTED] += sign
+
+    def _everybody(self, request: Request) -> list[Whose]:
+        """Return all whose limits a job may come under."""
+        account, user = request.account, request.user
+        found: list[Whose] = [("user", account, user), *(("account", one) for one in self._line(account))]
+        for name in dict.fromkeys(filter(None, (request.partition.qos, request.qos))):
+            found += [("qos", name), ("user of qos", name, user), ("account of qos", name, account)]
+        return found

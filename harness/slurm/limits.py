@@ -1,8 +1,8 @@
 """What QOS and associations allow: numbers of jobs and of things, of one job or of all that run, by whose they are.
 
-Things are counted by Slurm's names (`cpu`, `node`, `mem` in MB, `gres/gpu`, `license/solver`), and by three more:
+Things are counted by Slurm's names (`cpu`, `node`, `mem` in MB, `gres/gpu`, `license/solver`), and by four more:
 `jobs`, the `minutes` that a job may take, and `cpu minutes`, the processors of running jobs times what is left of their
-limits.
+limits; and `submitted`, jobs that wait or run.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from harness.errors import HarnessError, shortened
 from harness.slurm.quantities import INFINITE, kilobytes, seconds
 
-JOBS, MINUTES, CPU_MINUTES = "jobs", "minutes", "cpu minutes"
+JOBS, MINUTES, CPU_MINUTES, SUBMITTED = "jobs", "minutes", "cpu minutes", "submitted"
 
 #: A limit, as it is written in small letters → of what, and of which thing, if it is of one.
 _KEYS = {
@@ -32,6 +32,9 @@ _KEYS = {
     "maxjobsperaccount": ("of_account", JOBS),
     "maxtrespa": ("of_account", ""),
     "maxtresperaccount": ("of_account", ""),
+    **dict.fromkeys(("grpsubmit", "grpsubmitjobs"), ("together", SUBMITTED)),
+    **dict.fromkeys(("maxsubmit", "maxsubmitjobs", "maxsubmitpu", "maxsubmitjobsperuser"), ("of_user", SUBMITTED)),
+    **dict.fromkeys(("maxsubmitpa", "maxsubmitjobsperaccount"), ("of_account", SUBMITTED)),
     "maxtres": ("of_job", ""),
     "maxtresperjob": ("of_job", ""),
     "maxcpus": ("of_job", "cpu"),
@@ -45,16 +48,11 @@ _KEYS = {
 }
 
 _BUDGETS = "who may start: time that was used up is not held against anybody"
-_REFUSED = "who is refused when submitting: here everybody is taken"
 _AGES = "who comes first: ages count from when jobs are eligible"
 
 #: What is known and left out, and what it may change.
 _LEFT_OUT = {
     **dict.fromkeys(("grptresmins", "grpcpumins", "grpwall", "maxtresmins", "maxtresminsperjob"), _BUDGETS),
-    **dict.fromkeys(
-        ("grpsubmit", "grpsubmitjobs", "maxsubmit", "maxsubmitjobs", "maxsubmitpu", "maxsubmitpa"), _REFUSED
-    ),
-    **dict.fromkeys(("maxsubmitjobsperuser", "maxsubmitjobsperaccount"), _REFUSED),
     **dict.fromkeys(("grpjobsaccrue", "maxjobsaccrue", "maxjobsaccruepu", "maxjobsaccruepa", "minpriothres"), _AGES),
     **dict.fromkeys(("minpriothreshold", "minpriothresh"), _AGES),
     "maxtrespernode": "where jobs are placed",

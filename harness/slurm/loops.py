@@ -115,6 +115,7 @@ class Loops:
                 self._submit(subject)
             elif any(subject is one for one in self.waiting):
                 self._leave(subject)
+                self.allowance.leave(subject)
         elif kind == BACKFILLED:
             self.pass_due = False
             self._backfill()
@@ -179,7 +180,7 @@ class Loops:
 
     def _submit(self, one: Request) -> None:
         """Queue a job; it starts at once if nobody before it wants the same nodes."""
-        if not self._possible(one):
+        if not self._possible(one) or not self.allowance.admit(one):
             return
         self.shares.know(one.account, one.user)
         self.priorities.at_submission(one)

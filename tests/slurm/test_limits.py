@@ -37,7 +37,7 @@ Parent - 'root'
 User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
 Account - 'a':Description='a':Organization='a':Fairshare=30:GrpTRES=cpu=6,node=3:MaxTRESPerJob=cpu=5
 Parent - 'a'
-Account - 'b':Description='b':Organization='a':Fairshare=1:MaxJobs=2:MaxSubmitJobs=9:MaxWallDurationPerJob=600
+Account - 'b':Description='b':Organization='a':Fairshare=1:MaxJobs=2:MaxSubmitJobs=20:MaxWallDurationPerJob=600
 User - 'ann':DefaultAccount='a':Fairshare=1:MaxJobs=3
 Parent - 'b'
 User - 'bob':DefaultAccount='b':Fairshare=parent
@@ -79,7 +79,7 @@ def test_what_sacctmgr_prints_is_understood(tmp_path):
     limits = shares.limits
     assert limits.accounts["root"] == Limits(together={"cpu": 7.0})
     assert limits.accounts["a"] == Limits(together={"cpu": 6.0, "node": 3.0}, of_job={"cpu": 5.0})
-    assert limits.accounts["b"] == Limits(of_user={"jobs": 2.0}, of_job={"minutes": 600.0})
+    assert limits.accounts["b"] == Limits(of_user={"jobs": 2.0, "submitted": 20.0}, of_job={"minutes": 600.0})
     assert limits.users["b", "eve"] == Limits(of_user={"jobs": 1.0})
     assert limits.qos["high"] == Limits(
         together={"cpu": 4.0, "mem": 4096.0, "cpu minutes": 100.0},
@@ -92,7 +92,6 @@ def test_what_sacctmgr_prints_is_understood(tmp_path):
 def test_what_is_not_modelled_is_said(tmp_path):
     told = unmodelled(cluster(tmp_path), accounts(tmp_path))
     assert set(told) == {
-        "not modelled: MaxSubmitJobs=9, which may change who is refused when submitting: here everybody is taken",
         "not modelled: Fairshare=parent, which may change who comes first, by shares",
         "not modelled: Flags=DenyOnLimit, which may change what its limits and reservations are",
     }
@@ -241,3 +240,58 @@ def test_no_limit_is_passed_and_whoever_may_runs(tmp_path_factory, rows, seed):
             assert mine[1] <= 3
         if all(request.qos == "normal" for request, _ in ran):
             assert total(lambda request: True)[1] <= 6
+
+
+SUBMISSIONS = """
+Cluster - 'small':Fairshare=1
+Parent - 'root'
+Account - 'a':Fairshare=1:GrpSubmitJobs=4
+Parent - 'a'
+User - 'ann':Fairshare=1:MaxSubmitJobs=3
+User - 'bob':Fairshare=1
+Name|Priority|MaxSubmitPU|MaxSubmitPA
+normal|0|2|3
+high|100||
+"""
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 60), st.integers(20, 200), st.sampled_from(["normal", "high"]),
+            st.sampled_from(["ann", "bob"]),
+        ), min_size=1, max_size=10,
+    ),
+    st.integers(0, 3),
+)  # fmt: skip
+def test_who_has_submitted_enough_is_refused(tmp_path_factory, rows, seed):
+    """Counted anew at each submission: jobs that were taken, and wait or run."""
+    tmp_path = tmp_path_factory.mktemp("run")
+    machine, shares = cluster(tmp_path), accounts(tmp_path, SUBMISSIONS)
+    asked = Allowance(machine, shares)
+    requests = [
+        replace(
+            job(asked, number, cpus=4, account="a", user=user, qos=qos), submit=30.0 * submit, eligible=30.0 * submit,
+            work=float(work),
+        )
+        for number, (submit, work, qos, user) in enumerate(sorted(rows), 1)
+    ]  # fmt: skip
+    decided = Loops(machine, requests, shares, seed).run()
+    taken = []
+    for request, one in zip(requests, decided, strict=True):
+        ends = [end for _, end in taken]
+        if any(abs(end - request.submit) < 3.0 for end in ends):
+            return  # whose end is seen first is chance
+        there = [other for other, end in taken if end > request.submit]
+        mine = [other for other in there if other.user == request.user]
+        normal = [other for other in there if other.qos == "normal"]
+        if request.qos == "normal":  # whose own limit of a user comes before ann's
+            his = [other for other in normal if other.user == request.user]
+            enough = len(normal) >= 3 or len(his) >= 2
+        else:
+            enough = request.user == "ann" and len(mine) >= 3
+        enough |= len(there) >= 4
+        assert (one.places is None) == enough
+        if one.places:
+            taken.append((request, one.end))
