@@ -16,12 +16,14 @@ _PAIR = re.compile(r"(?<!\w)(\w{1,60})=('[^']*'|[^:]*(?::(?!\w+=)[^:]*)*)")
 
 
 def read_shares(path: Path) -> Shares:
-    """Read what `sacctmgr dump` writes, and the table that `sacctmgr -P show qos` prints beside it."""
+    """Read what `sacctmgr dump` writes, with the tables of `sacctmgr -P show qos` and `sshare -a -P` beside it."""
     shares = Shares()
     parent = ROOT
     content = read_text(path, "what sacctmgr dump writes")
     for number, said in qos_rows(content):
         _add_qos(shares, said, f"{path}, line {number}")
+    for number, said in _rows(content, "account"):
+        _add_usage(shares, said, f"{path}, line {number}")
     for number, line in enumerate(content.splitlines(), start=1):
         text, where = line.strip(), f"{path}, line {number}"
         if not text or text.startswith("#") or "|" in text:
@@ -42,15 +44,20 @@ def read_shares(path: Path) -> Shares:
 
 def qos_rows(content: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the number of each line that tells of a QOS, and its cells by their columns."""
+    return _rows(content, "name")
+
+
+def _rows(content: str, first: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the number and the cells of each line of the tables whose first column is called so."""
     columns = ["Name", "Priority"]
     for number, line in enumerate(content.splitlines(), start=1):
         text = line.strip()
         if "|" not in text or text.startswith("#"):
             continue
-        cells = text.split("|")
-        if cells[0].lower() == "name":
+        cells = [cell.strip() for cell in text.split("|")]
+        if cells[0].lower() in ("name", "account"):
             columns = cells
-        else:
+        elif columns[0].lower() == first:
             yield number, dict(zip(columns, cells, strict=False))
 
 
@@ -81,6 +88,16 @@ def _add_qos(shares: Shares, said: dict[str, str], where: str) -> None:
     shares.limits.qos[name] = _limits(
         shares, {key: value for key, value in said.items() if value and key.lower() != "priority"}, where
     )
+
+
+def _add_usage(shares: Shares, said: dict[str, str], where: str) -> None:
+    """Take in what a user of an account has used until now; accounts have used what their users have."""
+    account, user, used = (_value(said, name) for name in ("account", "user", "rawusage"))
+    if not user:
+        return
+    if not re.fullmatch(r"\d{1,15}", used):
+        raise HarnessError(f"{where}: RawUsage {shortened(used)}: expected CPU seconds, as `sshare -a -P` prints them")
+    shares.use(account, user, float(used))
 
 
 def _value(said: dict[str, str], key: str) -> str:

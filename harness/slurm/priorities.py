@@ -17,6 +17,8 @@ class Priorities:
         self.factor = max(1, *(one.factor for one in cluster.partitions.values()))
         self.submitted = 0
         self.decayed = 0.0  # when usage was last let decay [s]
+        if shares.used:
+            shares.rank()
 
     def at_submission(self, request: Request) -> None:
         """Set the priority of a job that has just been submitted."""

@@ -163,6 +163,8 @@ def _attempt(
         text, differences = adapted(given, place, nodes)
         (folder / "slurm.conf").write_text(text, encoding="utf-8")
         prepare_folder(given, place)
+        if accounts is not None and accounts.shares.used:
+            differences.append(Difference("RawUsage", str(accounts.path), "", "shares begin with nothing used"))
         users = None if accounts is None else accounts.numbers(requests)
         jobs = list(submissions_of(requests, cluster, folder, users))
         plan = {

@@ -1,11 +1,14 @@
 """Slurm's fair tree against a slow twin, and what of usage counts; from what a real controller wrote down."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.errors import HarnessError
+from harness.slurm.associations import read_shares
 from harness.slurm.fair_tree import ROOT, Shares
 from harness.slurm.priorities import Priorities
 
@@ -89,6 +92,35 @@ def test_whoever_used_nothing_is_first_with_all_who_used_nothing() -> None:
     assert set(tree.factors().values()) == {1.0}
     tree.use("a", "bob", 100.0)
     assert tree.factors() == {(ROOT, "root"): 1.0, ("b", "cy"): 1.0, ("a", "ann"): 0.5, ("a", "bob"): 0.25}
+
+
+def test_what_was_used_until_now_is_read_as_sshare_prints_it(tmp_path: Path) -> None:
+    """`sshare -a -P` of a real controller, below a dump and the QOS."""
+    path = tmp_path / "accounts.dump"
+    path.write_text(
+        "Cluster - 'c':Fairshare=1\nParent - 'root'\nAccount - 'biology':Fairshare=10\n"
+        "Account - 'physics':Fairshare=30\nParent - 'biology'\nUser - 'cy':Fairshare=1\nParent - 'physics'\n"
+        "User - 'ann':Fairshare=2\nUser - 'bob':Fairshare=1\n"
+        "Name|Priority\nnormal|0\n"
+        "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\n"
+        "root|||0.000000|2594||\n root|root|1|0.024390|0|0.000000|1.000000\n"
+        " biology||10|0.243902|793|0.305700|\n  biology|cy|1|1.000000|793|1.000000|0.250000\n"
+        " physics||30|0.731707|1801|0.694300|\n  physics|ann|2|0.666667|1398|0.776235|0.500000\n"
+        "  physics|bob|1|0.333333|402|0.223209|0.750000\n"
+    )
+    shares = read_shares(path)
+    shares.users[ROOT, "root"] = 1.0
+    assert shares.qos == {"normal": 0.0}
+    assert {who: used for who, used in shares.used.items() if used} == {
+        ("biology", "cy"): 793.0, ("physics", "ann"): 1398.0, ("physics", "bob"): 402.0,
+    }  # fmt: skip
+    cluster = SimpleNamespace(partitions={"p": SimpleNamespace(factor=1)})
+    Priorities(cluster, shares)  # type: ignore[arg-type]
+    expected = {("physics", "ann"): 0.5, ("physics", "bob"): 0.75, ("biology", "cy"): 0.25, (ROOT, "root"): 1.0}
+    assert {who: shares.factor(*who) for who in expected} == expected  # what sshare says, too
+    path.write_text("Account|User|RawUsage\nphysics|ann|much\n")
+    with pytest.raises(HarnessError, match=r"line 2: RawUsage much: expected CPU seconds"):
+        read_shares(path)
 
 
 @pytest.mark.parametrize("enforced", [False, True])
