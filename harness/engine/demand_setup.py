@@ -57,6 +57,9 @@ class _Asked:
 def demands(workload: Workload, place: Array, platform: Platform) -> Demands:
     """Return what binds in this run besides cores, memory per processor and partitions that do not overlap."""
     asked = _Asked(workload, place)
+    nothing = Demands(np.zeros(0, WANT), np.zeros(0, OFFER), np.zeros(0, LICENCE), np.zeros(0, CLOSURE), 0)
+    if not _may_bind(workload, platform):
+        return nothing  # what jobs want takes nearly as much memory as the jobs
     wants = np.zeros(len(place), WANT)
     offers = np.zeros(platform.nodes, OFFER)
     nodes = np.repeat(np.arange(len(platform.types)), [t.count for t in platform.types])
@@ -76,11 +79,18 @@ def demands(workload: Workload, place: Array, platform: Platform) -> Demands:
         _ask_for_partitions(asked, platform, wants, offers, nodes)
     closures = _close(asked, platform, wants, offers)
     if not anything and not wants["partition"].any() and not len(closures):
-        return Demands(wants[:0], offers[:0], np.zeros(0, LICENCE), closures, 0)
+        return nothing
     offers["free"] = offers["whole"]
     licences = np.zeros(len(pools), LICENCE)
     licences["whole"] = licences["free"] = [dict(platform.licences)[name] for name in pools]
     return Demands(wants, offers, licences, closures, len(kinds))
+
+
+def _may_bind(workload: Workload, platform: Platform) -> bool:
+    """Return whether nodes differ in more than cores and memory, are kept for some, or a column asks for whole ones."""
+    if platform.licences or platform.windows or any(t.features or t.resources or t.partitions for t in platform.types):
+        return True
+    return any(name in workload.jobs for name in ("nodes", "exclusive", "node_memory"))
 
 
 def _kinds(platform: Platform, names: set[str], what: str) -> list[str]:

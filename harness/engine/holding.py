@@ -213,9 +213,10 @@ def take_in(
     table["end"] = np.cumsum([len(numbers) for numbers in own])
     table["begin"] = table["end"] - [len(numbers) for numbers in own]
     table["because"] = flags
+    jobs = view.jobs if holds else view.jobs[:0]  # a run without holds keeps nothing of its jobs
     return {
-        "held": np.zeros(len(view.jobs), hold_state.HELD_JOB).view(np.recarray),
-        **kins_of(view.jobs, chosen["order"], holds),
+        "held": np.zeros(len(jobs), hold_state.HELD_JOB).view(np.recarray),
+        **kins_of(jobs, chosen["order"], holds),
         "holds": table.view(np.recarray),
         "holds_own": np.concatenate(own) if own else np.zeros(0),
         "hold": tuple(kernels),

@@ -38,6 +38,9 @@ Array = np.ndarray[Any, Any]
 #: How many entries the buffers for what is recorded have at least.
 BUFFER = 16_384
 
+#: How many jobs are made ready at a time: as many as stay in the cache.
+SOME = 2_048
+
 Recorder = Callable[[Array], None]  # is given what the loop wrote down since it was last called
 
 
@@ -106,19 +109,20 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
 
 def queue_up(workload: Workload, place: Array) -> Array:
     """Make the jobs before they are submitted, as far as policies may know them."""
-    frame = workload.jobs
-    jobs = np.zeros(len(frame), layouts.JOB)
-    for field, column in (("number", "job"), *((name, name) for name in ("submit", "procs", "estimate"))):
-        jobs[field] = frame[column].to_numpy()[place]
-    for field in ("user", "group", "queue"):
-        jobs[field] = frame[field].to_numpy()[place]
-    jobs["left"] = jobs["requested"] = jobs["predicted"] = jobs["estimate"]
-    jobs["memory"] = np.maximum(frame["memory"].to_numpy()[place], 0)
-    jobs["partition"] = frame["partition"].to_numpy()[place]
-    jobs["start"] = jobs["end"] = np.nan
-    jobs["reserved"] = jobs["slices"] = -1
-    jobs["index"] = np.arange(len(jobs))
-    return jobs
+    known = ("submit", "procs", "estimate", "user", "group", "queue", "memory", "partition")
+    columns = {"number": workload.jobs["job"].to_numpy()} | {name: workload.jobs[name].to_numpy() for name in known}
+    every = np.zeros(len(place), layouts.JOB)
+    for first in range(0, len(place), SOME):  # while they are at hand: field by field all of them go by
+        rows = place[first : first + SOME]
+        jobs = every[first : first + SOME]
+        for field, column in columns.items():
+            jobs[field] = column[rows]
+        jobs["left"] = jobs["requested"] = jobs["predicted"] = jobs["estimate"]
+        np.maximum(jobs["memory"], 0, out=jobs["memory"])
+        jobs["start"] = jobs["end"] = np.nan
+        jobs["reserved"] = jobs["slices"] = -1
+        jobs["index"] = np.arange(first, first + len(jobs))
+    return every
 
 
 def start_clock(now: float, cores: int, constrained: int) -> Array:

@@ -17,7 +17,7 @@ from harness.engine import doors, faults, holding, loop, overtaking, queue_setup
 from harness.engine.alike import draws_by_load, lasts
 from harness.engine.apart import DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
-from harness.engine.bundles import State
+from harness.engine.bundles import STATE, State
 from harness.engine.demand_setup import refuse_windows
 from harness.engine.faces import Misuse
 from harness.engine.instants import later
@@ -128,7 +128,7 @@ class Ready:
         view, inside, place = self.view, self.inside, self.place
         policies = [self.chosen[part if part in self.chosen else part.split()[0]].policy for part in self.tickets]
         names = {policy.hook: str(policy.name) for policy in policies}
-        size = sum(array.nbytes for array in (*view, *inside))
+        size = sum(getattr(self.state, part).nbytes for part in STATE.parts)
         return Outcome(
             view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names, computed
         )

@@ -1,18 +1,21 @@
 """The records read the same in compiled code and in plain Python."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numba import typeof, types
+from running import bundled
 from strategies import workload
 
 import harness
-from harness.engine import demand_state, hold_state, plan_state, recorded_state, simulate, state
+from harness.engine import demand_state, hold_state, plan_state, recorded_state, setup, simulate, state, vacancy_state
 from harness.engine.bundles import STATE
 from harness.engine.entries import Entries
 
 LAYOUTS = {
     name: layout
-    for module in (demand_state, hold_state, plan_state, recorded_state, state)
+    for module in (demand_state, hold_state, plan_state, recorded_state, state, vacancy_state)
     for name, layout in vars(module).items()
     if isinstance(layout, np.dtype) and layout.names
 }
@@ -59,3 +62,48 @@ def test_compiled_code_finds_in_the_table_what_it_takes_for_it(monkeypatch):
 def plain(of):
     """The type of an array whose entries are asked for in their own way is that of any other of numpy's."""
     return types.Array(of.dtype, of.ndim, of.layout) if isinstance(of, Entries) else of
+
+
+def many_jobs(count):
+    """A workload of so many jobs, no two alike, and the last submitted first."""
+    made = workload([(0, 1, 0, 0)] * count)
+    numbers = np.arange(count)
+    given = {"submit": 1.0 * numbers[::-1], "procs": numbers + 1, "estimate": numbers + 0.5, "user": numbers % 7}
+    frame = made.jobs.assign(**given, memory=numbers % 3 - 1.0, partition=numbers % 5 - 1)
+    return dataclasses.replace(made, jobs=frame)
+
+
+def test_records_of_jobs_are_the_rows_of_the_workload_in_order_of_submission():
+    """Of more jobs than are made ready at a time."""
+    count = 2 * setup.SOME + 3
+    made = many_jobs(count)
+    jobs = setup.queue_up(made, np.arange(count)[::-1])
+    frame = made.jobs[::-1]
+    for field, column in {
+        "number": "job",
+        "left": "estimate",
+        "requested": "estimate",
+        "predicted": "estimate",
+    }.items():
+        assert np.array_equal(jobs[field], frame[column])
+    for field in ("submit", "procs", "estimate", "user", "group", "queue", "partition"):
+        assert np.array_equal(jobs[field], frame[field])
+    assert np.array_equal(jobs["memory"], frame["memory"].clip(lower=0))
+    assert np.array_equal(jobs["index"], np.arange(count))
+    assert np.isnan(jobs["start"]).all()
+    assert np.isnan(jobs["end"]).all()
+    assert (jobs["reserved"] == -1).all()
+    assert (jobs["slices"] == -1).all()
+
+
+def test_what_nobody_asks_for_takes_no_memory():
+    """Neither demands nor holds: beside its record, a job has what a plan, the queue and the heap may need."""
+    jobs, machine = many_jobs(2_000), harness.Platform("cores", (harness.NodeType(2_000, 1),))
+    chosen = harness.Scheduler(energy="none").choose(bundled())
+    ready = simulate.put_together(jobs, machine, chosen, seed=0, plain=True, extras=setup.Extras())
+    for part in ("wants", "held", "kins", "of_kin", "vacancies", "shapes", "bookings"):
+        array = getattr(ready.state, part)
+        assert len(array) == 0, part
+        while array.base is not None:  # nor does it hold on to something larger
+            array = array.base
+            assert array.nbytes == 0, part
