@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.disk.stored import read_text
 from harness.errors import HarnessError, shortened
-from harness.slurm.fair_tree import ROOT, Shares
+from harness.slurm.fair_tree import PARENT, ROOT, Shares
 from harness.slurm.limits import Limits
 
 _LINE = re.compile(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(?::(.*))?")
@@ -65,9 +65,9 @@ def _add(shares: Shares, kind: str, name: str, parent: str, said: dict[str, str]
     """Take in what is said of one account or user, or of the cluster, which is above all accounts."""
     text = _value(said, "fairshare") or "1"
     known = re.fullmatch(r"\d{1,12}", text)
-    if not known:
+    if not known and text.lower() != "parent":
         shares.limits.unmodelled[f"Fairshare={shortened(text)}"] = "who comes first, by shares"
-    amount = float(text) if known else 1.0
+    amount = float(text) if known else PARENT if text.lower() == "parent" else 1.0
     if kind == "Account":
         shares.accounts[name], shares.parent[name] = amount, parent
     elif kind == "User":

@@ -4,6 +4,7 @@ An account or user has `norm shares`, its part of what its siblings have, and a 
 by the first over the second; users, walked through in that order, level by level, get the factors 1 to 1/n.
 """
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -13,6 +14,9 @@ from harness.slurm.limits import Limited
 
 #: The account above all others.
 ROOT = "root"
+
+#: The shares of `Fairshare=parent`: an account whose members compete beside it; users who come first in theirs, as one.
+PARENT = math.inf
 
 
 class Sibling(NamedTuple):
@@ -96,9 +100,9 @@ class Shares:
         """Return the accounts and users of these accounts, each with its level among its own siblings; users first."""
         found = []
         for above in accounts:
-            users = [who for who in self.users if who[0] == above]
-            below = [one for one in self.accounts if self.parent.get(one, ROOT) == above and one != above]
-            shares = sum(self.users[who] for who in users) + sum(self.accounts[one] for one in below)
+            users, below = self._members(above)
+            shares = sum(self.accounts[one] for one in below)
+            shares += sum(self.users[who] for who in users if self.users[who] != PARENT)
             usage = {one: self._used_below(one) for one in below}
             everything = sum(usage.values()) + sum(self.used.get(who, 0.0) for who in users)
             found += [
@@ -107,14 +111,31 @@ class Shares:
             found += [Sibling(_level(self.accounts[one], shares, usage[one], everything), one) for one in below]
         return sorted(found, key=lambda one: isinstance(one.who, str))
 
+    def _members(self, account: str) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the users and the accounts that compete below an account."""
+        users = [who for who in self.users if who[0] == account]
+        accounts = []
+        for one in self._accounts_of(account):
+            if self.accounts[one] != PARENT:
+                accounts.append(one)
+                continue
+            theirs = self._members(one)
+            users += theirs[0]
+            accounts += theirs[1]
+        return users, accounts
+
+    def _accounts_of(self, account: str) -> list[str]:
+        return [one for one in self.accounts if self.parent.get(one, ROOT) == account and one != account]
+
     def _used_below(self, account: str) -> float:
         own = sum(amount for who, amount in self.used.items() if who[0] == account)
-        children = [one for one in self.accounts if self.parent.get(one, ROOT) == account and one != account]
-        return own + sum(map(self._used_below, children))
+        return own + sum(map(self._used_below, self._accounts_of(account)))
 
 
 def _level(shares: float, all_shares: float, used: float, all_used: float) -> float:
     """Return how much less than its share somebody used: infinite where nothing was."""
+    if shares == PARENT:
+        return math.inf
     part = shares / all_shares if all_shares else 0.0
     if used <= 0 or all_used <= 0:
         return float("inf") if part else 0.0

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.slurm.associations import read_shares
-from harness.slurm.fair_tree import ROOT, Shares
+from harness.slurm.fair_tree import PARENT, ROOT, Shares
 from harness.slurm.priorities import Priorities
 
 Who = tuple[str, str]
+
+SHARES = st.sampled_from([0.0, 1.0, 2.0, PARENT])
 
 
 def level(shares: float, everybody: float, used: float, all_used: float) -> float:
@@ -29,21 +31,33 @@ def used_by(tree: Shares, account: str) -> float:
     return own + sum(used_by(tree, one) for one, above in tree.parent.items() if above == account)
 
 
+def competes_below(tree: Shares, account: str) -> str:
+    """The account below which members of this one compete."""
+    while tree.accounts.get(account) == PARENT:
+        account = tree.parent[account]
+    return account
+
+
 def path(tree: Shares, who: Who) -> tuple[float, ...]:
     """The levels from below the root down to a user."""
     found: list[float] = []
-    above: str = who[0]
+    above = competes_below(tree, who[0])
     name: Who | str = who
     while True:
-        users = {one: amount for one, amount in tree.users.items() if one[0] == above}
-        accounts = {one: amount for one, amount in tree.accounts.items() if tree.parent[one] == above}
-        used: dict[Who | str, float] = {one: tree.used.get(one, 0.0) for one in users}
-        used |= {one: used_by(tree, one) for one in accounts}
-        shares = {**users, **accounts}
-        found.insert(0, level(shares[name], sum(shares.values()), used[name], sum(used.values())))
+        shares: dict[Who | str, float] = {}
+        shares |= {one: amount for one, amount in tree.users.items() if competes_below(tree, one[0]) == above}
+        shares |= {
+            one: amount
+            for one, amount in tree.accounts.items()
+            if amount != PARENT and competes_below(tree, tree.parent[one]) == above
+        }
+        used = {one: used_by(tree, one) if isinstance(one, str) else tree.used.get(one, 0.0) for one in shares}
+        counted = sum(amount for amount in shares.values() if amount != PARENT)
+        mine = shares[name]
+        found.insert(0, mine if mine == PARENT else level(mine, counted, used[name], sum(used.values())))
         if above == ROOT:
             return tuple(found)
-        name, above = above, tree.parent[above]
+        name, above = above, competes_below(tree, tree.parent[above])
 
 
 def slowly(tree: Shares) -> dict[Who, float]:
@@ -67,12 +81,12 @@ def trees(draw: st.DrawFn) -> Shares:
     names = [ROOT]
     for number in range(draw(st.integers(0, 5))):
         name = f"a{number}"
-        tree.accounts[name], tree.parent[name] = float(draw(st.integers(0, 2))), draw(st.sampled_from(names))
+        tree.accounts[name], tree.parent[name] = draw(SHARES), draw(st.sampled_from(names))
         names.append(name)
     everywhere = [*names[1:], *draw(st.lists(st.sampled_from(names), min_size=1, max_size=4))]
     for number, account in enumerate(everywhere):
         who = account, f"u{number}"
-        tree.users[who] = float(draw(st.integers(0, 2)))
+        tree.users[who] = draw(SHARES)
         if amount := draw(st.integers(0, 2)):
             tree.use(*who, float(amount))
     return tree
@@ -92,6 +106,37 @@ def test_whoever_used_nothing_is_first_with_all_who_used_nothing() -> None:
     assert set(tree.factors().values()) == {1.0}
     tree.use("a", "bob", 100.0)
     assert tree.factors() == {(ROOT, "root"): 1.0, ("b", "cy"): 1.0, ("a", "ann"): 0.5, ("a", "bob"): 0.25}
+
+
+def test_shares_of_the_parent_are_what_a_real_controller_says(tmp_path: Path) -> None:
+    """As sshare printed it: bob comes first in his account, whatever he used; cy and di are one."""
+    path = tmp_path / "accounts.dump"
+    path.write_text(
+        "Parent - 'root'\nUser - 'root':Fairshare=1\nAccount - 'physics':Fairshare=30\n"
+        "Account - 'biology':Fairshare=10\nParent - 'physics'\nUser - 'ann':Fairshare=2\n"
+        "User - 'bob':Fairshare=parent\nParent - 'biology'\nUser - 'cy':Fairshare=parent\n"
+        "User - 'di':Fairshare=parent\n"
+        "Account|User|RawUsage\nbiology|cy|423\nbiology|di|856\nphysics|ann|564\nphysics|bob|1968\n"
+    )
+    shares = read_shares(path)
+    assert not shares.limits.unmodelled
+    assert shares.factors() == {
+        (ROOT, "root"): 1.0, ("physics", "bob"): 0.8, ("physics", "ann"): 0.6, ("biology", "cy"): 0.4,
+        ("biology", "di"): 0.4,
+    }  # fmt: skip
+
+
+def test_an_account_with_shares_of_its_parent_has_its_users_compete_there() -> None:
+    """As another controller said, by its log at debug2 with DebugFlags=Priority."""
+    tree = Shares()
+    tree.accounts = {"physics": 40.0, "biology": PARENT, "optics": 10.0}
+    tree.parent = dict.fromkeys(tree.accounts, ROOT)
+    tree.users = {("physics", "ann"): 2.0, ("physics", "bob"): PARENT, ("biology", "cy"): 1.0, ("biology", "di"): 1.0}
+    tree.users |= {("optics", "ed"): 1.0, (ROOT, "root"): 1.0}
+    used = {"di": 5430, "cy": 2382, "ann": 2059, "bob": 2319, "ed": 1020, "root": 0}
+    tree.used.update({who: float(used[who[1]]) for who in tree.users})
+    said = {"root": 1.0, "ed": 0.833333, "bob": 0.666667, "ann": 0.5, "cy": 0.333333, "di": 0.166667}
+    assert {who[1]: factor for who, factor in tree.factors().items()} == pytest.approx(said, abs=1e-6)
 
 
 def test_what_was_used_until_now_is_read_as_sshare_prints_it(tmp_path: Path) -> None:

@@ -92,7 +92,6 @@ def test_what_sacctmgr_prints_is_understood(tmp_path):
 def test_what_is_not_modelled_is_said(tmp_path):
     told = unmodelled(cluster(tmp_path), accounts(tmp_path))
     assert set(told) == {
-        "not modelled: Fairshare=parent, which may change who comes first, by shares",
         "not modelled: Flags=DenyOnLimit, which may change what its limits and reservations are",
     }
 
