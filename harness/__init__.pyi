@@ -8,12 +8,12 @@ from .engine.blocked import burden as burden, reservation as reservation
 from .engine.bookings import (
     drop_departed as drop_departed,
     fits_beside as fits_beside,
-    next_beside as next_beside,
     lift as lift,
     plan_nodes as plan_nodes,
     promise as promise,
     start_beside as start_beside,
 )
+from .engine.early import next_beside as next_beside
 from .engine.demands import portion as portion
 from .engine.compression import compress as compress
 from .engine.faults import PolicyError as PolicyError

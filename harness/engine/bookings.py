@@ -27,8 +27,7 @@ from harness.engine.profile import forget_past, plan_from_running, release, rese
 from harness.engine.promised_starts import write_promise
 from harness.engine.service import begin
 from harness.engine.state import AWAKE, COMPLETED, WAITING
-from harness.engine.timelines import STRUCK, empty_lines
-from harness.engine.verbs import when
+from harness.engine.timelines import empty_lines
 
 # ---------------------------------------------------------------- what is refused
 
@@ -226,78 +225,3 @@ def start_beside(state: Any, job: int) -> bool:
         book_slices(state, job)
         reserve(state, state.jobs[job].procs, state.clock.virtual, state.jobs[job].planned)
     return started
-
-
-# ---------------------------------------------------------------- who may begin before it is due
-
-
-@verb
-def list_ready(state: Any) -> None:
-    """List the nodes that somebody gave something back of, and that have free processors; note who is promised these.
-
-    Whoever could not begin when it was last looked for them can begin now only if it could have more of such a node.
-    """
-    notes = state.notes
-    while notes.told < notes.struck:
-        node = state.struck[notes.told & (STRUCK - 1)]
-        notes.told += 1
-        if state.nodes[node].free == 0 or state.lines[node].turn == notes.turn:
-            continue
-        state.lines[node].turn = notes.turn
-        state.ready[notes.ready] = node
-        notes.ready += 1
-        place = state.booked[node]
-        while place >= 0:
-            state.near[state.bookings[place].job] = notes.turn
-            place = state.bookings[place].after
-
-
-@verb
-def helped(state: Any, job: int) -> bool:
-    """Return whether the job could have processors of a node that somebody gave something back of."""
-    if state.near[job] == state.notes.turn:
-        return True
-    now = state.clock.virtual
-    k = 0
-    while k < state.notes.ready:
-        node = state.ready[k]
-        if state.nodes[node].free == 0:
-            state.notes.ready -= 1
-            state.ready[k] = state.ready[state.notes.ready]
-        elif room_between(state, job, node, now, now + state.jobs[job].left, 0) > 0:
-            return True
-        else:
-            k += 1
-    return False
-
-
-@verb(apart=True)
-def next_beside(state: Any, after: int) -> int:
-    """Return the next job in the queue that was promised a start and could begin now beside the others; or −1.
-
-    `after` is the job that was the answer before, or −1 to begin.
-    """
-    notes = state.notes
-    check_nodes(state)
-    if after < 0:
-        notes.turn += 1
-        notes.looked = notes.ready = 0
-        notes.struck_before = notes.struck_now
-        notes.struck_now = notes.struck
-        notes.told = notes.struck_before
-    # What is left changes with time alone where windows end, and where nodes wake.
-    everybody = notes.wakes > 0.0 or len(state.closures) > 0 or len(state.licences) > 0
-    # Some were not looked at the last time, if a pass looks at the first only; or there is no list of what changed.
-    everybody = everybody or notes.depth < len(state.jobs) or notes.struck - notes.struck_before > STRUCK
-    if not everybody:
-        list_ready(state)
-    while notes.head + notes.looked < notes.tail and state.clock.free > 0:
-        job = state.queue[notes.head + notes.looked]
-        notes.looked += 1
-        record = state.jobs[job]
-        if record.status != WAITING or record.reserved < 0 or record.procs > state.clock.free:
-            continue
-        due = not when(state, record.reserved) > state.clock.now
-        if (everybody or due or helped(state, job)) and fits_beside(state, job):
-            return int(job)
-    return -1

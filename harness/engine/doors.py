@@ -14,6 +14,7 @@ from harness.engine import (  # noqa: F401 - what policies may call
     bookings,
     bundles,
     compression,
+    early,
     hours,
     nodes,
     overtaking,

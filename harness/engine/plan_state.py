@@ -29,6 +29,21 @@ LINE = np.dtype(
     align=True,
 )
 
+#: How much room there is now for jobs of a length and memory, when it was last looked who may begin.
+ROOM = np.dtype(
+    [
+        ("left", "f8"),  # [s]
+        ("memory", "f8"),  # per processor [KB]
+        ("partition", "i8"),
+        ("turn", "i8"),  # when that was, 0: there is no answer here …
+        ("struck", "i8"),  # … how many bookings had been struck out …
+        ("started", "i8"),  # … and how many jobs had started
+        ("helped", "i8"),  # 1 if they could have processors of a node that somebody gave something back of
+        ("total", "i8"),  # what they could have of all nodes, if so
+    ],
+    align=True,
+)
+
 #: Before when nobody like a job fits beside the bookings, and how many had been struck out then.
 BESIDE = np.dtype(
     [

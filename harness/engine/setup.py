@@ -228,6 +228,7 @@ def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
         "struck": np.zeros(timelines.STRUCK if booking else 0, np.int64),
         "ready": np.zeros(count, np.int64),
         "near": np.zeros(len(view.jobs) if booking else 0, np.int64),
+        "rooms": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.ROOM)),
         "beside": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.BESIDE)),
     }
 
