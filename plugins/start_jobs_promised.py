@@ -160,7 +160,7 @@ def start_promised(state):
     """Start who is due; return whether one got other processors than planned."""
     upset = False
     for job in harness.due(state):
-        if state.jobs[job].status == harness.WAITING:
+        if harness.fits_beside(state, job):
             upset = begin_beside(state, job) or upset
     return upset
 
@@ -181,7 +181,7 @@ def begin_beside(state, job):
     """Start the job if that delays no promise; return whether it got other processors than planned."""
     record = state.jobs[job]
     end = state.clock.virtual + record.left
-    if not (harness.fits_beside(state, job) and harness.start_beside(state, job)):
+    if not harness.start_beside(state, job):
         return False
     latest = end + harness.longest_boot(state)
     return harness.later(record.planned, latest) or harness.later(end, record.planned)

@@ -84,14 +84,11 @@ def all_rooms(state: Any, job: int) -> int:
 
 
 @verb
-def might_begin(state: Any, job: int) -> bool:
-    """Return whether the job could have processors of a node that somebody gave something back of, and enough in all.
-
-    What it is promised itself is counted as far as it is free.
-    """
+def may_begin(state: Any, job: int) -> bool:
+    """Return whether the job could have some of a node that somebody gave something back of, and enough in all."""
     near = state.near[job] == state.notes.turn
     if len(state.step_time) == 0:
-        return near or helped(state, job)
+        return (near or helped(state, job)) and fits_beside(state, job)
     record = state.jobs[job]
     answer = state.rooms[place_of(0, record.left, record.memory)]
     like = answer.left == record.left and answer.memory == record.memory and answer.partition == record.partition
@@ -103,12 +100,29 @@ def might_begin(state: Any, job: int) -> bool:
     if answer.total < 0:
         answer.total = all_rooms(state, job)
     lacking = record.procs - answer.total
+    return lacking <= 0 or own_gain(state, job, lacking, False) >= lacking <= own_gain(state, job, lacking, True)
+
+
+@verb
+def own_gain(state: Any, job: int, lacking: int, exactly: bool) -> int:
+    """Return how much more room the job has on the nodes that it is promised processors of, which would be its own.
+
+    No more than is lacking, and at most so much, unless `exactly`.
+    """
+    now = state.clock.virtual
+    end = now + state.jobs[job].left
+    gain = 0
     place = state.truth[job].booked
-    while place >= 0 and lacking > 0:
-        booking = state.bookings[place]
-        lacking -= min(booking.cores, state.nodes[booking.node].free)
-        place = booking.along
-    return lacking <= 0
+    while place >= 0 and gain < lacking:
+        node = state.bookings[place].node
+        cores = min(state.bookings[place].cores, state.nodes[node].free)
+        if cores > 0 and exactly:
+            most = room(state, job, node)
+            cores = min(most, room_between(state, job, node, now, end, state.bookings[place].cores))
+            cores -= min(most, room_between(state, job, node, now, end, 0))
+        gain += cores
+        place = state.bookings[place].along
+    return int(gain)
 
 
 @verb(apart=True)
@@ -138,6 +152,6 @@ def next_beside(state: Any, after: int) -> int:
         if record.status != WAITING or record.reserved < 0 or record.procs > state.clock.free:
             continue
         due = not when(state, record.reserved) > state.clock.now
-        if (everybody or due or might_begin(state, job)) and fits_beside(state, job):
+        if fits_beside(state, job) if everybody or due else may_begin(state, job):
             return int(job)
     return -1

@@ -229,6 +229,8 @@ def give_back(state: Any, job: int, piece: int) -> None:
         record.free_memory += cores * state.jobs[job].memory
         if state.clock.constrained == DEMANDING:
             release_demand(state, job, node)
+        if record.free == record.cores and state.notes.staying == 0:  # all of it, free of rounding
+            record.free_memory = record.memory
     state.blocks[node // BLOCK] += cores
     if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
         fall_vacant(state, node)

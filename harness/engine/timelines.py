@@ -144,6 +144,8 @@ def write_entries(state: Any, place: int, sign: int) -> None:
     for k in range(since, until):
         state.step_free[k] += sign * booking.cores
         state.step_memory[k] += sign * memory
+        if state.step_free[k] == state.nodes[node].cores:  # all of it, free of rounding
+            state.step_memory[k] = state.nodes[node].memory
     join_entry(state, node, until)
     join_entry(state, node, since)
 
