@@ -14,10 +14,10 @@ _T = 2.13
 #: Triples of replays in the place of executions, and samples of configurations, that are drawn.
 DRAWN = 1000
 
-#: Of the policies that know nothing of Slurm: all orders with all starts, at every event and in passes.
-ORDERS = ("fcfs", "sjf-width", "ljf-width", "spf")
-STARTS = ("none", "easy", "conservative", "conservative(replan=true)")
-PASSES = ("", "backfill=30, main=0")
+#: Of the policies that know nothing of Slurm: all orders with all starts, at every event or in passes.
+ORDERS = ("fcfs", "sjf-width", "ljf-width")
+_PASS = "backfill=30, main=0"
+STARTS = (("none", ""), ("easy", ""), ("conservative(replan=true)", ""), ("conservative", _PASS))
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,12 @@ class Figures:
     jobs: int
     interval: float  # of the backfill [s]
     waits: tuple[float, ...]  # the mean of each execution [s]
-    ours: tuple[float, ...]  # and of each replay
+    ours: tuple[tuple[float, ...], ...]  # and of the replays beside each
     between: float  # P between executions [s]
-    replay: float  # P of replays beside executions
-    replays: float  # P between replays
-    perfect: tuple[float, ...]  # of triples of replays in the place of executions: how far other replays are, by ratio
+    replay: float  # P of replays that take the delays of launching and noticing from another execution
+    own: float  # and of those that take them from the same
+    replays: float  # P between replays with the delays of different executions
+    perfect: tuple[float, ...]  # if replays are taken for the executions: how far others are from them, by ratio
     policies: dict[str, float]  # P of policies that know nothing of Slurm
     nobody: float  # P if nobody waited
     same: float  # P if all waited for the mean
@@ -50,87 +51,95 @@ class Figures:
         return min(self.policies, key=lambda name: self.policies[name])
 
     @property
-    def off(self) -> float:
-        """How much longer the mean wait of replays is [%]."""
-        return 100 * (float(np.mean(self.ours)) / float(np.mean(self.waits)) - 1)
+    def replayed(self) -> float:
+        """The mean wait of replays [s]."""
+        return float(np.mean(self.ours))
 
     @property
-    def errors(self) -> float:
-        """The same in standard errors of both means, as far as replays scatter."""
-        each = float(np.std(self.ours, ddof=1)) * np.sqrt(1 / len(self.waits) + 1 / len(self.ours))
-        return float((np.mean(self.ours) - np.mean(self.waits)) / each)
+    def off(self) -> float:
+        """How much longer the mean wait of replays is [%]."""
+        return 100 * (self.replayed / float(np.mean(self.waits)) - 1)
+
+    @property
+    def error(self) -> float:
+        """How far off chance puts it, as replays beside the same execution scatter: a standard error [s]."""
+        scatter = [np.var(some, ddof=1) * (1 + 1 / len(some)) for some in self.ours]
+        return float(np.sqrt(np.sum(scatter)) / len(scatter))
 
     @property
     def inside(self) -> bool:
         """Whether the mean wait of replays is between those of the executions."""
-        return min(self.waits) <= float(np.mean(self.ours)) <= max(self.waits)
+        return min(self.waits) <= self.replayed <= max(self.waits)
+
+    @property
+    def half_width(self) -> float:
+        """That of the interval that holds the mean wait of replays with 95 % [s]."""
+        count = sum(map(len, self.ours))
+        return _T * float(np.sqrt(np.mean([np.var(some, ddof=1) for some in self.ours]) / count))
 
 
-def figures(one: Studied) -> Figures:
-    """Return what is known of a configuration that was executed twice or more often."""
+def figures(one: Studied, others: list[tuple[str, str, str]]) -> Figures:
+    """Return what is known of one that was executed twice or more often, and how near other policies are."""
     real, replayed = one.executed, one.replayed
-    ours = [each for some in replayed for each in some]
-    beside = [(each, other) for other, some in zip(real, replayed, strict=True) for each in some]
-    matrix = _matrix(ours)
-    upper = matrix[np.triu_indices(len(ours), 1)]
     interval = one.cluster.parameters.interval
     pairs = list(combinations(real, 2))
+    crossed = [(each, there) for some, there in _crossed(replayed, real) for each in some]
+    ours = [(each, there) for some, there in zip(replayed, real, strict=True) for each in some]
+    between = [(a, b) for some, more in combinations(replayed, 2) for a in some for b in more]
+    ran = [Times(each.waits, each.residences - each.waits) for each in real]
+    same = [Times(each.waits, run.residences + each.waits.mean()) for run, each in zip(ran, real, strict=True)]
     return Figures(
         one.case.name, one.which.name, len(one.jobs.jobs), interval,
-        tuple(_mean_wait(each) for each in real), tuple(_mean_wait(each) for each in ours),
-        _mean([a.apart(b) for a, b in pairs]), _mean([a.apart(b) for a, b in beside]), float(upper.mean()),
-        _perfect(matrix, len(real)),
-        {_named(*parts): _mean([_simulated(one, *parts).apart(each) for each in real]) for parts in _policies()},
-        _mean([each.apart(Times(each.waits * 0, each.residences - each.waits)) for each in real]),
-        _mean([each.apart(Times(each.waits, each.residences - each.waits + each.waits.mean())) for each in real]),
-        (_mean([a.together(b, interval) for a, b in pairs]), _mean([a.together(b, interval) for a, b in beside])),
+        tuple(_mean_wait(each) for each in real), tuple(tuple(map(_mean_wait, some)) for some in replayed),
+        _apart(pairs), _apart(crossed), _apart(ours), _apart(between), _perfect(replayed),
+        {_named(*parts): _apart([(one.simulated(*parts), each) for each in real]) for parts in others},
+        _apart(list(zip(ran, real, strict=True))),
+        _apart(list(zip(same, real, strict=True))),
+        (_together(pairs, interval), _together(crossed, interval)),
     )  # fmt: skip
 
 
-def _policies() -> list[tuple[str, str, str]]:
-    return [(order, start, passing) for order in ORDERS for start in STARTS for passing in PASSES]
+def _crossed(replayed: list[list[Times]], real: list[Times]) -> list[tuple[list[Times], Times]]:
+    """Return replays with the delays of each execution beside every other one."""
+    return [(some, there) for i, some in enumerate(replayed) for j, there in enumerate(real) if i != j]
+
+
+def _apart(pairs: list[tuple[Times, Times]]) -> float:
+    """Return P in the mean of some pairs [s]."""
+    return float(np.mean([one.apart(other) for one, other in pairs])) if pairs else np.nan
+
+
+def _together(pairs: list[tuple[Times, Times]], within: float) -> float:
+    """Return the part of the jobs that began within so many seconds of each other, in the mean of some pairs [%]."""
+    return float(np.mean([one.together(other, within) for one, other in pairs])) if pairs else np.nan
+
+
+def policies() -> list[tuple[str, str, str]]:
+    """Return the policies that know nothing of Slurm: order, start and pass."""
+    return [(order, start, passing) for order in ORDERS for start, passing in STARTS]
 
 
 def _named(order: str, start: str, passing: str) -> str:
     return f"{order} + {start}" + (", every 30 s" if passing else "")
 
 
-def _simulated(one: Studied, order: str, start: str, passing: str) -> Times:
-    """Simulate a policy once for all executions."""
-    known: dict[tuple[str, str, str], Times] = one.__dict__.setdefault("_policies", {})
-    if (order, start, passing) not in known:
-        known[order, start, passing] = one.simulated(order, start, passing)
-    return known[order, start, passing]
-
-
-def _mean(numbers: list[float]) -> float:
-    return float(np.mean(numbers)) if numbers else np.nan
-
-
 def _mean_wait(times: Times) -> float:
     return float(times.waits.mean())
 
 
-def _matrix(ours: list[Times]) -> Floats:
-    """Return P between all replays."""
-    ends = np.array([each.residences for each in ours])
-    return np.array([np.sqrt(((ends - each) ** 2).mean(axis=1)) for each in ends])
-
-
-def _perfect(matrix: Floats, number: int) -> tuple[float, ...]:
-    """Return ratios as they come out if some replays are taken for the executions: those of a perfect model."""
-    dice, found = np.random.default_rng(0), []
+def _perfect(replayed: list[list[Times]]) -> tuple[float, ...]:
+    """Return ratios as they come out if a replay of each group is taken for the execution: those of a perfect model."""
+    ends = np.array([each.residences for some in replayed for each in some])
+    apart = np.array([np.sqrt(((ends - each) ** 2).mean(axis=1)) for each in ends])
+    each, dice, found = len(replayed[0]), np.random.default_rng(0), []
+    group = np.arange(len(ends)) // each
     for _ in range(DRAWN):
-        drawn = dice.permutation(len(matrix))
-        real, rest = drawn[:number], drawn[number:]
-        between = matrix[np.ix_(real, real)][np.triu_indices(number, 1)].mean()
-        found.append(float(matrix[np.ix_(real, rest)].mean() / between) if between > 0 else 1.0)
+        drawn = np.arange(len(replayed)) * each + dice.integers(0, each, len(replayed))
+        between = apart[np.ix_(drawn, drawn)][np.triu_indices(len(drawn), 1)].mean()
+        beside = apart[drawn][:, np.setdiff1d(np.arange(len(ends)), drawn)]
+        other = group[drawn][:, None] != np.delete(group, drawn)[None, :]
+        found.append(float(beside[other].mean() / between) if between > 0 else 1.0)
     return tuple(found)
-
-
-def within(numbers: tuple[float, ...]) -> float:
-    """Return the half width of the interval that holds their mean with 95 %."""
-    return _T * float(np.std(numbers, ddof=1)) / float(np.sqrt(len(numbers)))
 
 
 def resampled(rows: Floats, of: Callable[[Floats], Any]) -> tuple[float, float]:

@@ -60,6 +60,7 @@ class Studied:
         self.jobs = harness.prepare(self.log)
         self.accounts = self.configuration.parent / "accounts.dump" if case.accounts else None
         self.windows = self._windows()
+        self._simulated: dict[tuple[str, str, str], Times] = {}
 
     def place(self, number: int) -> Path:
         """Return where an execution is kept."""
@@ -101,9 +102,12 @@ class Studied:
 
     def simulated(self, order: str, start: str, passing: str) -> Times:
         """Return the same of policies of ours on the same nodes; starts may wait for a pass."""
-        scheduler, timing = harness.Scheduler(order=order, start=start), Timing(passing=passing)
-        nodes = slurm_platform(self.cluster)
-        return _times(harness.simulate(self.jobs, nodes, scheduler, timing=timing, plain=True))
+        if (order, start, passing) not in self._simulated:
+            scheduler, timing = harness.Scheduler(order=order, start=start), Timing(passing=passing)
+            nodes = slurm_platform(self.cluster)
+            schedule = harness.simulate(self.jobs, nodes, scheduler, timing=timing, plain=True)
+            self._simulated[order, start, passing] = _times(schedule)
+        return self._simulated[order, start, passing]
 
 
 def _times(schedule: "harness.Schedule") -> Times:

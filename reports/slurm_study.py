@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 from slurm_configurations import CASES, GROWING, GROWTH, WORKLOADS, Case, Variation
-from slurm_figures import figures
+from slurm_figures import figures, policies
 from slurm_pictures import draw
 from slurm_studied import KEPT, Studied, claimed, run
 from slurm_tables import tables
@@ -61,8 +61,12 @@ def study(
                 if ours:
                     run(one, number, speed)
                     most -= 1
-        known = {(one.case.name, one.which.name): figures(one) for one in studied if len(one.executed) > 1}
-    longer = {which.name for which in GROWTH}
+        longer = {which.name for which in GROWTH}
+        known = {
+            (one.case.name, one.which.name): figures(one, [] if one.which.name in longer else policies())
+            for one in studied
+            if len(one.executed) > 1
+        }
     main_part = {key: one for key, one in known.items() if key[1] not in longer}
     grown = [(name, one) for (case, name), one in known.items() if case == GROWING and not name.startswith("slice")]
     print(tables(main_part, grown, format))
