@@ -59,12 +59,12 @@ def tables(known: Known, grown: list[tuple[str, Figures]], format: str) -> str:
         ("Load and length", GROWTH, [growth(name, one) for name, one in grown]),
     )
     parts = [
-        f"{name}\n\n{render(heads, list(map(_shown, cells)), format)}" for name, heads, cells in all_tables if cells
+        f"{name}\n\n{render(heads, list(map(shown, cells)), format)}" for name, heads, cells in all_tables if cells
     ]
     return "\n\n".join(parts)
 
 
-def _shown(row: tuple[Any, ...]) -> list[Any]:
+def shown(row: tuple[Any, ...]) -> list[Any]:
     """Return the cells of a row as they are printed."""
     return [readable(cell, 3) if isinstance(cell, float) else cell for cell in row]
 
