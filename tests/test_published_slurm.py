@@ -18,7 +18,8 @@ ROWS = [
     for line in (folder("reports") / "slurm.md").read_text(encoding="utf-8").splitlines()
     if re.match(r"\| [a-z]+-?", line)
 ]
-NEAR = {tuple(row[:2]): row for row in ROWS if len(row) == len(tables.NEAR) and row[0] in configurations.CASES}
+WHICH = [which.name for which in configurations.WORKLOADS]
+NEAR = {tuple(row[:2]): row for row in ROWS if len(row) == len(tables.NEAR) and row[1] in WHICH}
 
 
 @pytest.fixture(scope="module")
