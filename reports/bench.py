@@ -82,11 +82,12 @@ def _ratios(within: float, format: str, *, update: bool) -> None:
 
 
 def _tournament(jobs: int, format: str) -> None:
-    from tournament_speed import HEADERS, UNITS, real, throughput
+    from tournament_speed import HEADERS, HELD, HELD_UNITS, UNITS, held, real, throughput
 
     from harness.present.tables import render
 
     print(render(HEADERS, [*throughput(), *real()], format, units=UNITS))
+    print("\n" + render(HELD, [*held()], format, units=HELD_UNITS))
 
 
 def _many(jobs: int, format: str) -> None:

@@ -4,17 +4,19 @@
 grand-logs.csv beside this script; without it the page is made of these two files alone.
 """
 
+import heapq
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import grand_pictures
 import numpy as np
 import pandas as pd
 import typer
 
 from harness import Results, rank
 from harness.cli import main
-from harness.experiment.field_reading import field_again
+from harness.experiment.field_reading import field_again, read_field
 from harness.experiment.plan import RunsOf
 from harness.present.tables import render
 from harness.workload.wall_clock import WallClock
@@ -33,6 +35,9 @@ KEYS = ("workload", "platform", "seed", "scheduler", "order", "start", "rate", "
 #: Whom all are compared with.
 REFERENCE = "fcfs + easy"
 
+#: The machine with rates and sleep.
+RATES = "spec-2017-assumed-states"
+
 #: Families of logs, by a figure of theirs and where it parts them.
 FAMILIES = {
     "load": ("offered load", (0.6, 0.9)),
@@ -47,9 +52,15 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def grand(
     store: Annotated[Path | None, typer.Option(help="the folder of the tournament, to take the frame from")] = None,
-    part: Annotated[str, typer.Option(help="print one part only: " + "logs, families, fronts, turns, order")] = "",
+    part: Annotated[
+        str, typer.Option(help="print one part only: " + "took, logs, families, fronts, turns, order")
+    ] = "",
+    beside: Annotated[Path | None, typer.Option(help="only say how many runs are the same in another store")] = None,
 ) -> None:
     """Print the tables of the page in Markdown; with a store, keep its frame before, and draw the picture."""
+    if beside is not None and store is not None:
+        typer.echo(same(store, beside))
+        return
     if store is not None:
         keep(store)
     frame, logs = pd.read_parquet(FRAME), pd.read_csv(LOGS, index_col="workload")
@@ -65,6 +76,7 @@ def keep(store: Path) -> None:
     """Write the frame of a store as a small file, and the figures of its logs as another."""
     results = Results(store)
     frame = results.frame()
+    frame = frame[frame["status"] == "done"].copy()
     frame["scheduler"] = [_short(row) for row in frame[["order", "start", "rate", "sleep", "predict"]].itertuples()]
     small = frame[[*KEYS, "jobs", "seconds", *MEASURES]].copy()
     for name in small:
@@ -74,9 +86,12 @@ def keep(store: Path) -> None:
     workloads = [runs.workload(number) for number in range(len(runs.field.workloads))]
     facts = {workload.name: _facts(workload.jobs, workload.header, workload.procs or 1) for workload in workloads}
     logs = pd.DataFrame(facts).T.rename_axis("workload")
-    logs.to_csv(LOGS, float_format="%.4g")
-    HEAT.write_text(heat(small, logs), encoding="utf-8")
-    ENERGY.write_text(energy(small), encoding="utf-8")
+    logs.to_csv(LOGS, float_format="%.6g")
+    ratios = _ratios(small)
+    by_load = logs.sort_values("load").index.intersection(ratios.index, sort=False)
+    HEAT.write_text(grand_pictures.heat(ratios.loc[by_load]), encoding="utf-8")
+    measured = _against_energy(_shared(small[_kind_of(small) == RATES]))
+    ENERGY.write_text(grand_pictures.energy(*measured, _front(*measured), REFERENCE), encoding="utf-8")
 
 
 def _short(row: Any) -> str:
@@ -100,13 +115,54 @@ def _facts(jobs: pd.DataFrame, header: tuple[str, ...], procs: int) -> dict[str,
     }
 
 
+def same(store: Path, other: Path) -> str:
+    """Say how many runs of two stores have the same value of every measure."""
+    keys = ["workload", "platform", "variation", "seed", "scheduler"]
+    one, two = (Results(folder).frame().set_index(keys) for folder in (store, other))
+    common = one.index.intersection(two.index)
+    measured = [name for name in MEASURES if name in one and name in two]
+    ours, theirs = one.loc[common, measured], two.loc[common, measured]
+    equal = ((ours == theirs) | (ours.isna() & theirs.isna())).all(axis=1)
+    return f"{int(equal.sum()):,} of {len(common):,} runs have the same measures"
+
+
 # ---------------------------------------------------------------- what is told
+
+
+def took(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
+    """Tell what the runs took, log by log, which was the slowest of each, and what that means for many cores."""
+    seconds, every = frame["seconds"].astype(float), sum(1 for _ in read_field("grand").combinations())
+    all_jobs = int(frame["jobs"].astype(float).sum())
+    rows = []
+    for log, part in frame.groupby("workload", observed=True):
+        at = int(part["seconds"].to_numpy().argmax())
+        slowest, machine = part.iloc[at], _kind_of(part).iloc[at]
+        jobs, spent = float(part["jobs"].astype(float).sum()), float(seconds[part.index].sum())
+        who = f"{slowest['scheduler']}, {machine}"
+        rows.append((log, len(part), int(jobs), spent, who, float(slowest["seconds"])))
+    rows.sort(key=lambda row: -row[3])
+    yield "### Simulation alone, by log"
+    heads = ("log", "runs", "jobs", "simulation [s]", "its slowest run", "took [s]")
+    yield render(heads, rows, "markdown", digits=3)
+    longest = sorted(seconds, reverse=True)
+    yield (
+        f"{len(frame):,} of {every:,} runs, {all_jobs:,} jobs, {sum(longest):,.0f} s of simulation, the longest "
+        f"{longest[0]:,.0f} s; on 64 cores, longest first, {_makespan(longest, 64):,.0f} s at best."
+    )
+
+
+def _makespan(longest_first: list[float], cores: int) -> float:
+    """Return when the last run ends if each, in this order, takes the first free core."""
+    free = [0.0] * cores
+    for seconds in longest_first:
+        heapq.heapreplace(free, free[0] + seconds)
+    return max(free)
 
 
 def by_log(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell of each log who is best, by how much, and whom the real machine resembles most."""
     rows = []
-    for workload, part in _as_logged(frame).groupby("workload", observed=True):
+    for workload, part in _complete(_as_logged(frame)).groupby("workload", observed=True):
         facts = {name: logs[name].to_dict()[workload] for name in ("jobs", "procs", "load")}
         rows.append((workload, int(facts["jobs"]), int(facts["procs"]), facts["load"], *_of_one_log(part)))
     heads = ["log", "jobs", "procs", "load", f"bounded slowdown, {REFERENCE}", "best (its ratio)"]
@@ -137,14 +193,14 @@ def by_family(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Rank within families of logs, against the reference, with intervals where there are enough."""
     yield "### By family of logs, as logged"
     rows: list[tuple[Any, ...]] = []
-    done = _as_logged(frame)
+    done = _complete(_as_logged(frame))
     done = done[~done["start"].astype(str).str.startswith("preempt")]
     for figure, (words, bounds) in {"all": ("all logs", ()), **FAMILIES}.items():
         place = np.searchsorted(bounds, logs[figure], "right") if bounds else np.zeros(len(logs), int)
         for family in sorted(set(place.tolist())):
-            names = logs.index[place == family]
-            part = done[done["workload"].isin(names)]
-            rows += _ranked(f"{words}{_range(bounds, family)}", len(names), part)
+            part = done[done["workload"].isin(logs.index[place == family])]
+            if len(part):
+                rows += _ranked(f"{words}{_range(bounds, family)}", part["workload"].nunique(), part)
     heads = ("family", "logs", "place", "scheduler", "mean rank", f"ratio to {REFERENCE}", "95 % interval", "p")
     yield render(heads, rows, "markdown", digits=3)
 
@@ -182,12 +238,14 @@ def _ranked(family: str, count: int, part: pd.DataFrame) -> Iterator[tuple[Any, 
 def fronts(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell on each energy machine who is beaten by nobody in both slowdown and energy, as ratios to the reference."""
     metered = frame[frame["energy"].notna()]
-    for platform, part in metered.groupby(_kind_of(metered), observed=True):
+    for platform, each in metered.groupby(_kind_of(metered), observed=True):
+        part = _shared(each)
         slower, dearer = _against_energy(part)
         rows = [
             (name, slower[name], dearer[name], f"{100 * (1 - dearer[name]):+.2g} %") for name in _front(slower, dearer)
         ]
-        yield f"### Slowdown against energy: {platform}, {part['workload'].nunique()} logs"
+        count = f"{part['scheduler'].nunique()} schedulers on {part['workload'].nunique()} logs"
+        yield f"### Slowdown against energy: {platform}, {count}"
         heads = ("on the front", f"slowdown, ratio to {REFERENCE}", "energy, ratio", "energy saved")
         yield render(heads, rows, "markdown", digits=4)
 
@@ -238,14 +296,19 @@ def turns(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
 
 def order(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
     """Tell the order of all schedulers as logged: by mean rank, with the ratio and its tests against the first."""
-    done = _as_logged(frame).assign(variation=0, energy_policy="none", error="")
+    done = _complete(_as_logged(frame)).assign(variation=0, energy_policy="none", error="")
     found = rank(done.drop(columns=["energy"]), BY)
+    (beside,) = [s.ratio for s in found.standings if s.scheduler == REFERENCE]
     rows = [
-        (s.rank, s.scheduler, s.mean_rank, s.ratio, _interval(s.interval), s.p_value, s.means["max_wait"] / 86_400)
+        (
+            *(s.rank, s.scheduler, s.mean_rank, s.ratio, _interval(s.interval), s.p_value, s.ratio / beside),
+            s.means["max_wait"] / 86_400,
+        )
         for s in found.standings
     ]
     yield f"### All schedulers, as logged, over {found.units} logs"
-    heads = ("rank", "scheduler", "mean rank", "ratio to the first", "95 % interval", "p", "longest wait, mean [d]")
+    heads = ["rank", "scheduler", "mean rank", "ratio to the first", "95 % interval", "p", f"ratio to {REFERENCE}"]
+    heads.append("longest wait, mean [d]")
     yield render(heads, rows, "markdown", digits=3)
 
 
@@ -259,66 +322,29 @@ def _as_logged(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[plain].copy()
 
 
+def _complete(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs on workloads that every scheduler among them was done on."""
+    counts = frame.groupby("workload", observed=True)["scheduler"].nunique()
+    whole = counts.index[counts == frame["scheduler"].nunique()]
+    return frame[frame["workload"].isin(whole)]
+
+
+def _shared(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of those schedulers that were done on every workload where most schedulers were."""
+    counts = frame.groupby("workload", observed=True)["scheduler"].nunique()
+    part = frame[frame["workload"].isin(counts.index[counts > frame["scheduler"].nunique() / 2])]
+    on = part.groupby("scheduler", observed=True)["workload"].nunique()
+    return part[part["scheduler"].isin(on.index[on == part["workload"].nunique()])]
+
+
 def _ratios(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the logarithm of the ratio to the reference, by log and scheduler."""
-    table = _as_logged(frame).pivot_table(index="workload", columns="scheduler", values=BY, observed=True)
+    done = _complete(_as_logged(frame))
+    table = done.pivot_table(index="workload", columns="scheduler", values=BY, observed=True)
     return table.div(table[REFERENCE], axis=0).apply(np.log)
 
 
-def heat(frame: pd.DataFrame, logs: pd.DataFrame) -> str:
-    """Draw the ratio of every scheduler to the reference on every log: blue is better, red is worse."""
-    table = (_ratios(frame) / np.log(2)).reindex(logs.sort_values("load").index)
-    table = table[table.median().sort_values().index]
-    wide, tall, left, top = 13, 10, 190, 110
-    parts = []
-    for row, name in enumerate(table.columns):
-        parts.append(f'<text x="{left - 4}" y="{top + tall * row + 8}" text-anchor="end">{name}</text>')
-        for column, value in enumerate(table[name]):
-            strength = min(abs(value) / 4, 1.0) if value == value else 0.0
-            colour = "#1c7ed6" if value < 0 else "#d9480f"
-            place = f'x="{left + wide * column}" y="{top + tall * row}" width="{wide - 1}" height="{tall - 1}"'
-            parts.append(f'<rect {place} fill="{colour}" fill-opacity="{strength:.2f}"/>')
-    for column, name in enumerate(table.index):
-        x = left + wide * column + 9
-        parts.append(f'<text transform="translate({x},{top - 5}) rotate(-60)">{name}</text>')
-    size = f'width="{left + wide * len(table) + 60}" height="{top + tall * len(table.columns) + 10}"'
-    style = "<style>text{font:8px sans-serif;fill:#222}</style>"
-    paper = '<rect width="100%" height="100%" fill="#fff"/>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{style}{paper}{"".join(parts)}</svg>\n'
-
-
-def energy(frame: pd.DataFrame) -> str:
-    """Draw slowdown against energy on the machine with rates and sleep, from zero; the front in blue."""
-    slower, dearer = _against_energy(frame[_kind_of(frame) == "spec-2017-assumed-states"])
-    front = _front(slower, dearer)
-    saving = sorted((name for name in front if dearer[name] < 0.95), key=lambda name: float(dearer[name]))
-    left, right, top, bottom = 60, 700, 20, 330
-    most = float(dearer.max()) * 1.02
-    low, high = np.log(float(slower.min()) / 1.2), np.log(float(slower.max()) * 1.2)
-    parts = [f'<path d="M{left},{top}V{bottom}H{right}" fill="none" stroke="#888"/>']
-    ticks = [(tick, left + (right - left) * tick / most) for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
-    parts += [f'<text x="{x:.0f}" y="{bottom + 14}">{tick:g}</text>' for tick, x in ticks]
-    for ratio in (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0):
-        if low < np.log(ratio) < high:
-            y = bottom - (bottom - top) * (np.log(ratio) - low) / (high - low)
-            parts.append(f'<text x="{left - 30}" y="{y:.0f}">{ratio:g}</text>')
-    for name in slower.index:
-        x = left + (right - left) * float(dearer[name]) / most
-        y = bottom - (bottom - top) * (np.log(float(slower[name])) - low) / (high - low)
-        colour = "#1c7ed6" if name in front else "#bbb"
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"><title>{name}</title></circle>')
-        if name in saving:
-            parts.append(f'<text x="{x - 3:.1f}" y="{y - 6:.1f}">{saving.index(name) + 1}</text>')
-    for number, name in enumerate(saving, 1):
-        parts.append(f'<text x="{left + 20}" y="{top + 20 + 15 * number}">{number}: {name}</text>')
-    parts.append(f'<text x="{left}" y="{bottom + 32}">energy, ratio to {REFERENCE}</text>')
-    parts.append(f'<text x="8" y="{top - 6}">bounded slowdown, ratio to {REFERENCE}</text>')
-    style = "<style>text{font:10px sans-serif;fill:#222}</style>"
-    paper = '<rect width="100%" height="100%" fill="#fff"/>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="740" height="370">{style}{paper}{"".join(parts)}</svg>\n'
-
-
-PARTS = {"logs": by_log, "families": by_family, "fronts": fronts, "turns": turns, "order": order}
+PARTS = {"took": took, "logs": by_log, "families": by_family, "fronts": fronts, "turns": turns, "order": order}
 
 if __name__ == "__main__":
     main(app)

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.experiment.execution import execute
 from harness.experiment.field import Field
 from harness.experiment.field_reading import parse_field, read_field
+from harness.experiment.plan import make_plan
 from harness.experiment.pool import Progress, cores
 from harness.experiment.runner import tournament
 from harness.experiment.source_text import SourceText
@@ -53,6 +55,15 @@ MANY = (
 )
 MANY_UNITS = ("", "s", "", "s", "MB", "MB", "s")
 
+HELD = (
+    "runs",
+    "jobs of each",
+    "processor time of a run",
+    "of that, in the simulation",
+    "threads busy, if all else holds the lock",
+)
+HELD_UNITS = ("", "", "ms", "ms", "")
+
 Row = tuple[str, int, int, float, float, float | None]
 HEADERS = ("tournament", "runs", "jobs", "time", "speed", "ratio to one thread")
 UNITS = ("", "", "", "s", "jobs/s", "")
@@ -74,6 +85,25 @@ def throughput() -> Iterator[Row]:
     except ImportError:
         return
     yield _row("2 Dask workers", dask, alone[1] / dask[1])
+
+
+def held() -> Iterator[tuple[int, int, float, float, float]]:
+    """Say how much of a run is outside the simulation, which alone lets other threads of its process go on."""
+    for jobs, text in ((100_000, _COMPILED), (500, _MANY)):
+        streams = [f"lublin(jobs={jobs}, procs=128, seed={seed}, load=0.8)" for seed in (1, 2)]
+        runs = make_plan(replace(_field(text.format(workloads=streams, seeds=[0])), seeds=(0,))).runs
+        for run in runs:  # compile, and touch what is kept
+            execute(run.task(), run.workload)
+        whole = inside = 0.0
+        for run in runs:
+            began = time.thread_time()
+            schedule = run.simulate()
+            schedule.measures()
+            schedule.digest  # noqa: B018 - calculated here
+            whole += time.thread_time() - began
+            inside += schedule.outcome.processor_seconds
+        share = 1 - inside / whole
+        yield len(runs), jobs, 1e3 * whole / len(runs), 1e3 * inside / len(runs), 1 / share
 
 
 def many() -> tuple[int, float, float, float, float, float, float]:

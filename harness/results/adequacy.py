@@ -131,12 +131,15 @@ def simulated(schedule: "Schedule") -> Stream:
 
 def logged(workload: Workload) -> Stream:
     """Take the jobs as the log says they went; whoever left the queue did not run."""
-    jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
+    jobs = workload.jobs
+    # Arrays are brought into order, not the frame: it would note every copy, of every run of a tournament.
+    order = np.argsort(jobs["submit"].to_numpy(), kind="stable")
     job, submit, procs, estimate, cancel = (
-        jobs[name].to_numpy() for name in ("job", "submit", "procs", "estimate", "cancel")
+        jobs[name].to_numpy()[order] for name in ("job", "submit", "procs", "estimate", "cancel")
     )
     wait, run = (  # a workload made in memory may never have been logged
-        jobs[name].to_numpy() if name in jobs else np.full(len(jobs), -1.0) for name in ("logged_wait", "logged_run")
+        jobs[name].to_numpy()[order] if name in jobs else np.full(len(jobs), -1.0)
+        for name in ("logged_wait", "logged_run")
     )
     run = np.where(np.isinf(cancel), run, np.maximum(run, 0.0))
     stream = Stream(workload.name, job, submit, procs, estimate, *_times(wait, run))
