@@ -258,6 +258,26 @@ def keep(state: Any, job: int, time: float) -> None:
 
 
 @verb
+def remember(state: Any, job: int) -> None:
+    """Note of a job that is promised a start how wide it is, and which jobs are alike: they ask for room together."""
+    record = state.jobs[job]
+    near = state.near[job]
+    near.procs = min(record.procs, 2**31 - 1)
+    near.alike = 0
+    place = place_of(0, record.left, record.memory)
+    for k in range(16):
+        like = (place + k) & (ANSWERS - 1)
+        room = state.rooms[like]
+        if room.left < 0:
+            room.left = record.left
+            room.memory = record.memory
+            room.partition = record.partition
+        if room.left == record.left and room.memory == record.memory and room.partition == record.partition:
+            near.alike = like + 1
+            return
+
+
+@verb
 def earliest_beside(state: Any, job: int) -> float:
     """Return when a waiting job without bookings could begin beside those of the others; infinity if no plan can tell.
 
@@ -271,6 +291,7 @@ def earliest_beside(state: Any, job: int) -> float:
     check_place(state, job)
     time = first_along(state, job, max(now, recalled(state, job)))
     keep(state, job, time)
+    remember(state, job)
     if time < np.inf:
         find_rooms(state, job, time)
     return time

@@ -7,7 +7,7 @@ another and need as much memory are looked for room together.
 
 from typing import Any
 
-from harness.engine.beside import place_of, room_between
+from harness.engine.beside import room_between
 from harness.engine.bookings import check_nodes, fits_beside
 from harness.engine.marks import verb
 from harness.engine.nodes import next_free, room
@@ -33,7 +33,7 @@ def list_ready(state: Any) -> None:
         notes.ready += 1
         place = state.booked[node]
         while place >= 0:
-            state.near[state.bookings[place].job] = notes.turn
+            state.near[state.bookings[place].job].turn = notes.turn
             place = state.bookings[place].after
 
 
@@ -57,11 +57,7 @@ def helped(state: Any, job: int) -> bool:
 @verb
 def look_for_rooms(state: Any, job: int, answer: Any) -> None:
     """Write down how much room there is now for jobs that are as long as the job and need as much memory."""
-    record = state.jobs[job]
     notes = state.notes
-    answer.left = record.left
-    answer.memory = record.memory
-    answer.partition = record.partition
     answer.turn = notes.turn
     answer.struck = notes.struck
     answer.started = state.clock.started
@@ -84,22 +80,41 @@ def all_rooms(state: Any, job: int) -> int:
 
 
 @verb
+def is_known(state: Any, answer: Any) -> bool:
+    """Return whether what is known of jobs alike is from now: nobody was struck out or started since."""
+    at_once = answer.struck == state.notes.struck and answer.started == state.clock.started
+    return bool(at_once and answer.turn == state.notes.turn)
+
+
+@verb
+def passed_by(state: Any, job: int) -> bool:
+    """Return whether it is known without looking at the job that it cannot begin."""
+    near = state.near[job]
+    if near.procs > state.clock.free:
+        return True
+    if near.alike == 0 or near.turn == state.notes.turn:
+        return False
+    answer = state.rooms[near.alike - 1]
+    if answer.helped or not is_known(state, answer):
+        return False
+    return bool(when(state, state.promised[job]) > state.clock.now)
+
+
+@verb
 def may_begin(state: Any, job: int) -> bool:
     """Return whether the job could have some of a node that somebody gave something back of, and enough in all."""
-    near = state.near[job] == state.notes.turn
-    if len(state.step_time) == 0:
+    near = state.near[job].turn == state.notes.turn
+    alike = state.near[job].alike
+    if alike == 0:
         return (near or helped(state, job)) and fits_beside(state, job)
-    record = state.jobs[job]
-    answer = state.rooms[place_of(0, record.left, record.memory)]
-    like = answer.left == record.left and answer.memory == record.memory and answer.partition == record.partition
-    at_once = answer.struck == state.notes.struck and answer.started == state.clock.started
-    if not (like and at_once and answer.turn == state.notes.turn):
+    answer = state.rooms[alike - 1]
+    if not is_known(state, answer):
         look_for_rooms(state, job, answer)
     if not (near or answer.helped):
         return False
     if answer.total < 0:
         answer.total = all_rooms(state, job)
-    lacking = record.procs - answer.total
+    lacking = state.jobs[job].procs - answer.total
     return lacking <= 0 or own_gain(state, job, lacking, False) >= lacking <= own_gain(state, job, lacking, True)
 
 
@@ -148,6 +163,8 @@ def next_beside(state: Any, after: int) -> int:
     while notes.head + notes.looked < notes.tail and state.clock.free > 0:
         job = state.queue[notes.head + notes.looked]
         notes.looked += 1
+        if not everybody and passed_by(state, job):
+            continue
         record = state.jobs[job]
         if record.status != WAITING or record.reserved < 0 or record.procs > state.clock.free:
             continue

@@ -29,13 +29,26 @@ LINE = np.dtype(
     align=True,
 )
 
+#: What is known of a job when it is looked who may begin early: little, for many are passed by.
+NEAR = np.dtype(
+    [
+        (
+            "turn",
+            "i8",
+        ),  # when it was last found to be promised some of a node that was given something back
+        ("procs", "i4"),  # it needs, once it was promised a start
+        ("alike", "i4"),  # where in `rooms` stands what is known of jobs like it, and 1 more; 0 nowhere
+    ],
+    align=True,
+)
+
 #: How much room there is now for jobs of a length and memory, when it was last looked who may begin.
 ROOM = np.dtype(
     [
-        ("left", "f8"),  # [s]
+        ("left", "f8"),  # [s]; −1: of nobody yet
         ("memory", "f8"),  # per processor [KB]
         ("partition", "i8"),
-        ("turn", "i8"),  # when that was, 0: there is no answer here …
+        ("turn", "i8"),  # when that was …
         ("struck", "i8"),  # … how many bookings had been struck out …
         ("started", "i8"),  # … and how many jobs had started
         ("helped", "i8"),  # 1 if they could have processors of a node that somebody gave something back of

@@ -219,6 +219,8 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
 def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
     """Make the arrays beside the bookings, of which there are so many at most."""
     count = len(view.nodes) if booking else 0
+    nobody = np.zeros(1, plan_state.ROOM)
+    nobody["left"] = -1.0
     steps = 8 * booking + 24 * count if view.clock.constrained != DEMANDING else 0
     return {
         "lines": records(np.zeros(count, plan_state.LINE)),
@@ -227,8 +229,8 @@ def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
         "step_free": np.empty(steps, np.int64),
         "struck": np.zeros(timelines.STRUCK if booking else 0, np.int64),
         "ready": np.zeros(count, np.int64),
-        "near": np.zeros(len(view.jobs) if booking else 0, np.int64),
-        "rooms": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.ROOM)),
+        "near": records(np.zeros(len(view.jobs) if booking else 0, plan_state.NEAR)),
+        "rooms": records(np.full(timelines.ANSWERS if booking else 0, nobody, plan_state.ROOM)),
         "beside": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.BESIDE)),
     }
 
