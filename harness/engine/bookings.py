@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.beside import earliest_beside, find_rooms, name_nodes, room_between
+from harness.engine.beside import earliest_beside, name_nodes, room_between
 from harness.engine.blocked import check_place, foreseen, refuse
 from harness.engine.faults import (
     NO_NODE_PLAN,
@@ -142,27 +142,41 @@ def find_rooms_now(state: Any, job: int) -> int:
     Where nodes sleep, those that are awake alone, if there is no time for any to wake.
     """
     begin = state.clock.virtual
-    total = 0
-    if state.notes.wakes == 0.0:
-        node = next_free(state, -1)
-        while node >= 0:
-            found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
-            state.then[node].room = min(found, room(state, job, node))
-            total += state.then[node].room
-            node = next_free(state, node)
+    if state.notes.wakes > 0.0:
+        total = find_rooms_until(state, job, begin + length(state, job), False)
+        if total < state.jobs[job].procs:
+            total = find_rooms_until(state, job, begin + state.jobs[job].left, True)
         return total
-    find_rooms(state, job, begin)
-    for node in range(len(state.nodes)):
-        state.then[node].room = min(state.then[node].room, room(state, job, node))
+    total = 0
+    node = next_free(state, -1)
+    while node >= 0:
+        found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
+        state.then[node].room = min(found, room(state, job, node))
         total += state.then[node].room
-    if total >= state.jobs[job].procs:
-        return total
-    total = 0
+        node = next_free(state, node)
+    return total
+
+
+@verb
+def find_rooms_until(state: Any, job: int, end: float, awake: bool) -> int:
+    """Write the job's room from now until `end` on every node, or on those `awake`, into `state.then`; return the sum.
+
+    What the job is promised is its own.
+    """
+    begin = state.clock.virtual
     for node in range(len(state.nodes)):
         state.then[node].room = 0
-        if state.nodes[node].status == AWAKE:
-            found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
-            state.then[node].room = min(found, room(state, job, node))
+        if not awake or state.nodes[node].status == AWAKE:
+            state.then[node].room = room_between(state, job, node, begin, end, 0)
+    place = state.truth[job].booked
+    while place >= 0:
+        node = state.bookings[place].node
+        if not awake or state.nodes[node].status == AWAKE:
+            state.then[node].room = room_between(state, job, node, begin, end, state.bookings[place].cores)
+        place = state.bookings[place].along
+    total = 0
+    for node in range(len(state.nodes)):
+        state.then[node].room = min(state.then[node].room, room(state, job, node))
         total += state.then[node].room
     return total
 

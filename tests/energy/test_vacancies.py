@@ -53,8 +53,6 @@ COMPARED = harness.Sleep("compared", compared)
 @given(cases(happen=True, sleep=True))
 def test_who_was_idle_longest_is_who_looking_finds(case):
     jobs, platform, rest = case
-    if rest["start"] == "conservative":  # leaves jobs behind where this policy wakes nodes for nothing: not looked into
-        rest["start"] = "easy"
     replay(jobs, platform, **(rest | {"sleep": COMPARED}))
 
 

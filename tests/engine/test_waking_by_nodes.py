@@ -16,14 +16,15 @@ from test_waking import sleepers
 
 import harness
 from harness.engine.simulate import simulate
-from harness.platform.machine import SleepState
+from harness.platform.machine import NodeType, Platform, SleepState
 from harness.testing.subject import spy
 
 
 def quickly(jobs, nodes, order, start, idle, down, up, licences=0, windows=()):
     """(start, service begins) of each job, on nodes as `slow_nodes` has them."""
     nap = SleepState("off", 1.0, down=float(down), up=float(up))
-    platform = machine(nodes, licences, windows)
+    alone = [NodeType(1, one[0], float(one[0]), one[1], partition=one[2]) for one in nodes if len(one) == 3]
+    platform = Platform("bound", tuple(alone)) if alone else machine(nodes, licences, windows)
     types = tuple(replace(one, idle=50.0, peak=150.0, sleep=(nap,)) for one in platform.types)
     chosen = choose(order=order, start=start, sleep=f"timeout(idle={idle})", energy="cores")
     outcome = simulate(made(jobs), replace(platform, types=types), chosen)
@@ -67,6 +68,25 @@ def test_plans_of_nodes_agree_where_waking_matters(case, order, start):
     wide = sum(cores) - cores[0]
     jobs = [(*row[:4], UNASKED | {"partition": 1 if k % 2 and row[1] <= wide else -1}) for k, row in enumerate(rows)]
     jobs[1] = (*jobs[1][:1], 1, *jobs[1][2:4], UNASKED | {"partition": 1})
+    assert quickly(jobs, nodes, order, start, *times) == slowly(jobs, nodes, order, start, *times)
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(
+    sleepers(),
+    st.lists(st.sampled_from((np.inf, 4.0, 8.0)), min_size=8, max_size=8),
+    st.lists(st.tuples(st.sampled_from((-1.0, 1.0, 2.0)), st.sampled_from((-1, 0, 1))), min_size=40, max_size=40),
+    st.sampled_from(("fcfs", "spf", "lcfs")),
+    st.sampled_from(list(STARTS)),
+)
+def test_plans_of_nodes_agree_where_memory_and_partitions_alone_bind(case, memories, asked, order, start):
+    """Each node has one partition, so that what is left of it is known over time; a job's own promise is its own."""
+    rows, cores, *times = case
+    nodes = [(one, memories[k % 8], k % 2) for k, one in enumerate(cores)]
+    jobs = []
+    for k, row in enumerate(rows):
+        memory, partition = asked[k % 40]
+        jobs.append((*row[:4], UNASKED | {"memory": memory, "partition": partition if len(nodes) > 1 else -1}))
     assert quickly(jobs, nodes, order, start, *times) == slowly(jobs, nodes, order, start, *times)
 
 
