@@ -113,7 +113,7 @@ def test_windows_for_some_are_refused(cluster: Cluster) -> None:
     any(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None for name in slurm_execution.PROGRAMS),
     reason=f"no real Slurm is installed: apt-get install {slurm_execution.PACKAGES}",
 )
-@pytest.mark.slow
+@pytest.mark.study  # a minute; nine executions of `reports/slurm-executions` have kept nodes too
 def test_slurm_keeps_them_too(conf: Path, cluster: Cluster, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second would reach into the time in which two nodes are kept, and the third would not."""
     monkeypatch.setattr(slurm_execution, "LATE", 60.0)
