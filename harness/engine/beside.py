@@ -195,12 +195,20 @@ def first_for_one(state: Any, job: int, time: float) -> float:
 
 @verb
 def first_along(state: Any, job: int, time: float) -> float:
-    """Return when the job could begin beside the bookings, from `time` on; infinity if never."""
+    """Return when the job could begin beside the bookings, from `time` on; infinity if never.
+
+    Writes the job's room on every node then into `state.then`.
+    """
     procs = state.jobs[job].procs
     lasting = length(state, job)
     time = fit_from(state, procs, lasting, time)
-    if time == np.inf or procs == 1:
-        return first_for_one(state, job, time)
+    if time == np.inf:
+        return time
+    if procs == 1:
+        time = first_for_one(state, job, time)
+        if time < np.inf:
+            find_rooms(state, job, time)
+        return time
     found = look_at_all(state, job, time)
     while found < procs:
         time = enough_by(state, procs - found)
@@ -292,8 +300,6 @@ def earliest_beside(state: Any, job: int) -> float:
     time = first_along(state, job, max(now, recalled(state, job)))
     keep(state, job, time)
     remember(state, job)
-    if time < np.inf:
-        find_rooms(state, job, time)
     return time
 
 

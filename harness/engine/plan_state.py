@@ -32,10 +32,7 @@ LINE = np.dtype(
 #: What is known of a job when it is looked who may begin early: little, for many are passed by.
 NEAR = np.dtype(
     [
-        (
-            "turn",
-            "i8",
-        ),  # when it was last found to be promised some of a node that was given something back
+        ("turn", "i8"),  # when it was last found to be promised some of a node that somebody gave back
         ("procs", "i4"),  # it needs, once it was promised a start
         ("alike", "i4"),  # where in `rooms` stands what is known of jobs like it, and 1 more; 0 nowhere
     ],

@@ -24,30 +24,17 @@ ANSWERS = 4096
 
 
 @verb
-def entry_at(state: Any, node: int, time: float) -> int:
-    """Return the node's entry that covers a virtual time, or its first one if that begins later."""
+def entry_at(state: Any, node: int, time: float, before: bool) -> int:
+    """Return the entry of the node that covers a virtual time, or its last one `before` it; if none does, its first."""
     low = state.lines[node].first
     high = state.lines[node].last
     while high - low > 1:
         middle = (low + high) >> 1
-        if later(state.step_time[middle], time):
+        beyond = not later(time, state.step_time[middle]) if before else later(state.step_time[middle], time)
+        if beyond:
             high = middle
         else:
             low = middle
-    return int(low)
-
-
-@verb
-def entry_before(state: Any, node: int, time: float) -> int:
-    """Return the node's last entry that begins before a virtual time, or its first one."""
-    low = state.lines[node].first
-    high = state.lines[node].last
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if later(time, state.step_time[middle]):
-            low = middle
-        else:
-            high = middle
     return int(low)
 
 
@@ -62,7 +49,7 @@ def shift_entries(state: Any, to: int, since: int, count: int) -> None:
 @verb
 def split_entry(state: Any, node: int, time: float) -> int:
     """Make an entry of the node begin at a virtual time, and return its place; there is room for one more."""
-    k = entry_at(state, node, time)
+    k = entry_at(state, node, time, False)
     if not later(time, state.step_time[k]):
         return k
     line = state.lines[node]
@@ -216,7 +203,7 @@ def left_along(state: Any, job: int, node: int, begin: float, end: float, own: i
         since = state.jobs[job].reserved
         until = since + state.jobs[job].left + state.notes.wakes
     least = state.nodes[node].cores
-    k = entry_at(state, node, begin)
+    k = entry_at(state, node, begin, False)
     last = state.lines[node].last
     time = begin
     going_on = True
@@ -235,7 +222,8 @@ def look_along(state: Any, job: int, node: int, begin: float, end: float) -> tup
     """Return before when the job could not have more of the node, and how much it could have if it began then."""
     least = int(state.nodes[node].cores)
     rise = np.inf
-    k = entry_before(state, node, end) if later(end, begin) else entry_at(state, node, begin)
+    lasting = later(end, begin)
+    k = entry_at(state, node, end if lasting else begin, lasting)
     last = state.lines[node].last
     going_on = True
     while going_on:
