@@ -63,6 +63,7 @@ from .engine.state import (
     WAITING as WAITING,
     WAKING as WAKING,
 )
+from .engine.stocks import count_alike as count_alike, unlike as unlike
 from .engine.vacancies import longest_vacant as longest_vacant
 from .engine.verbs import (
     QUEUE_ORDER as QUEUE_ORDER,
@@ -122,6 +123,7 @@ from .policy.kinds import (
     Order as Order,
     Policy as Policy,
     Predict as Predict,
+    Prefer as Prefer,
     Rate as Rate,
     Select as Select,
     Sleep as Sleep,

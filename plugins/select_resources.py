@@ -27,137 +27,40 @@ def first_fit(state, job):
     return True
 
 
-@harness.jit
-def level_above(state, level):
-    """Return the least number of free cores of any node that is more than `level`; 0 if there is none."""
-    found = 0
-    node = harness.next_free(state, -1)
-    while node >= 0:
-        free = state.nodes[node].free
-        if free > level and (found == 0 or free < found):
-            found = free
-            if free == level + 1:
-                return found
-        node = harness.next_free(state, node)
-    return found
-
-
-@harness.jit
-def level_below(state, level):
-    """Return the largest number of free cores of any node that is less than `level`; 0 if there is none."""
-    found = 0
-    node = harness.next_free(state, -1)
-    while node >= 0:
-        free = state.nodes[node].free
-        if found < free < level:
-            found = free
-            if free == level - 1:
-                return found
-        node = harness.next_free(state, node)
-    return found
-
-
-@harness.jit
-def take_at_level(state, job, level, need):
-    """Take from the nodes that had `level` free cores, in their order; return what is still needed."""
-    node = harness.next_free(state, -1)
-    while need > 0 and node >= 0:
-        if state.nodes[node].free == level:
-            need = take_some(state, job, node, need)
-        node = harness.next_free(state, node)
-    return need
-
-
-def best_fit(state, job):
+def best_fit(node, job):
     """The nodes with the fewest free cores first: they will be the fullest."""
-    need = state.jobs[job].procs
-    level = level_above(state, 0)
-    while need > 0 and level > 0:
-        need = take_at_level(state, job, level, need)
-        level = level_above(state, level) if need > 0 else 0
-    return need == 0
+    return -node.free
 
 
-def worst_fit(state, job):
+def worst_fit(node, job):
     """The nodes with the most free cores first: jobs are spread."""
-    need = state.jobs[job].procs
-    level = level_below(state, state.clock.cores + 1)
-    while need > 0 and level > 0:
-        need = take_at_level(state, job, level, need)
-        level = level_below(state, level) if need > 0 else 0
-    return need == 0
+    return node.free
 
 
-@harness.jit
-def take_best_first(state, job, merits):
-    """Take from the nodes of the highest merit first, equal ones in their order."""
-    need = state.jobs[job].procs
-    above = harness.INFINITY
-    while need > 0:
-        merit = -harness.INFINITY  # the highest one not yet used
-        node = harness.next_free(state, -1)
-        while node >= 0:
-            if merit < merits[node] < above:
-                merit = merits[node]
-            node = harness.next_free(state, node)
-        if merit == -harness.INFINITY:
-            return False
-        node = harness.next_free(state, -1)
-        while need > 0 and node >= 0:
-            if merits[node] == merit:
-                need = take_some(state, job, node, need)
-            node = harness.next_free(state, node)
-        above = merit
-    return True
-
-
-def soonest(state, job):
+def soonest(node, job):
     """The nodes that can begin soonest: those awake, then those waking, asleep, falling asleep."""
-    need = state.jobs[job].procs
-    for status in (harness.AWAKE, harness.WAKING, harness.ASLEEP, harness.FALLING):
-        node = harness.next_free(state, -1)
-        while need > 0 and node >= 0:
-            if state.nodes[node].status == status:
-                need = take_some(state, job, node, need)
-            node = harness.next_free(state, node)
-    return need == 0
+    if node.status == harness.AWAKE:
+        return 3.0
+    if node.status == harness.WAKING:
+        return 2.0
+    return 1.0 if node.status == harness.ASLEEP else 0.0
 
 
-def fastest(state, job):
+def fastest(node, job):
     """The fastest processors first."""
-    return take_best_first(state, job, state.nodes.speed)
+    return node.speed
 
 
-def efficient(state, job):
+def efficient(node, job):
     """The most operations per watt at full load first."""
-    return take_best_first(state, job, state.nodes.speed * state.nodes.cores / state.nodes.peak)
+    return node.speed * node.cores / node.peak
 
 
-def coolest(state, job):
+def coolest(node, job, procs):
     """Where it adds the fewest watts a processor, by the nodes' own power curves; waking a node counts."""
-    need = state.jobs[job].procs
-    while need > 0:
-        best, least = -1, harness.INFINITY
-        node = harness.next_free(state, -1)
-        while node >= 0:
-            procs = min(need, harness.room(state, job, node))
-            if procs > 0:
-                added = added_watts(state.nodes[node], procs) / procs
-                if added < least:
-                    best, least = node, added
-            node = harness.next_free(state, node)
-        if best < 0:
-            return False
-        need = take_some(state, job, best, need)
-    return True
-
-
-@harness.jit
-def added_watts(node, procs):
-    """Return what the node draws more when `procs` more of its cores are busy [W]."""
     held = node.cores - node.free
     before = harness.drawn(node, held) if node.status == harness.AWAKE else node.resting
-    return harness.drawn(node, held + procs) - before
+    return (before - harness.drawn(node, held + procs)) / procs
 
 
 def whole_nodes(state, job):
@@ -240,12 +143,12 @@ def random(state, job, dice):
 def select_resources():
     return [
         harness.Select("first-fit", first_fit),
-        harness.Select("best-fit", best_fit),
-        harness.Select("worst-fit", worst_fit),
-        harness.Select("soonest", soonest),
-        harness.Select("fastest", fastest),
-        harness.Select("efficient", efficient, needs=("peak",)),
-        harness.Select("coolest", coolest, needs=("idle", "peak")),
+        harness.Prefer("best-fit", best_fit),
+        harness.Prefer("worst-fit", worst_fit),
+        harness.Prefer("soonest", soonest),
+        harness.Prefer("fastest", fastest),
+        harness.Prefer("efficient", efficient, needs=("peak",)),
+        harness.Prefer("coolest", coolest, needs=("idle", "peak")),
         harness.Select("whole-nodes", whole_nodes, fits=whole_nodes_fit),
         harness.Select("contiguous", contiguous, fits=contiguous_fit),
         harness.Select("random", random),

@@ -7,12 +7,6 @@ def never(state):
     """No node ever sleeps."""
 
 
-@harness.jit
-def vacant(node):
-    """Whether the node is awake, holds no job, and could sleep."""
-    return node.status == harness.AWAKE and node.free == node.cores and node.depths > 0
-
-
 def timeout(state, memory, idle=600.0, depth=0):
     """A node sleeps after `idle` seconds without a job, and wakes when it is allocated.
 
@@ -40,30 +34,70 @@ def reserve(state, spare=1, idle=600.0, depth=0):
     `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
     """
     now = state.clock.now
-    ready = 0  # nodes without a job that are awake, or will be
-    for node in range(len(state.nodes)):
+    ready = count_ready(state)
+    if ready > spare:
+        last = last_to_stay(state, idle, ready - spare)
+        node = harness.longest_vacant(state)
+        while node >= 0 and state.nodes[node].vacant + idle <= now:
+            if node > last:
+                harness.put_to_sleep(state, node, min(depth, state.nodes[node].depths - 1))
+                ready -= 1
+            node = harness.longest_vacant(state, node)
+        if ready > spare and node >= 0:
+            harness.call_again(state, state.nodes[node].vacant + idle)
+    while ready < spare:
+        node = first_sleeper(state)
+        if node < 0:
+            return
+        harness.wake(state, node)
+        ready += 1
+
+
+@harness.jit
+def last_to_stay(state, idle, most):
+    """Return behind which node those who have been idle for so long are at most so many: they sleep.
+
+    Selections begin at the other end.
+    """
+    low, high = -1, len(state.nodes)
+    while low < high:
+        middle = (low + high) // 2
+        behind = 0
+        node = harness.longest_vacant(state)
+        while node >= 0 and state.nodes[node].vacant + idle <= state.clock.now:
+            behind += node > middle
+            node = harness.longest_vacant(state, node)
+        if behind > most:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@harness.jit
+def count_ready(state):
+    """Return how many nodes without a job are awake, or will be."""
+    ready = 0
+    for node in harness.unlike(state):
         record = state.nodes[node]
         waking = record.status == harness.WAKING or (record.status == harness.FALLING and record.wanted)
         if record.free == record.cores and (record.status == harness.AWAKE or waking):
-            ready += 1
-    soonest = harness.INFINITY
-    for node in range(len(state.nodes) - 1, -1, -1):  # selections begin at the other end
+            ready += harness.count_alike(state, node)
+    return ready
+
+
+@harness.jit
+def first_sleeper(state):
+    """Return the lowest-numbered node that sleeps, or else of those that fall asleep and are not to wake; or −1."""
+    asleep = falling = len(state.nodes)
+    for node in harness.unlike(state):
         record = state.nodes[node]
-        if ready <= spare or not vacant(record):
-            continue
-        if record.vacant + idle <= now:
-            harness.put_to_sleep(state, node, min(depth, record.depths - 1))
-            ready -= 1
-        else:
-            soonest = min(soonest, record.vacant + idle)
-    for status in (harness.ASLEEP, harness.FALLING):
-        for node in range(len(state.nodes)):
-            record = state.nodes[node]
-            if ready < spare and record.status == status and not record.wanted:
-                harness.wake(state, node)
-                ready += 1
-    if soonest < harness.INFINITY:
-        harness.call_again(state, soonest)
+        if record.status == harness.ASLEEP:
+            asleep = min(asleep, node)
+        elif record.status == harness.FALLING and not record.wanted:
+            falling = min(falling, node)
+    found = asleep if asleep < len(state.nodes) else falling
+    return found if found < len(state.nodes) else -1
 
 
 @harness.hookimpl

@@ -25,7 +25,7 @@ from harness.compile.code_cache import NO_WRAPPERS, KeptCodeError, compile_and_k
 from harness.compile.fingerprint import fingerprint
 from harness.compile.misuse import corrected, number, refusal_explained, refuse_misuse, returns, truth, without_colours
 from harness.policy.counted import EVERYBODY, OF_ALL
-from harness.policy.kinds import Policy, functions_of
+from harness.policy.kinds import Policy, Prefer, functions_of
 from harness.policy.spec import Choice
 from harness.policy.table import Table
 
@@ -43,7 +43,8 @@ class Door:
     interpreted: Callable[[], Mapping[str, Any]]  # … and where it is not, made anew for each run
     options: Mapping[str, Any]  # with which the author's function is compiled
     misuse: type[Exception]  # what is the author's mistake, compiled or not
-    with_fits: str = ""  # the source for a selection that says what it would decline
+    with_fits: str = ""  # the source for a selection that says what it would decline …
+    by_merit: str = ""  # … and for one that says what nodes are worth
     otherwise: Mapping[str, str] = field(default_factory=dict)  # what stands for a function that a policy lacks
     job: str = ""  # what `source` calls the job in question, if there is one
 
@@ -150,7 +151,7 @@ def _given(policies: Policies, level: int = 0, base: str = "", *, about: str, jo
     }
     for place, part in enumerate(policy.keyed, count):
         given[part.name] = f"{table.format(at(place))}.view({part.name}{level or ''})"
-    given |= _counted(about or job)
+    given |= _counted(about or job) | {name: name for name in policy.further}
     casts = {bool: "own[{0}] != 0.0", int: "int(own[{0}])", float: "own[{0}]", str: "int(own[{0}])", Table: table}
     for place, name in enumerate(policy.parameters):
         if name != getattr(policy, "order", "") or policy.hook != "order_queue":
@@ -176,6 +177,8 @@ def source_of(policies: Policies, door: Door) -> str:
     """Return the generated source between the loop and the author's functions."""
     functions = functions_of(policies[0])
     source = door.with_fits if "fits" in functions else door.source
+    if isinstance(policies[0], Prefer):
+        source = door.by_merit.replace("SIZED", str("procs" in policies[0].extras))
     about = "who[k]" if "{learning}" in source else ""
     if door.otherwise:
         return _with_calls(policies[0], source, door.otherwise)

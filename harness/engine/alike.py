@@ -1,6 +1,7 @@
-"""Which jobs are alike to the holds of a run, and whether they may be held and let go by kin; see `kin.py`."""
+"""Who is alike to the policies of a run: jobs that may be held and let go by kin (`kin.py`), nodes in one stock."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -8,6 +9,9 @@ import numpy as np
 
 from harness.engine import hold_state
 from harness.engine.readings import EACH
+from harness.engine.state import NODE
+from harness.engine.stocks import take_stock
+from harness.policy.kinds import Policy, Prefer, functions_of
 from harness.policy.spec import Choice
 
 #: What starts guarantee who start the first of the queue if it fits, before they look at anybody else.
@@ -33,6 +37,39 @@ def draws_by_load(energy: Choice) -> bool:
     function = energy.policy.function
     written = isinstance(getattr(function, "py_func", function), FunctionType)
     return written and not energy.policy.extras and named_in(function) <= OF_THE_LOAD
+
+
+#: The fields of a node in which nodes of one stock may differ; see `stocks.py`.
+OF_ONE_NODE = frozenset(NODE.names or ()) - OF_THE_LOAD - {"free", "speed", "depths", "depth", "wanted", "type"}
+OF_ONE_NODE |= {"busy"}
+
+#: What a policy names that asks for stocks of nodes alike.
+OF_STOCKS = frozenset({"unlike", "count_alike"})
+
+
+@cache
+def judges_by_stock(select: Policy) -> bool:
+    """Return whether a selection that goes by merits gives the same one to all nodes of a stock."""
+    told_apart = any(name in ("memory", "dice") or name.startswith("per_") for name in select.extras)
+    named = named_in(select.function) if isinstance(select, Prefer) and select.compiled else OF_ONE_NODE
+    return not (told_apart or named & OF_ONE_NODE)
+
+
+def keep_stocks(view: Any, chosen: Mapping[str, Choice]) -> Any:
+    """Return the view with stocks of nodes alike, if a policy of the run asks for them, or may be asked by them."""
+    select = chosen["select"].policy
+    if isinstance(select, Prefer):
+        count = len(view.nodes)
+        view = view._replace(unlike=np.zeros(count, np.int64), merits=np.zeros(count))
+        view.notes.by_stock = judges_by_stock(select) and not view.clock.constrained
+    asking = any(asks_for_stocks(one.policy) for choice in chosen.values() for one in choice.chain)
+    return take_stock(view) if view.notes.by_stock or asking else view
+
+
+@cache
+def asks_for_stocks(policy: Policy) -> bool:
+    """Return whether a policy asks which nodes are alike."""
+    return any(named_in(function) & OF_STOCKS for function in functions_of(policy).values())
 
 
 def named_in(function: Callable[..., Any]) -> set[str]:

@@ -22,12 +22,15 @@ from harness.engine import (  # noqa: F401 - what policies may call
     profile,
     promised_starts,
     queue,
+    stocks,
     verbs,
     waking,
 )
 from harness.engine.faces import Misuse, Showing
 from harness.engine.faults import HOLDING, RATING, SLEEPING, STARTING, PolicyError
 from harness.engine.marks import CHECKED, expect_done
+from harness.engine.merits import list_offers, take_best
+from harness.engine.nodes import room
 from harness.engine.shares import all_up_to_date, up_to_date
 from harness.engine.shown import shown, shown_reserving
 from harness.engine.state import CORRECTING, LEARNING, WONDERING
@@ -47,6 +50,7 @@ def kernel(state, own):
 
 
 _WORDS = {"expect_done": expect_done, "WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
+_WORDS |= {"list_offers": list_offers, "room": room, "take_best": take_best}
 _WORDS |= {"STARTING": STARTING, "RATING": RATING, "SLEEPING": SLEEPING, "HOLDING": HOLDING}
 
 
@@ -98,6 +102,21 @@ def kernel(state, job, own):
     if state.clock.asking == WONDERING:
         return truth(fits(shown(state), job, shown(state.then){extra}))
     return truth(function(shown(state), job{extra}))
+""",
+        by_merit="""
+def kernel(state, job, own):
+    need = state.jobs[job].procs
+    while need > 0:
+        count = list_offers(state, job)
+        for k in range(count):
+            node = state.unlike[k]
+            procs = min(need, room(state, job, node))
+            state.merits[k] = number(function(shown(state).nodes[node], shown(state).jobs[job]{extra}))
+        left = take_best(state, job, count, need, SIZED)
+        if left == need:
+            return False
+        need = left
+    return True
 """,
         job="job",
     ),

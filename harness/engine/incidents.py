@@ -23,6 +23,7 @@ from harness.engine.state import (
     WAITING,
     WINDOW_OVER,
 )
+from harness.engine.stocks import restock
 from harness.engine.vacancies import fall_vacant
 
 
@@ -88,6 +89,7 @@ def switch_node(state: Any, node: int, up: bool) -> None:
     clock.free += cores
     clock.down -= cores
     state.blocks[node // BLOCK] += cores
+    restock(state, node)
     draw_one(state, node)
 
 

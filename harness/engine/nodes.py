@@ -12,6 +12,7 @@ from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw_anew, recall, settle
 from harness.engine.samples import record_placement
 from harness.engine.state import AWAKE, RUNNING, WONDERING
+from harness.engine.stocks import restock
 from harness.engine.vacancies import fall_vacant
 
 #: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
@@ -205,6 +206,7 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     if notes.limited:  # what a job asks for on a node besides cores, it is given once
         state.then[node].room = 0 if clock.constrained == DEMANDING else state.then[node].room - procs
     state.blocks[node // BLOCK] -= procs
+    restock(state, node)
     notes.held += procs
     notes.held_nodes += 1
     notes.held_speed = min(notes.held_speed, record.speed)
@@ -232,6 +234,7 @@ def give_back(state: Any, job: int, piece: int) -> None:
         if record.free == record.cores and state.notes.staying == 0:  # all of it, free of rounding
             record.free_memory = record.memory
     state.blocks[node // BLOCK] += cores
+    restock(state, node)
     if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
         fall_vacant(state, node)
 

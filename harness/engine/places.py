@@ -14,6 +14,7 @@ from harness.engine.faults import NO_PLACE, PolicyFault, note
 from harness.engine.marks import inner, seldom
 from harness.engine.nodes import BLOCK, drop_slices
 from harness.engine.state import AWAKE, SLICE
+from harness.engine.stocks import restock
 
 #: How many times the processors of the machine the slices of all suspended jobs may be.
 MOST = 8
@@ -85,6 +86,7 @@ def retake(state: Any, job: int) -> None:
         cores = state.slices[piece].cores
         state.nodes[node].free -= cores
         state.blocks[node // BLOCK] -= cores
+        restock(state, node)
         if state.clock.constrained == DEMANDING:
             hold_alone(state, job, node)
         notes.held_nodes += 1

@@ -24,6 +24,7 @@ from harness.engine.hours import set_wall_clock
 from harness.engine.molding import rigid, shapes
 from harness.engine.overtaking import CLASSES
 from harness.engine.shares import none_kept
+from harness.engine.stocks import no_stocks
 from harness.engine.vacancy_state import VACANCY
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
@@ -97,6 +98,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         paces=records(paces),
         naps=records(naps),
         then=records(np.zeros(len(machine), layouts.THEN)),
+        **no_stocks(),
         **none_kept(),
         **(molded or rigid()),
         wants=records(asked.wants),
@@ -259,8 +261,9 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
     paces: list[tuple[float, ...]] = []
     naps: list[tuple[float, ...]] = []
     first = first_draw = 0
-    for t in platform.types:
+    for number, t in enumerate(platform.types):
         part = nodes[first : first + t.count]
+        part["type"] = number
         for field in ("cores", "memory", "idle", "peak", "partition"):
             part[field] = getattr(t, field)
         part["speed"] = platform.speed(t)

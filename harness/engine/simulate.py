@@ -14,7 +14,7 @@ import pandas as pd
 from harness.compile import kernels
 from harness.compile.by_name import NotMadeError, asked, why_not
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
-from harness.engine.alike import draws_by_load, lasts
+from harness.engine.alike import draws_by_load, keep_stocks, lasts
 from harness.engine.apart import DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import STATE, State
@@ -154,7 +154,7 @@ def put_together(
     other = readings.ask_for(view, chosen["predict"], extras.timing) or other
     held = bool(holding.in_use(chosen["hold"]))
     columns = partial(further_column, workload, place, view.jobs.status)
-    view, tally = keep_shares(view, chosen)
+    view, tally = keep_shares(keep_stocks(view, chosen), chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:

@@ -13,6 +13,7 @@ from harness.engine.instants import later
 from harness.engine.marks import inner, seldom, verb
 from harness.engine.power import draw_one, settle
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING
+from harness.engine.stocks import restock
 from harness.engine.vacancies import fall_vacant
 
 
@@ -26,6 +27,7 @@ def turn(state: Any, node: int, status: int, watts: float, until: float) -> None
     record.status = status
     record.resting = watts
     record.until = until
+    restock(state, node)
     if until < np.inf:
         state.moving[notes.moving] = node
         notes.moving += 1
@@ -69,6 +71,7 @@ def rouse(state: Any, node: int) -> None:
     record = state.nodes[node]
     if record.status == FALLING:
         record.wanted = 1
+        restock(state, node)
     elif record.status == ASLEEP:
         nap = state.naps[record.first_nap + record.depth]
         if nap.up > 0.0:

@@ -101,6 +101,7 @@ NODE = np.dtype(
         ("first_nap", "i4"),  # where its sleep states begin in `naps`
         ("pace_count", "i4"),  # how many performance states it has …
         ("first_pace", "i4"),  # … and where they begin in `paces`
+        ("type", "i4"),  # which of the platform's types of nodes it is of
         ("partition", "i8"),  # it belongs to; −1 if the machine is in one piece
         ("memory", "f8"),  # [KB], infinite when unknown
         ("free_memory", "f8"),  # [KB]
@@ -267,6 +268,8 @@ NOTES = np.dtype(
         ("held_asleep", "i8"),  # … of which so many are not awake …
         ("held_speed", "f8"),  # … and the speed of the slowest
         ("staying", "i8"),  # jobs that wait suspended in place
+        ("stocked", "i8"),  # how many stocks have nodes, see `stocks` …
+        ("by_stock", "i8"),  # … and 1 if merits are the same within a stock
         ("limited", "i8"),  # 1 while a job may be placed only where the plan of nodes leaves it room, in `then`
         ("by_nodes", "i8"),  # 1 once there is a plan of nodes …
         ("bookings", "i8"),  # … so many entries of `bookings` have been used …

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.faults import SLEEPING
+from harness.engine.faults import NO_NODE, SLEEPING, PolicyFault, note
 from harness.engine.marks import verb
 from harness.engine.state import AWAKE
 from harness.engine.vacancy_state import VACANCY
@@ -63,19 +63,24 @@ def join_line(state: Any, node: int) -> None:
 
 
 @verb(only=(SLEEPING, "sleep"))
-def longest_vacant(state: Any) -> int:
+def longest_vacant(state: Any, after: int = -1) -> int:
     """Return the node that could be put to sleep and has held no job for longest, or −1 if there is none.
 
     It is awake, `node.free == node.cores`, and has a sleep state. Of those that fell vacant at one instant it is any.
+    `after`: a node that was the answer before; then the next one behind it.
     """
     end = len(state.nodes)
+    if not -1 <= after < end:
+        note(state.clock, NO_NODE, -1, after, end)
+        raise PolicyFault
     if len(state.vacancies) == 0:
         return -1
-    node = state.vacancies[end].behind
-    while node < end:
+    node = state.vacancies[end if after < 0 else after].behind
+    while 0 <= node < end:
         record = state.nodes[node]
         if record.status == AWAKE and record.free == record.cores:
             return node
+        following = state.vacancies[node].behind
         step_out_of_line(state, node)
-        node = state.vacancies[end].behind
+        node = following
     return -1

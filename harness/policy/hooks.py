@@ -140,12 +140,17 @@ def start_jobs() -> "list[Start]":  # type: ignore[empty-body]
 def select_resources() -> "list[Select]":  # type: ignore[empty-body]
     """On which nodes?
 
-    Each `harness.Select(name, select)` has a function `select(state, job, **parameters) -> bool`, called when
-    `job` (an index) is started. It calls `harness.take(state, job, node, procs)` until the job has its processors,
-    and returns True; or returns False to decline, and what it took is given back. One that declines although there are
-    processors enough says when with `fits=…`, which plans ask. `harness.room(state, job, node)`
+    Each `harness.Prefer(name, merit)` has a function `merit(node, job, **parameters) -> float`: the processors of the
+    nodes with the highest are taken first, of equal ones in their order. `node` and `job` are records; an argument
+    `procs` is how many processors the node would give the job.
+
+    Each `harness.Select(name, select)` takes them itself: it has a function `select(state, job, **parameters) -> bool`,
+    called when `job` (an index) is started. It calls `harness.take(state, job, node, procs)` until the job has its
+    processors, and returns True; or returns False to decline, and what it took is given back. One that declines
+    although there are processors enough says when with `fits=…`, which plans ask. `harness.room(state, job, node)`
     says how many processors of a node the job may have, its memory and partition respected;
-    `harness.next_free(state, after)` walks the nodes that have a free core.
+    `harness.next_free(state, after)` walks the nodes that have a free core, `harness.unlike(state)` lists one of all
+    that are alike.
 
     Taking more than there is room for, or ending with another number than the job needs, stops the run.
     """

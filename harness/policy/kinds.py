@@ -73,7 +73,8 @@ class Policy:
     part: ClassVar[str]  # what a scheduler calls it
     plural: ClassVar[str]  # what a list of them is called
     hook: ClassVar[str]  # who offers them
-    arguments: ClassVar[tuple[str, ...]]  # of the hook's own, to the function
+    arguments: ClassVar[tuple[str, ...]]  # of the hook's own, to the function …
+    further: ClassVar[tuple[str, ...]] = ()  # … and those that it may name besides, as those of `EXTRAS`
     answer: ClassVar[str] = ""  # what the function returns, if anything
 
     @classmethod
@@ -95,7 +96,7 @@ class Policy:
         check_traits(self)
         names = self._names(required=True)
         wanted = list(self.arguments)
-        if names[: len(wanted)] != wanted or set(names[len(wanted) :]) - set(EXTRAS):
+        if names[: len(wanted)] != wanted or set(names[len(wanted) :]) - {*EXTRAS, *self.further}:
             expected = ", ".join([*wanted, "…=default"])
             raise HarnessError(
                 f"policy {self.name!r}: its function {self.function.__name__}{inspect.signature(self.function)} "
@@ -111,7 +112,7 @@ class Policy:
 
     @cached_property
     def extras(self) -> tuple[str, ...]:
-        """Return which of `EXTRAS` the function asks for."""
+        """Return which of `EXTRAS`, and of what else its hook has, the function asks for."""
         return tuple(self._names(required=True)[len(self.arguments) :])
 
     @property
@@ -281,35 +282,6 @@ class Start(Policy):
 
 
 @dataclass(frozen=True, eq=False)
-class Select(Policy):
-    """On which nodes: `select(state, job, …) -> bool`, calling `harness.take`; False to decline.
-
-    One that may decline although there are processors enough says so with `fits(state, job, then, …) -> bool`: whether
-    it would place the job if each node had `then[node].free` free cores, of which it could have `then[node].room`.
-    Plans ask it, and it keeps neither `memory` nor `dice`; without it they stop the run when it declines.
-    """
-
-    function: "OfTwo[State, int, bool]"
-    fits: "Callable[..., bool] | None" = field(default=None, kw_only=True)
-    part, plural = "select", "selections"
-    hook = "select_resources"
-    arguments = ("state", "job")
-    answer = "True (taken) or False (declined)"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.fits is None:
-            return
-        if self.extras:
-            raise HarnessError(
-                f"policy {self.name!r}: it asks for {' and '.join(self.extras)}, but plans ask a selection with a fits "
-                "of its own in vain as well; expected neither memory nor dice"
-            )
-        own = list(inspect.signature(self.function).parameters.values())[2:]
-        check_agreement(self, "fits", ["state", "job", "then"], own)
-
-
-@dataclass(frozen=True, eq=False)
 class Rate(Policy):
     """How fast: `rate(state, …) -> float`, 1 is full speed."""
 
@@ -345,6 +317,8 @@ class Energy(Policy):
 
 from harness.policy.holder import Hold as Hold  # noqa: E402 - made of what stands above
 from harness.policy.predictor import Predict as Predict  # noqa: E402
+from harness.policy.selection import Prefer as Prefer  # noqa: E402
+from harness.policy.selection import Select as Select  # noqa: E402
 
 _KINDS: tuple[type[Policy], ...] = (Order, Start, Select, Rate, Sleep, Energy, Predict, Hold)
 KINDS: dict[str, type[Policy]] = {kind.hook: kind for kind in _KINDS}

@@ -104,6 +104,7 @@ class Node:
     first_nap: int  # where its sleep states begin in `naps`
     pace_count: int  # how many performance states it has …
     first_pace: int  # … and where they begin in `paces`
+    type: int  # which of the platform's types of nodes it is of
     partition: int  # it belongs to; −1 if the machine is in one piece
     memory: float  # [KB], infinite when unknown
     free_memory: float  # [KB]

@@ -34,6 +34,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "suits": _STATE,
     "portion": _STATE,
     "next_free": _STATE,
+    "unlike": _STATE,
+    "count_alike": _STATE,
     "nodes_of": _STATE,
     "take": ("select_resources",),
     # plans

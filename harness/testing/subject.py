@@ -22,12 +22,13 @@ from harness.engine.simulate import simulate
 from harness.errors import HarnessError, did_you_mean
 from harness.policy import scheduler
 from harness.policy.declared_traits import INSTEAD, SIGNAL
-from harness.policy.kinds import Policy, Rate, Sleep, Start
+from harness.policy.kinds import Policy, Prefer, Rate, Sleep, Start
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler, choose_all, wrapping
 from harness.policy.spec import Choice, choose, first_table, parse
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
+from harness.testing.taking import taking
 from harness.workload.signals import read_signal
 
 #: A run of which no job leaves for so many signs of progress, 0.2 s each, will never end.
@@ -209,6 +210,8 @@ def spied(
 
         return watching
 
+    if isinstance(policy, Prefer):
+        policy = taking(policy)
     watched = replace(policy, function=around(policy.function), compiled=False)
     if isinstance(watched, Start):
         instead: dict[str, Any] = {name: around(other) for name in INSTEAD if (other := getattr(watched, name))}

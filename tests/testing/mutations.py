@@ -39,7 +39,9 @@ CONSERVATIVE, PREEMPTION = "plugins/start_jobs_promised.py", "plugins/start_jobs
 OVERTAKING, COMPRESSION, PROMISED = (
     f"harness/engine/{name}.py" for name in ("overtaking", "compression", "promised_starts")
 )
-QUEUE, BLOCKED, NODES, SERVICE = (f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service"))
+QUEUE, BLOCKED, NODES, SERVICE, MERITS = (
+    f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service", "merits")
+)
 
 FAULTS = (
     # start policies
@@ -183,17 +185,17 @@ FAULTS = (
         "first-fit",
     ),
     Fault(
-        "best-fit and others ignore memory",
+        "first-fit and others ignore memory",
         SELECTIONS,
         "    procs = min(need, harness.room(state, job, node))\n    if procs",
         "    procs = min(need, state.nodes[node].free)\n    if procs",
-        "best-fit",
+        "first-fit",
     ),
     Fault(
-        "worst-fit forgets the emptiest nodes",
-        SELECTIONS,
-        "level_below(state, state.clock.cores + 1)",
-        "level_below(state, level_below(state, state.clock.cores + 1))",
+        "worst-fit takes from one stock before it looks at another that is as good",
+        MERITS,
+        "while need > 0 and 0 <= node < other:",
+        "while need > 0 and 0 <= node:",
         "worst-fit",
     ),
     Fault(

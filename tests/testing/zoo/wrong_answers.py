@@ -6,7 +6,7 @@ import random
 from zoo_keeping import cage
 
 import harness
-from harness import Energy, Order, Rate, Select, Sleep
+from harness import Energy, Order, Prefer, Rate, Select, Sleep
 
 broken = cage(globals())
 
@@ -63,6 +63,14 @@ def two_languages(job, clock):
 
 
 # ---------------------------------------------------------------- selections
+
+
+broken(Prefer, "runs", "gave node 0 the merit nan for job 1")(
+    lambda node, job: node.free * (harness.INFINITY - harness.INFINITY), "no_merit"
+)
+broken(Prefer, "runs", "asks for 'clock', which the node does not have")(
+    lambda node, job: node.clock, "asks_the_node_for_the_time"
+)
 
 
 @broken(Select, "runs", "would overcommit the node")
