@@ -39,8 +39,8 @@ CONSERVATIVE, PREEMPTION = "plugins/start_jobs_promised.py", "plugins/start_jobs
 OVERTAKING, COMPRESSION, PROMISED = (
     f"harness/engine/{name}.py" for name in ("overtaking", "compression", "promised_starts")
 )
-QUEUE, BLOCKED, NODES, SERVICE, MERITS = (
-    f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service", "merits")
+QUEUE, BLOCKED, NODES, SERVICE, STOCKS = (
+    f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service", "stocks")
 )
 
 FAULTS = (
@@ -192,10 +192,10 @@ FAULTS = (
         "first-fit",
     ),
     Fault(
-        "worst-fit takes from one stock before it looks at another that is as good",
-        MERITS,
-        "while need > 0 and 0 <= node < other:",
-        "while need > 0 and 0 <= node:",
+        "worst-fit passes by a node of a stock",
+        STOCKS,
+        "stock.first = first + bit_from(state, stock.words, size, node - first)",
+        "stock.first = first + bit_from(state, stock.words, size, node - first + 2)",
         "worst-fit",
     ),
     Fault(
