@@ -238,6 +238,17 @@ def left_to_hold(state, job):
 
 
 @harness.jit
+def ends_by(state, job, at):
+    """Return whether the job is done by then if it starts now; its nodes are looked for only where they decide that."""
+    end = state.clock.virtual + state.jobs[job].left
+    if harness.later(end, at):
+        return False
+    if not harness.later(end + harness.longest_boot(state) * state.clock.rate, at):
+        return True
+    return not harness.later(state.clock.virtual + left_to_hold(state, job), at)
+
+
+@harness.jit
 def wake_behind_one(state, head, backfill_order, past):
     """Start later jobs that leave the reservation of `head` alone, though their nodes have to wake."""
     at, unneeded = harness.reservation(state, head)
@@ -245,7 +256,7 @@ def wake_behind_one(state, head, backfill_order, past):
     while job >= 0:
         procs = state.jobs[job].procs
         if job != head and harness.fits(state, job):
-            if not harness.later(state.clock.virtual + left_to_hold(state, job), at):
+            if ends_by(state, job, at):
                 harness.start(state, job)
             elif past and procs <= unneeded and harness.start(state, job):
                 unneeded -= procs

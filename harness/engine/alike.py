@@ -1,7 +1,7 @@
 """Who is alike to the policies of a run: jobs that may be held and let go by kin (`kin.py`), nodes in one stock."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -66,12 +66,35 @@ def keep_stocks(view: Any, chosen: Mapping[str, Choice]) -> Any:
     return take_stock(view) if view.notes.by_stock or asking else view
 
 
+#: What a policy names that sees in what state a node is, if it sees nodes …
+OF_A_NODE_NOW = frozenset({"status", "resting", "until", "watts", "settled", "asleep", "wanted"})
+OF_A_NODE_NOW |= {"energy", "idle_energy", "sleep_energy", "transition_energy"}
+
+#: … and what shows it, or that there was an instant, in any case.
+OF_ANY_INSTANT = frozenset({"transition", "instants", "getattr"}) | OF_STOCKS
+
+
+@cache
+def sees_nodes_now(policy: Policy) -> bool:
+    """Return whether a policy could tell that a node has fallen asleep; the one of energies is told of each change."""
+    named = frozenset().union(*(named_in(function) for function in functions_of(policy).values()))
+    sees = isinstance(policy, Prefer) or "nodes" in named
+    return bool(named & OF_ANY_INSTANT or (sees and named & OF_A_NODE_NOW))
+
+
+def falls_unseen(chosen: Mapping[str, Choice]) -> bool:
+    """Return whether no policy could tell when a node that falls asleep has done so: it need not be an instant."""
+    others = [one.policy for part, choice in chosen.items() if part != "energy" for one in choice.chain]
+    return draws_by_load(chosen["energy"]) and not any(not one.compiled or sees_nodes_now(one) for one in others)
+
+
 @cache
 def asks_for_stocks(policy: Policy) -> bool:
     """Return whether a policy asks which nodes are alike."""
     return any(named_in(function) & OF_STOCKS for function in functions_of(policy).values())
 
 
+@lru_cache(1024)
 def named_in(function: Callable[..., Any]) -> set[str]:
     """Return every name in a function and in those of its module, and of others, that it calls."""
     found: set[str] = set()

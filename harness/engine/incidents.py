@@ -10,7 +10,7 @@ from harness.engine.places import give_place_up, has_place_on
 from harness.engine.power import draw_one, settle
 from harness.engine.queue import join_queue, leave, leave_queue, step_out
 from harness.engine.service import abandon, forfeit
-from harness.engine.sleep import break_off
+from harness.engine.sleep import break_off, catch_up
 from harness.engine.state import (
     AWAKE,
     DOWN,
@@ -79,6 +79,7 @@ def switch_node(state: Any, node: int, up: bool) -> None:
     clock = state.clock
     record = state.nodes[node]
     break_off(state, node)
+    catch_up(state, node)
     settle(state, node)
     record.status = AWAKE if up else DOWN
     record.resting = 0.0

@@ -34,7 +34,7 @@ from harness.engine.power import change_pace, draw, settle, work_left
 from harness.engine.queue import drop_started, join_queue, leave_queue, rank_queue
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service, finish
-from harness.engine.sleep import finish_transitions
+from harness.engine.sleep import catch_up, finish_transitions
 from harness.engine.state import WAITING, ZONES
 from harness.engine.submissions import arrive
 from harness.engine.verbs import when
@@ -196,6 +196,8 @@ def set_rate(state: Any, rate: float) -> None:
     clock.origin = clock.virtual
     clock.rate = rate
     state.notes.least_rate = min(state.notes.least_rate, rate)
+    for node in range(len(state.nodes)):
+        catch_up(state, node)
     change_pace(state)
 
 
@@ -260,6 +262,7 @@ def close(state: Any) -> None:
     """
     clock = state.clock
     for node in range(len(state.nodes)):
+        catch_up(state, node)
         settle(state, node)
     if clock.queued > 0 and clock.down == 0:
         clock.hook = STARTING

@@ -11,6 +11,7 @@ from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
 from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw_anew, recall, settle
 from harness.engine.samples import record_placement
+from harness.engine.sleep import node_awake
 from harness.engine.state import AWAKE, RUNNING, WONDERING
 from harness.engine.stocks import restock
 from harness.engine.vacancies import fall_vacant
@@ -212,6 +213,7 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     notes.held_speed = min(notes.held_speed, record.speed)
     if record.status != AWAKE:
         notes.held_asleep += 1
+        notes.held_ready = max(notes.held_ready, node_awake(state, node))
     piece = notes.slack
     notes.slack = state.slices[piece].next
     state.slices[piece].node = node

@@ -13,6 +13,7 @@ from harness.engine.demands import hold_alone, keep_demand
 from harness.engine.faults import NO_PLACE, PolicyFault, note
 from harness.engine.marks import inner, seldom
 from harness.engine.nodes import BLOCK, drop_slices
+from harness.engine.sleep import node_awake
 from harness.engine.state import AWAKE, SLICE
 from harness.engine.stocks import restock
 
@@ -79,6 +80,7 @@ def retake(state: Any, job: int) -> None:
     notes.staying -= 1
     notes.held_nodes = 0
     notes.held_asleep = 0
+    notes.held_ready = state.clock.now
     notes.held_speed = np.inf
     piece = state.jobs[job].slices
     while piece >= 0:
@@ -93,6 +95,7 @@ def retake(state: Any, job: int) -> None:
         notes.held_speed = min(notes.held_speed, state.nodes[node].speed)
         if state.nodes[node].status != AWAKE:
             notes.held_asleep += 1
+            notes.held_ready = max(notes.held_ready, node_awake(state, node))
         piece = state.slices[piece].next
 
 

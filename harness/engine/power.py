@@ -18,9 +18,14 @@ from harness.engine.state import ASLEEP, AWAKE, DOWN, LEVELS, WAKING
 @inner
 def settle(state: Any, node: int) -> None:
     """Bring the node's energy up to now, at the power it drew since it was last settled."""
+    settle_until(state, node, state.clock.now)
+
+
+@inner
+def settle_until(state: Any, node: int, time: float) -> None:
+    """Bring the node's energy up to a time, at the power it drew since it was last settled."""
     record = state.nodes[node]
-    now = state.clock.now
-    elapsed = now - record.settled
+    elapsed = time - record.settled
     if elapsed > 0:
         energy = record.watts * elapsed
         record.energy += energy
@@ -33,7 +38,7 @@ def settle(state: Any, node: int) -> None:
             record.asleep += elapsed
         else:
             record.transition_energy += energy
-    record.settled = now
+    record.settled = time
 
 
 @inner

@@ -28,7 +28,7 @@ from harness.engine.nodes import ask_selection, enough, fits, give_all_back, nex
 from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_plan
 from harness.engine.places import copy_place, keep_place, retake
 from harness.engine.queue import leave
-from harness.engine.sleep import rouse_all, when_awake
+from harness.engine.sleep import rouse_all
 from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
 
 
@@ -54,6 +54,7 @@ def place(state: Any, job: int) -> bool:
     notes.held = 0
     notes.held_nodes = 0
     notes.held_asleep = 0
+    notes.held_ready = clock.now
     notes.held_speed = np.inf
     limited = notes.limited
     if clock.constrained == DEMANDING and not limited:  # what it may take of each node is found once
@@ -115,9 +116,10 @@ def begin(state: Any, job: int) -> bool:
         record.start = clock.now
     record.nodes = notes.held_nodes
     record.speed = notes.held_speed
-    ready = when_awake(state, job) if notes.held_asleep > 0 else clock.now
     # A node takes as long to wake whatever the rate.
-    record.planned = clock.virtual + (ready - clock.now) * clock.rate + stretched(clock, record.left, record.speed)
+    record.planned = (
+        clock.virtual + (notes.held_ready - clock.now) * clock.rate + stretched(clock, record.left, record.speed)
+    )
     record.ready = np.inf if notes.held_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
     state.truth[job].begun = clock.now
     state.truth[job].due = np.nan  # not in service yet: that is for the loop to do, once the decision is over

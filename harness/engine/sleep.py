@@ -11,7 +11,7 @@ import numpy as np
 from harness.engine.faults import BAD_NAP, NO_NODE, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import inner, seldom, verb
-from harness.engine.power import draw_one, settle
+from harness.engine.power import draw_one, settle, settle_until
 from harness.engine.state import ASLEEP, AWAKE, FALLING, WAKING
 from harness.engine.stocks import restock
 from harness.engine.vacancies import fall_vacant
@@ -19,20 +19,38 @@ from harness.engine.vacancies import fall_vacant
 
 @inner
 def turn(state: Any, node: int, status: int, watts: float, until: float) -> None:
-    """Give the node another status: it draws `watts` while it is not awake, and moves on at `until`. Changes clock."""
-    clock = state.clock
-    notes = state.notes
-    record = state.nodes[node]
+    """Give the node another status: it draws `watts` while it is not awake, and moves on at `until`. Changes nodes."""
     settle(state, node)
+    take_status(state, node, status, watts, until)
+
+
+@inner
+def take_status(state: Any, node: int, status: int, watts: float, until: float) -> None:
+    """Give a node that is settled another status. Changes nodes, stocks."""
+    record = state.nodes[node]
     record.status = status
     record.resting = watts
     record.until = until
     restock(state, node)
-    if until < np.inf:
-        state.moving[notes.moving] = node
-        notes.moving += 1
-        clock.transition = min(clock.transition, until)
     draw_one(state, node)
+
+
+@inner
+def expect_move(state: Any, node: int) -> None:
+    """Let the end of the node's transition be an event. Changes moving, clock."""
+    notes = state.notes
+    state.moving[notes.moving] = node
+    notes.moving += 1
+    state.clock.transition = min(state.clock.transition, state.nodes[node].until)
+
+
+@inner
+def catch_up(state: Any, node: int) -> None:
+    """Let a node be asleep that has fallen asleep since somebody looked at it, and nobody wanted to know."""
+    record = state.nodes[node]
+    if record.status == FALLING and state.notes.unseen and not (record.wanted or later(record.until, state.clock.now)):
+        settle_until(state, node, record.until)
+        take_status(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
 
 
 @inner
@@ -50,6 +68,8 @@ def doze(state: Any, node: int, depth: int) -> None:
     nap = state.naps[record.first_nap + depth]
     if nap.down > 0.0:
         turn(state, node, FALLING, nap.falling, state.clock.now + nap.down)
+        if not state.notes.unseen:
+            expect_move(state, node)
     else:
         turn(state, node, ASLEEP, nap.watts, np.inf)
 
@@ -68,14 +88,18 @@ def rouse(state: Any, node: int) -> None:
     if not 0 <= node < len(state.nodes):
         note(state.clock, NO_NODE, -1, node, len(state.nodes))
         raise PolicyFault
+    catch_up(state, node)
     record = state.nodes[node]
     if record.status == FALLING:
+        if state.notes.unseen and not record.wanted:
+            expect_move(state, node)
         record.wanted = 1
         restock(state, node)
     elif record.status == ASLEEP:
         nap = state.naps[record.first_nap + record.depth]
         if nap.up > 0.0:
             turn(state, node, WAKING, nap.waking, state.clock.now + nap.up)
+            expect_move(state, node)
         else:
             awaken(state, node)
 
@@ -87,20 +111,7 @@ def node_awake(state: Any, node: int) -> float:
     if record.status == WAKING:
         return float(record.until)
     up = state.naps[record.first_nap + record.depth].up
-    return float((record.until if record.status == FALLING else state.clock.now) + up)
-
-
-@verb(apart=True)
-def when_awake(state: Any, job: int) -> float:
-    """Return when the last of the nodes the job took is awake, if those that sleep are woken now [s]."""
-    ready = state.clock.now
-    piece = state.jobs[job].slices
-    while piece >= 0:
-        node = state.slices[piece].node
-        if state.nodes[node].status != AWAKE:
-            ready = max(ready, node_awake(state, node))
-        piece = state.slices[piece].next
-    return ready
+    return float((max(record.until, state.clock.now) if record.status == FALLING else state.clock.now) + up)
 
 
 @seldom

@@ -8,7 +8,6 @@ from harness.engine.blocked import check_place
 from harness.engine.marks import verb
 from harness.engine.nodes import give_all_back
 from harness.engine.service import place
-from harness.engine.sleep import when_awake
 from harness.engine.state import TRYING
 
 
@@ -35,6 +34,5 @@ def boot_time(state: Any, job: int) -> float:
     state.clock.asking = 0
     if not placed:
         return np.inf
-    ready = when_awake(state, job)
     give_all_back(state, job)
-    return float(ready - state.clock.now)
+    return float(state.notes.held_ready - state.clock.now)
