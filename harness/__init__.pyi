@@ -75,6 +75,7 @@ from .engine.verbs import (
     ranked as ranked,
     reject as reject,
     requeue as requeue,
+    sleep_when_idle as sleep_when_idle,
     start as start,
     suspend as suspend,
     uniform as uniform,

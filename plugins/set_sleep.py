@@ -7,25 +7,13 @@ def never(state):
     """No node ever sleeps."""
 
 
-def timeout(state, memory, idle=600.0, depth=0):
+def timeout(state, idle=600.0, depth=0):
     """A node sleeps after `idle` seconds without a job, and wakes when it is allocated.
 
     `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
     """
-    now = state.clock.now
-    none_vacant = memory[0] == 1.0
-    memory[0] = 0.0
-    if none_vacant and idle > 0.0:  # when last looked: if one is again, then since now
-        harness.call_not_before(state, now + idle)
-        return
-    node = harness.longest_vacant(state)
-    while node >= 0 and state.nodes[node].vacant + idle <= now:
-        harness.put_to_sleep(state, node, min(depth, state.nodes[node].depths - 1))
-        node = harness.longest_vacant(state)
-    if node >= 0:
-        harness.call_not_before(state, state.nodes[node].vacant + idle)  # whoever falls vacant meanwhile is due later
-    else:
-        memory[0] = 1.0
+    harness.sleep_when_idle(state, idle, depth)
+    harness.call_not_before(state, harness.INFINITY)
 
 
 def reserve(state, spare=1, idle=600.0, depth=0):
@@ -104,6 +92,6 @@ def first_sleeper(state):
 def set_sleep():
     return [
         harness.Sleep("never", never, constant=True),
-        harness.Sleep("timeout", timeout, memory=1, least={"idle": 0, "depth": 0}, needs=("sleep",)),
+        harness.Sleep("timeout", timeout, least={"idle": 0, "depth": 0}, needs=("sleep",)),
         harness.Sleep("reserve", reserve, least={"spare": 0, "idle": 0, "depth": 0}, needs=("sleep",)),
     ]

@@ -71,7 +71,7 @@ OF_A_NODE_NOW = frozenset({"status", "resting", "until", "watts", "settled", "as
 OF_A_NODE_NOW |= {"energy", "idle_energy", "sleep_energy", "transition_energy"}
 
 #: … and what shows it, or that there was an instant, in any case.
-OF_ANY_INSTANT = frozenset({"transition", "instants", "getattr"}) | OF_STOCKS
+OF_ANY_INSTANT = frozenset({"transition", "getattr"}) | OF_STOCKS
 
 
 @cache
@@ -79,13 +79,24 @@ def sees_nodes_now(policy: Policy) -> bool:
     """Return whether a policy could tell that a node has fallen asleep; the one of energies is told of each change."""
     named = frozenset().union(*(named_in(function) for function in functions_of(policy).values()))
     sees = isinstance(policy, Prefer) or "nodes" in named
-    return bool(named & OF_ANY_INSTANT or (sees and named & OF_A_NODE_NOW))
+    mixed = ORDER in named and named & OF_SINGLE_NODES
+    return bool(named & OF_ANY_INSTANT or (sees and named & OF_A_NODE_NOW) or mixed)
 
 
 def falls_unseen(chosen: Mapping[str, Choice]) -> bool:
     """Return whether no policy could tell when a node that falls asleep has done so: it need not be an instant."""
     others = [one.policy for part, choice in chosen.items() if part != "energy" for one in choice.chain]
     return draws_by_load(chosen["energy"]) and not any(not one.compiled or sees_nodes_now(one) for one in others)
+
+
+#: What lets nodes sleep once they are idle, and what a policy must not do besides if nobody is to see when they do.
+ORDER, OF_SINGLE_NODES = "sleep_when_idle", frozenset({"put_to_sleep", "wake", "longest_vacant"})
+
+
+@cache
+def orders_naps(policy: Policy) -> bool:
+    """Return whether a sleep policy leaves it to the engine to put idle nodes to sleep."""
+    return ORDER in named_in(policy.function)
 
 
 @cache

@@ -26,7 +26,8 @@ from harness.engine.nodes import enough, next_free, room
 from harness.engine.profile import forget_past, plan_from_running, release, reserve
 from harness.engine.promised_starts import write_promise
 from harness.engine.service import begin
-from harness.engine.state import AWAKE, COMPLETED, WAITING
+from harness.engine.sleep import is_awake
+from harness.engine.state import COMPLETED, WAITING
 from harness.engine.timelines import empty_lines
 
 # ---------------------------------------------------------------- what is refused
@@ -166,12 +167,12 @@ def find_rooms_until(state: Any, job: int, end: float, awake: bool) -> int:
     begin = state.clock.virtual
     for node in range(len(state.nodes)):
         state.then[node].room = 0
-        if not awake or state.nodes[node].status == AWAKE:
+        if not awake or is_awake(state, node):
             state.then[node].room = room_between(state, job, node, begin, end, 0)
     place = state.truth[job].booked
     while place >= 0:
         node = state.bookings[place].node
-        if not awake or state.nodes[node].status == AWAKE:
+        if not awake or is_awake(state, node):
             state.then[node].room = room_between(state, job, node, begin, end, state.bookings[place].cores)
         place = state.bookings[place].along
     total = 0

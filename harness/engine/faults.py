@@ -50,7 +50,8 @@ from harness.policy.kinds import KINDS
     NOT_TO_PROMISE,
     CAUGHT,
     BAD_MERIT,
-) = range(1, 40)
+    BAD_ORDER,
+) = range(1, 41)
 
 _HOOKS = 64  # the clock keeps a fault and the hook that was asked as one number
 
@@ -111,6 +112,7 @@ _SENTENCES = {
     "binds (harness.Start(…, bound=…) says who plans so; harness.plan_from_running plans here)",
     NOT_TO_PROMISE: "promised job {job} a start or took a promise back, which is not waiting",
     CAUGHT: "caught what somebody whom it had asked raised: what that had begun is half done",
+    BAD_ORDER: "let idle nodes sleep with the number {value}, where a time and a depth of at least 0 were expected",
     BAD_MERIT: "gave node {node} the merit {value} for job {job}, where a number was expected",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",

@@ -34,6 +34,7 @@ from harness.engine.kin import (
     shut_kins,
 )
 from harness.engine.loop import (
+    SLEEP_CHANGES,
     advance,
     close,
     compiled_loop,
@@ -50,6 +51,7 @@ from harness.engine.queue import drop_started, score_ranking
 from harness.engine.readings import decide, forget_what_was_seen, happens, next_event
 from harness.engine.samples import full, record_sample
 from harness.engine.service import begin, enter_service
+from harness.engine.sleep import let_idle_sleep
 from harness.engine.submissions import submit
 from harness.policy.spec import Choice
 
@@ -175,11 +177,13 @@ def run_with_holds(state: Any, changes: int, budget: int) -> bool:
         advance(state, now)
         forget_what_was_seen(state)
         followed = attend(state, changes)
-        clock.instants += 1
         if followed:
+            clock.instants += 1
             set_pace_and_order(state, changes)
             decide_without_held(state)
             follow_up(state, changes)
+        if changes & SLEEP_CHANGES:
+            let_idle_sleep(state)
         record_sample(state)
     return False
 

@@ -34,7 +34,7 @@ from harness.engine.power import change_pace, draw, settle, work_left
 from harness.engine.queue import drop_started, join_queue, leave_queue, rank_queue
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service, finish
-from harness.engine.sleep import catch_up, finish_transitions
+from harness.engine.sleep import catch_up, finish_transitions, let_idle_sleep
 from harness.engine.state import WAITING, ZONES
 from harness.engine.submissions import arrive
 from harness.engine.verbs import when
@@ -73,7 +73,9 @@ def next_instant(state: Any) -> float:
     time = min(given, notes.due, notes.release)
     # Nothing else matters once the last job has left.
     if clock.queued + clock.running + clock.held > 0 or time < np.inf:
-        time = min(time, clock.transition, clock.start_timer)
+        time = min(time, clock.start_timer)
+        if time == np.inf and notes.waking > 0:
+            time = clock.transition
         notes.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
             notes.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
@@ -82,8 +84,8 @@ def next_instant(state: Any) -> float:
             # Those before the first arrival happen with it: no time goes by before the run.
             given = min(given, max(clock.now, state.events[notes.events].time))
             time = min(time, given)
-        if time < np.inf:  # these two alone let no job begin: they do not keep a run alive
-            time = min(time, clock.rate_timer, clock.sleep_timer)
+        if time < np.inf:  # these alone let no job begin: they do not keep a run alive
+            time = min(time, clock.transition, clock.rate_timer, clock.sleep_timer, notes.nap_due)
     if not later(given, time):
         time = given
     if not later(notes.due, time):
@@ -290,8 +292,9 @@ def run(state: Any, changes: int, budget: int) -> bool:
         wake(state)  # before the events, for which a running job is in service, or waits for a later instant
         happen(state)
         cancel(state)
-        clock.instants += 1
         asked = clock.stirred or clock.departed > 0 or clock.upset
+        if asked:
+            clock.instants += 1
         if asked and changes & (ORDER_LEARNS | SECOND_LEARNS):
             learn(state, changes)
         arrive(state, len(state.jobs))
@@ -299,6 +302,8 @@ def run(state: Any, changes: int, budget: int) -> bool:
             set_pace_and_order(state, changes)
             ask_start(state)
             follow_up(state, changes)
+        if changes & SLEEP_CHANGES:
+            let_idle_sleep(state)
         record_sample(state)
     return False
 

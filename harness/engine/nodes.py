@@ -11,12 +11,12 @@ from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
 from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw_anew, recall, settle
 from harness.engine.samples import record_placement
-from harness.engine.sleep import node_awake
-from harness.engine.state import AWAKE, RUNNING, WONDERING
+from harness.engine.sleep import is_awake, node_awake
+from harness.engine.state import RUNNING, WONDERING
 from harness.engine.stocks import restock
-from harness.engine.vacancies import fall_vacant
+from harness.engine.vacancies import join_line
 
-#: Nodes are scanned in blocks of this many; a block without a free core is skipped at once.
+#: Nodes are scanned in blocks of this many, a power of two; a block without a free core is skipped at once.
 BLOCK = 64
 
 
@@ -181,14 +181,12 @@ def next_free(state: Any, after: int) -> int:
         return -1
     node = max(after, -1) + 1
     while node < count:
-        block = node // BLOCK
-        end = min(count, (block + 1) * BLOCK)
-        if state.blocks[block] > 0:
-            while node < end:
-                if nodes[node].free > 0:
-                    return node
-                node += 1
-        node = end
+        if node & (BLOCK - 1) == 0 and state.blocks[node // BLOCK] == 0:
+            node += BLOCK
+        elif nodes[node].free > 0:
+            return node
+        else:
+            node += 1
     return -1
 
 
@@ -207,13 +205,11 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     if notes.limited:  # what a job asks for on a node besides cores, it is given once
         state.then[node].room = 0 if clock.constrained == DEMANDING else state.then[node].room - procs
     state.blocks[node // BLOCK] -= procs
-    restock(state, node)
+    if notes.minded:
+        mind_taken(state, node)
     notes.held += procs
     notes.held_nodes += 1
     notes.held_speed = min(notes.held_speed, record.speed)
-    if record.status != AWAKE:
-        notes.held_asleep += 1
-        notes.held_ready = max(notes.held_ready, node_awake(state, node))
     piece = notes.slack
     notes.slack = state.slices[piece].next
     state.slices[piece].node = node
@@ -236,9 +232,29 @@ def give_back(state: Any, job: int, piece: int) -> None:
         if record.free == record.cores and state.notes.staying == 0:  # all of it, free of rounding
             record.free_memory = record.memory
     state.blocks[node // BLOCK] += cores
-    restock(state, node)
     if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
-        fall_vacant(state, node)
+        record.vacant = state.clock.now
+
+
+@verb
+def mind_taken(state: Any, node: int) -> None:
+    """Note of a node that gave cores if it is awake, and put it in its stock, if stocks are kept. Changes notes."""
+    if not is_awake(state, node):
+        state.notes.held_asleep += 1
+        state.notes.held_ready = max(state.notes.held_ready, node_awake(state, node))
+    restock(state, node)
+
+
+@verb(apart=True)
+def mind_given_back(state: Any, job: int) -> None:
+    """Put the nodes of which the job gave cores back where they belong: in stocks, in the line of vacant ones."""
+    piece = state.jobs[job].slices
+    while piece >= 0:
+        node = state.slices[piece].node
+        restock(state, node)
+        if state.jobs[job].status == RUNNING:
+            join_line(state, node)
+        piece = state.slices[piece].next
 
 
 @verb
@@ -260,6 +276,8 @@ def give_all_back(state: Any, job: int) -> None:
         give_back(state, job, piece)
         last = piece
         piece = state.slices[piece].next
+    if state.notes.minded:
+        mind_given_back(state, job)
     drop_slices(state, job, last)
 
 
@@ -303,4 +321,6 @@ def vacate(state: Any, job: int, begun: float) -> None:
     state.jobs[job].energy += energy
     if not known:
         draw_anew(state, first)
+    if state.notes.minded:
+        mind_given_back(state, job)
     drop_slices(state, job, last)

@@ -13,8 +13,8 @@ from harness.engine.demands import hold_alone, keep_demand
 from harness.engine.faults import NO_PLACE, PolicyFault, note
 from harness.engine.marks import inner, seldom
 from harness.engine.nodes import BLOCK, drop_slices
-from harness.engine.sleep import node_awake
-from harness.engine.state import AWAKE, SLICE
+from harness.engine.sleep import is_awake, node_awake
+from harness.engine.state import SLICE
 from harness.engine.stocks import restock
 
 #: How many times the processors of the machine the slices of all suspended jobs may be.
@@ -93,7 +93,7 @@ def retake(state: Any, job: int) -> None:
             hold_alone(state, job, node)
         notes.held_nodes += 1
         notes.held_speed = min(notes.held_speed, state.nodes[node].speed)
-        if state.nodes[node].status != AWAKE:
+        if not is_awake(state, node):
             notes.held_asleep += 1
             notes.held_ready = max(notes.held_ready, node_awake(state, node))
         piece = state.slices[piece].next

@@ -24,6 +24,7 @@ from harness.engine.instants import later
 from harness.engine.loop import (
     ORDER_LEARNS,
     SECOND_LEARNS,
+    SLEEP_CHANGES,
     advance,
     ask_start,
     cancel,
@@ -44,6 +45,7 @@ from harness.engine.power import draw
 from harness.engine.samples import full, record_sample
 from harness.engine.service import begin, stretched
 from harness.engine.single_ends import ENDS_FIRST, complete_next, completion_due, release_believed
+from harness.engine.sleep import let_idle_sleep
 from harness.engine.state import COMPLETED, CORRECTING, FORETELLING, LEARNING, PENDING
 from harness.engine.submissions import arrive
 from harness.engine.verbs import when
@@ -300,11 +302,13 @@ def run_with_readings(state: Any, changes: int, budget: int) -> bool:
         forget_what_was_seen(state)
         followed = happens(state, changes)
         let_arrive(state)
-        clock.instants += 1
         if followed:
+            clock.instants += 1
             set_pace_and_order(state, changes)
             decide(state)
             follow_up(state, changes)
+        if changes & SLEEP_CHANGES:
+            let_idle_sleep(state)
         record_sample(state)
     return False
 

@@ -74,7 +74,7 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
     notes = np.zeros(1, layouts.NOTES)
-    notes["least_rate"] = notes["release"] = np.inf
+    notes["least_rate"] = notes["release"] = notes["idle_most"] = notes["nap_due"] = np.inf
     notes["kinds"] = asked.kinds
     notes["joined"] = notes["entered"] = -1
     notes["moldable"] = molded is not None

@@ -14,7 +14,7 @@ import pandas as pd
 from harness.compile import kernels
 from harness.compile.by_name import NotMadeError, asked, why_not
 from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
-from harness.engine.alike import draws_by_load, falls_unseen, keep_stocks, lasts
+from harness.engine.alike import draws_by_load, falls_unseen, keep_stocks, lasts, orders_naps
 from harness.engine.apart import DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import STATE, State
@@ -166,6 +166,9 @@ def put_together(
         view.nodes.first_draw = -1
     watched = other or bool(tickets) or extras.on_samples is not None
     view.notes.unseen = not watched and falls_unseen(chosen)
+    sleep = chosen["sleep"].policy
+    view.notes.minded = not sleep.constant or len(view.stocks) > 0
+    view.notes.lined = not (sleep.constant or (view.notes.unseen and orders_naps(sleep)))
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
         view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))

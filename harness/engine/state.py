@@ -219,7 +219,7 @@ CLOCK = np.dtype(
         ("zone", "f8"),  # how far clocks on the wall are ahead of UTC now, where the log is from [s]
         ("signal", "f8"),  # told from outside: carbon [g/kWh], or a price [€/MWh]; not a number without one
         ("signal_until", "f8"),  # when that changes next [s], infinity if never
-        ("instants", "i8"),  # so far, this one too
+        ("instants", "i8"),  # at which somebody was asked, this one too
         # what went wrong, for the message
         ("hook", "i8"),  # whose policy is being asked
         ("fault", "i8"),  # what it did wrong …
@@ -240,7 +240,13 @@ NOTES = np.dtype(
         ("openings", "i8"),  # … of which so many were ends of windows
         ("boots", "i8"),  # jobs that wait for a sleeping node
         ("moving", "i8"),  # nodes that fall asleep or wake …
+        ("waking", "i8"),  # … of which so many wake, or are to …
         ("unseen", "i8"),  # … but for those that fall asleep, if this is 1: nobody sees when they do, see `sleep`
+        ("minded", "i8"),  # 1 if nodes may sleep, or stocks of them are kept …
+        ("lined", "i8"),  # … 1 if vacant nodes stand in a line, see `vacancies`
+        ("idle_most", "f8"),  # how long nodes may be idle, infinity if that is for the sleep policy to say [s] …
+        ("idle_depth", "i8"),  # … into which of their sleep states they fall then …
+        ("nap_due", "f8"),  # … and when the next one does, at the earliest, where that is seen [s]
         ("heaped", "i8"),  # jobs in the heap of due times
         ("due", "f8"),  # when the next job completes in truth [s]
         ("crossing", "f8"),  # when the work has fallen to `clock.level`, if nothing happens before [s]

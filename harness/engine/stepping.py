@@ -18,13 +18,14 @@ from harness.engine.bundles import INDICES, entered
 from harness.engine.crossing import entrance
 from harness.engine.faults import STARTING
 from harness.engine.features import described
-from harness.engine.loop import advance, ask_start, close, follow_up, set_pace_and_order
+from harness.engine.loop import SLEEP_CHANGES, advance, ask_start, close, follow_up, set_pace_and_order
 from harness.engine.marks import inner, once
 from harness.engine.power import draw
 from harness.engine.queue import drop_started
 from harness.engine.readings import forget_what_was_seen, happens, let_arrive, next_event
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service
+from harness.engine.sleep import let_idle_sleep
 from harness.engine.state import WAITING
 
 #: How the loop returns: the run is over, it has to be called again, or a decision is due.
@@ -46,6 +47,8 @@ def run_in_steps(state: Any, changes: int, budget: int) -> int:
         draw(state, -1)
     if changes & DECIDED:
         follow_up(state, changes)
+        if changes & SLEEP_CHANGES:
+            let_idle_sleep(state)
         record_sample(state)
     for _ in range(budget):
         if full(state):
@@ -58,8 +61,8 @@ def run_in_steps(state: Any, changes: int, budget: int) -> int:
         forget_what_was_seen(state)
         followed = happens(state, changes)
         let_arrive(state)
-        clock.instants += 1
         if followed:
+            clock.instants += 1
             set_pace_and_order(state, changes)
             notes.passed = 1
             if clock.queued > 0:
@@ -67,6 +70,8 @@ def run_in_steps(state: Any, changes: int, budget: int) -> int:
                 return DUE
             ask_start(state)
             follow_up(state, changes)
+        if changes & SLEEP_CHANGES:
+            let_idle_sleep(state)
         record_sample(state)
     return AGAIN
 

@@ -39,18 +39,18 @@ def step_out_of_line(state: Any, node: int) -> None:
 
 @verb
 def fall_vacant(state: Any, node: int) -> None:
-    """Note that from now on no core of the node is held. Changes nodes, vacancies."""
+    """Note that from now on no core of the node is held. Changes nodes, vacancies, notes."""
     state.nodes[node].vacant = state.clock.now
-    if len(state.vacancies) > 0:
-        join_line(state, node)
+    join_line(state, node)
 
 
 @verb
 def join_line(state: Any, node: int) -> None:
-    """Let a node that falls vacant, and is awake, be the last of the line. Changes vacancies."""
+    """Let a node that falls vacant, and is awake, be the last of the line, if it is kept. Changes vacancies, notes."""
     record = state.nodes[node]
-    if record.depths == 0 or record.status != AWAKE or record.free < record.cores:
+    if state.notes.lined == 0 or record.depths == 0 or record.status != AWAKE or record.free < record.cores:
         return
+    state.notes.nap_due = min(state.notes.nap_due, state.clock.now + state.notes.idle_most)
     line = state.vacancies
     if line[node].behind >= 0:
         step_out_of_line(state, node)
@@ -73,9 +73,25 @@ def longest_vacant(state: Any, after: int = -1) -> int:
     if not -1 <= after < end:
         note(state.clock, NO_NODE, -1, after, end)
         raise PolicyFault
-    if len(state.vacancies) == 0:
+    return first_in_line(state) if after < 0 else behind(state, after)
+
+
+@verb
+def first_in_line(state: Any) -> int:
+    """Return who has been vacant for longest of those that could be put to sleep; −1 if there is none."""
+    return behind(state, len(state.nodes))
+
+
+@verb
+def behind(state: Any, after: int) -> int:
+    """Return the next in the line that holds no job and is awake, and let others that stand between step out; or −1.
+
+    Changes vacancies.
+    """
+    if state.notes.lined == 0:
         return -1
-    node = state.vacancies[end if after < 0 else after].behind
+    end = len(state.nodes)
+    node = state.vacancies[after].behind
     while 0 <= node < end:
         record = state.nodes[node]
         if record.status == AWAKE and record.free == record.cores:

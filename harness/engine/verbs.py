@@ -15,7 +15,7 @@ from harness.engine.molding import give_width
 from harness.engine.power import work_left
 from harness.engine.queue import find_prefix, rank_anew, waiting
 from harness.engine.service import begin, forfeit, interrupt, take_off, turn_away
-from harness.engine.sleep import doze, rouse
+from harness.engine.sleep import doze, order_naps, rouse
 
 #: The handle of the queue's own order, for policies that take another one as a parameter.
 QUEUE_ORDER = -1
@@ -109,6 +109,16 @@ def put_to_sleep(state: Any, node: int, depth: int = 0) -> None:
 def wake(state: Any, node: int) -> None:
     """Wake a sleeping node, or let one that is falling asleep wake right after; nothing if it is awake."""
     rouse(state, node)
+
+
+@verb(only=(SLEEPING, "sleep"), crosses=True)
+def sleep_when_idle(state: Any, idle: float, depth: int = 0) -> None:
+    """Let every node from now on fall asleep that has held no job for `idle` seconds; infinity for none.
+
+    Into its sleep state number `depth`, or the deepest that it has. Nobody is asked when one does, the policy itself
+    included: who does no more than that says it once, and asks to be left alone.
+    """
+    order_naps(state, idle, depth)
 
 
 @verb

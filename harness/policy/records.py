@@ -160,7 +160,7 @@ class Clock:
     zone: float  # how far clocks on the wall are ahead of UTC now, where the log is from [s]
     signal: float  # told from outside: carbon [g/kWh], or a price [€/MWh]; not a number without one
     signal_until: float  # when that changes next [s], infinity if never
-    instants: int  # so far, this one too
+    instants: int  # at which somebody was asked, this one too
     hook: int  # whose policy is being asked
     fault: int  # what it did wrong …
     culprit: int  # … to which job …

@@ -69,6 +69,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "load_share": _NODES,
     "drawn": _NODES,
     # sleep
+    "sleep_when_idle": ("set_sleep",),
     "longest_vacant": ("set_sleep",),
     "put_to_sleep": ("set_sleep",),
     "wake": ("set_sleep",),

@@ -1,4 +1,4 @@
-"""Where no policy could tell when a node has fallen asleep that is no instant, and nothing else differs."""
+"""Where no policy could tell when a node falls asleep, that is worked out when it is needed; nothing else differs."""
 
 import numpy as np
 import pytest
@@ -29,27 +29,26 @@ def run(jobs, platform, monkeypatch, unseen, *, seed=0, events=None, **parts):
 
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(case=cases(happen=True, sleep=True))
-def test_only_instants_are_missing(case, monkeypatch):
+def test_nothing_but_the_instants_differs(case, monkeypatch):
     jobs, platform, rest = case
     unseen, seen = (run(jobs, platform, monkeypatch, one, **rest) for one in (True, False))
+    # In the last instant nodes may still be put to sleep: of that nobody draws anything.
     for field in ("start", "end", "status", "boot", "nodes", "energy", "restarts"):
         np.testing.assert_allclose(unseen.jobs[field], seen.jobs[field], rtol=1e-9, atol=1e-9)
     for field in ENERGIES:
         np.testing.assert_allclose(unseen.nodes[field], seen.nodes[field], rtol=1e-9, atol=1e-6)
-    np.testing.assert_array_equal(unseen.nodes.status, seen.nodes.status)
     for field in SUMS:
         assert unseen.sums[field] == pytest.approx(seen.sums[field], rel=1e-9, abs=1e-9)
-    assert unseen.clock.instants <= seen.clock.instants
+    assert unseen.clock.instants == seen.clock.instants  # as often as before somebody is asked
 
 
-def test_a_node_that_falls_asleep_alone_makes_no_instant(monkeypatch):
+def test_a_nap_by_hand(monkeypatch):
     """The node falls asleep from 12 to 15, sleeps until 40, wakes until 47: joules of each by hand."""
     nap = SleepState("off", 10.0, down=3, up=7, down_energy=90, up_energy=350)
     platform = Platform("one", (NodeType(1, 1, idle=50.0, peak=100.0, sleep=(nap,)),))
     jobs = workload([(0, 1, 2, 2), (40, 1, 1, 1)])
     parts = {"sleep": "timeout(idle=10)", "energy": "cores"}
     unseen, seen = (run(jobs, platform, monkeypatch, one, **parts) for one in (True, False))
-    assert seen.clock.instants - unseen.clock.instants == 1
     for outcome in (unseen, seen):
         node = outcome.nodes[0]
         assert (node.sleep_energy, node.transition_energy, node.idle_energy) == (250.0, 440.0, 500.0)
@@ -62,16 +61,23 @@ def looks(state):
         count += node.status == harness.ASLEEP
 
 
+def mixed(state):
+    """Leave it to the engine, but for one node."""
+    harness.sleep_when_idle(state, 5.0)
+    harness.wake(state, 0)
+
+
 @pytest.mark.parametrize(
     ("parts", "unseen"),
     [
         ({}, True),
         ({"sleep": "timeout"}, True),
+        ({"sleep": harness.Sleep("mixed", mixed)}, False),
         ({"sleep": "reserve"}, False),
         ({"select": "best-fit"}, True),
         ({"select": "soonest"}, False),
         ({"select": "coolest"}, False),
-        ({"rate": harness.Rate("looks", lambda state: 1.0 + 0.0 * state.clock.instants)}, False),
+        ({"rate": harness.Rate("looks", lambda state: 1.0 + 0.0 * state.clock.transition)}, False),
         ({"rate": harness.Rate("looks", lambda state: float(looks(state) is None))}, False),
         ({"energy": harness.Energy("by-hour", lambda node, clock: harness.hour(clock))}, False),
         ({"select": harness.Select("python", lambda state, job: True, compiled=False)}, False),
