@@ -53,6 +53,18 @@ def may_give_up(state: Any, job: int) -> bool:
 
 
 @once
+def next_patience(state: Any) -> float:
+    """Return when the patience of a job that waits ends next [s]; infinity if none does. Changes notes."""
+    notes = state.notes
+    while notes.cancels < len(state.cancellations):
+        job = state.cancellations[notes.cancels]
+        if state.jobs[job].status <= WAITING and may_give_up(state, job):
+            return float(state.truth[job].cancel)
+        notes.cancels += 1  # it has been started, so that its patience is no event
+    return np.inf
+
+
+@once
 def next_instant(state: Any) -> float:
     """Return when something happens next [s]; infinity if nothing will. Changes clock.
 
@@ -64,12 +76,7 @@ def next_instant(state: Any) -> float:
     if clock.next < len(state.jobs):
         given = state.jobs[clock.next].submit
     notes.due = when(state, state.heap[0].time) if notes.heaped > 0 else np.inf
-    while notes.cancels < len(state.cancellations):
-        job = state.cancellations[notes.cancels]
-        if state.jobs[job].status <= WAITING and may_give_up(state, job):
-            given = min(given, state.truth[job].cancel)
-            break
-        notes.cancels += 1  # it has been started, so that its patience is no event
+    given = min(given, next_patience(state))
     time = min(given, notes.due, notes.release)
     # Nothing else matters once the last job has left.
     if clock.queued + clock.running + clock.held > 0 or time < np.inf:

@@ -178,7 +178,8 @@ def set_sleep() -> "list[Sleep]":  # type: ignore[empty-body]
     and again at a time of its own if it asks with `harness.call_again(state, time)`; with `harness.call_not_before` it
     is left alone until then. It calls `harness.put_to_sleep(state, node, depth)` for nodes that are awake and hold no
     job (`node.status`, `node.free`, `node.vacant` since when), into one of their `node.depths` sleep states, and
-    `harness.wake(state, node)`; `harness.longest_vacant(state)` is the node that has been idle longest.
+    `harness.wake(state, node)`; `harness.longest_vacant(state)` is the node that has been idle longest. Or it leaves
+    that to the engine with `harness.sleep_when_idle(state, idle, depth)`.
 
     A sleeping node can be allocated: it wakes, and the job begins when its last node is awake. Putting a node to sleep
     that cannot stops the run. That nodes have merely fallen asleep is no reason to ask anybody, this policy included:
