@@ -116,7 +116,7 @@ def came_in_vain(state, backfill_order):
         return False
     if clock.departed > 0 or clock.upset > 0:
         return False
-    return not harness.fits(state, len(state.jobs) - 1)
+    return not harness.fits(state, clock.newcomer)
 
 
 @harness.jit

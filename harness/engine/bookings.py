@@ -61,6 +61,8 @@ def plan_nodes(state: Any) -> None:
         refuse(state, NO_NODE_PLAN, 0.0)
     plan_from_running(state)
     notes = state.notes
+    for place in range(notes.bookings):  # whoever has any: also who gave way and has not left yet
+        state.truth[state.bookings[place].job].booked = -1
     notes.by_nodes = 1
     notes.bookings = 0
     notes.spare_booking = -1
@@ -69,12 +71,8 @@ def plan_nodes(state: Any) -> None:
         state.booked[node] = -1
     empty_lines(state)
     for k in range(notes.head, notes.tail):
-        state.truth[state.queue[k]].booked = -1
         state.jobs[state.queue[k]].reserved = -1.0
-    for k in range(state.clock.departed):
-        state.truth[state.leavers[k]].booked = -1
     for k in range(state.clock.running):
-        state.truth[state.plan[k]].booked = -1
         book_slices(state, state.plan[k])
 
 

@@ -226,6 +226,7 @@ def score_ranking(state: Any, count: int) -> None:
 def let_wait(state: Any, job: int) -> None:
     """Let a scored job wait. Changes jobs, queue, clock."""
     state.jobs[job].status = WAITING
+    state.clock.newcomer = job
     if state.notes.joined >= 0:
         state.notes.joined = noted(state.joined, state.notes.joined, job)
     if state.notes.entered >= 0:

@@ -128,7 +128,8 @@ class Clock:
     running: int  # jobs in service, or about to be when their nodes are awake
     held: int  # jobs that are submitted and held: they do not wait
     upset: int  # 1 when something moved the plans of running jobs: nodes failed or woke late
-    arrived: int  # jobs that came at this instant
+    arrived: int  # jobs that came at this instant …
+    newcomer: int  # … and who joined the queue last
     completed: int  # jobs that finished at this instant
     departed: int  # jobs that finished or were cancelled at this instant
     corrected: int  # above 0: beliefs corrected since the start policy was asked, or starts wait for a pass
