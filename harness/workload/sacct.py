@@ -193,11 +193,19 @@ def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
     jobs |= asked.columns
     if "node_memory" in jobs:
         jobs["memory"] = np.where(jobs["node_memory"] > 0, -1, jobs["memory"])  # said once
-    if set(jobs["job"]) >= set(asked.preceding[asked.preceding > 0]):
+    waiting = int((asked.preceding > 0).any(axis=1).sum())
+    if waiting and not _keeps_numbers(dump):
+        dump.note("dependencies", waiting, "name jobs by Slurm's numbers, which are not kept: not heeded")
+    else:
+        gone = (asked.preceding > 0) & ~np.isin(asked.preceding, jobs["job"])
+        dump.note(
+            "dependencies", gone.any(axis=1).sum(), "wait for jobs that are not in the dump: for these they do not"
+        )
         jobs["preceding"], *others = asked.preceding.T
         jobs |= {name: numbers for name, numbers in zip(ALSO_PRECEDING, others, strict=True) if (numbers > 0).any()}
         jobs |= {name: kinds for name, kinds in zip(AFTER, asked.after.T, strict=True) if (kinds >= 0).any()}
     dump.note("dependencies", asked.beyond, f"wait for more than {len(asked.preceding.T)} others: not heeded")
+    dump.note("dependencies", asked.otherwise, "wait for any of several, for one of a name, or the like: not heeded")
     if "Account" in dump.table and set(dump.table) & {"Group", "GID"}:
         jobs["x_account"] = dump.numbered("Account")
     if (arrays := dump.first_of("ArrayJobID")).size and (arrays > 0).any():
@@ -208,12 +216,17 @@ def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
     return asked
 
 
+def _keeps_numbers(dump: Dump) -> bool:
+    """Return whether jobs have the numbers that Slurm gave them."""
+    plain = "JobIDRaw" in dump.table or "JobID" not in dump.table or dump.table["JobID"].str.isdigit().all()
+    return bool(plain and not np.isnan(dump.first_of("JobIDRaw", "JobID")).any())
+
+
 def _job_numbers(dump: Dump) -> npt.NDArray[Any]:
     """Return Slurm's own numbers; from 1 where jobs of an array share one, and there is no other."""
+    if _keeps_numbers(dump):
+        return dump.first_of("JobIDRaw", "JobID")
     numbers = dump.first_of("JobIDRaw", "JobID")
-    plain = "JobIDRaw" in dump.table or "JobID" not in dump.table or dump.table["JobID"].str.isdigit().all()
-    if plain and not np.isnan(numbers).any():
-        return numbers
     dump.note("numbered", len(numbers), "Slurm's numbers are missing or shared by the jobs of an array: from 1 instead")
     return np.arange(1, len(numbers) + 1)
 

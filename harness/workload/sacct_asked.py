@@ -16,8 +16,17 @@ from harness.workload.sacct_cells import kilobytes
 Floats = npt.NDArray[np.float64]
 
 #: Options of sbatch, srun and salloc that are heeded, by their long names.
-_SHORT = {"N": "nodes", "c": "cpus-per-task", "C": "constraint", "L": "licenses", "d": "dependency"}
-_HEEDED = (*_SHORT.values(), "ntasks-per-node", "exclusive", "mem", "gres")
+_SHORT = {"N": "nodes", "c": "cpus-per-task", "C": "constraint", "L": "licenses", "d": "dependency", "G": "gpus"}
+_HEEDED = (*_SHORT.values(), "ntasks-per-node", "exclusive", "mem", "gres", "gpus-per-node")
+
+#: Those that are followed by no word of their own: what comes behind them is the next option, or the program.
+_ALONE = {"bcast", "bell", "compress", "contiguous", "disable-status", "exact", "exclusive", "get-user-env", "help"}
+_ALONE |= {"hold", "ignore-pbs", "immediate", "kill-command", "kill-on-bad-exit", "label", "multi-prog", "nice"}
+_ALONE |= {"no-allocate", "no-bell", "no-kill", "no-requeue", "no-shell", "overcommit", "overlap", "oversubscribe"}
+_ALONE |= {"parsable", "preserve-env", "propagate", "pty", "quiet", "quit-on-interrupt", "reboot", "requeue"}
+_ALONE |= {"resv-ports", "send-libs", "spread-job", "test-only", "unbuffered", "usage", "use-min-nodes", "verbose"}
+_ALONE |= {"version", "wait", "x11"}
+_ALONE_IN_SHORT = frozenset("EHIKOQVWXZhklsuv")
 
 _COUNTABLE = re.compile(r"(gres|license|bb)/(.+)")
 _MULTIPLES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
@@ -30,16 +39,17 @@ def options_of(line: str) -> dict[str, str]:
     except ValueError:
         words = line.split()
     found: dict[str, str] = {}
+    waits = bool(words) and words[0].endswith("srun")  # for so long
     name = ""
     for word in words[1:]:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
             found[name] = value
-            name = "" if equals or name == "exclusive" else name
+            name = "" if equals or (name in _ALONE and not (waits and name == "wait")) else name
         elif word.startswith("-") and len(word) > 1:
             name = _SHORT.get(word[1], word[1])
             found[name] = word[2:].removeprefix("=")
-            name = "" if word[2:] else name
+            name = "" if word[2:] or (word[1] in _ALONE_IN_SHORT and not (waits and word[1] == "W")) else name
         elif name:
             found[name], name = word, ""
         else:
@@ -71,6 +81,12 @@ def gres_of(text: str) -> dict[str, float]:
     return found
 
 
+def _gpus(text: str) -> dict[str, float]:
+    """Return what `--gpus=a100:2` asks for, as that many of the resource `gpu`; nothing if it says none."""
+    number = text.rpartition(":")[2]
+    return {"gpu": float(number)} if number.isdigit() else {}
+
+
 class Asked:
     """What the jobs of a dump asked for, column by column; NaN where it is not known."""
 
@@ -90,6 +106,9 @@ class Asked:
         self.node_memory = np.array([_memory(line.get("mem", "")) for line in lines])
         before = [_preceding(line.get("dependency", "")) for line in lines]
         self.beyond = sum(len(found) > len(AFTER) for found in before)
+        self.otherwise = sum(
+            not found and line.get("dependency", "") != "" for found, line in zip(before, lines, strict=True)
+        )
         self.preceding = np.full((len(lines), len(AFTER)), -1.0)
         self.after = np.full((len(lines), len(AFTER)), -1.0)
         for k, found in enumerate(before):
@@ -111,8 +130,8 @@ class Asked:
     def _count(self, lines: list[dict[str, str]], cells: list[list[tuple[str, str, float]]]) -> None:
         """Fill `needs`: what is on nodes by node, licences and burst buffers by job."""
         for k, (line, cell) in enumerate(zip(lines, cells, strict=True)):
-            by_node = gres_of(line.get("gres", ""))
-            on_nodes = {name: count for kind, name, count in cell if kind == "gres"}
+            by_node = gres_of(line.get("gres", "")) | _gpus(line.get("gpus-per-node", ""))
+            on_nodes = _gpus(line.get("gpus", "")) | {name: count for kind, name, count in cell if kind == "gres"}
             for name, count in on_nodes.items():
                 if name not in by_node:
                     self._put(k, name, np.ceil(count / self.asked_nodes[k]))
@@ -165,7 +184,7 @@ _KINDS = {"afterany": 0.0, "afternotok": 0.0, "afterok": 1.0, "aftercorr": 1.0, 
 
 
 def _preceding(text: str) -> list[tuple[float, float]]:
-    """Return the jobs after all of which a job may begin, and what of each; none if after none, or any of several."""
+    """Return the jobs after all of which a job may begin, and what of each; none if it waits in another way."""
     found: list[tuple[float, float]] = []
     for part in text.split(","):
         if not re.fullmatch(r"after(?:any|ok|notok|corr)?(:\d+)+", part):

@@ -54,6 +54,8 @@ def test_a_job_that_asks_for_nothing_is_read_as_before(jobs) -> None:
         ({"constraint": "intel&gpu"}, {"features": 3}),
         ({"constraint": "intel|amd"}, {"any_feature": 3}),
         ({"line": "sbatch -C intel job.sh"}, {"features": 1}),
+        ({"line": "sbatch -N 2 --gpus-per-node=a100:4 job.sh"}, {"nodes": 2, "needs_gpu": 4}),
+        ({"line": "sbatch -N 2 --gpus=3 job.sh"}, {"nodes": 2, "needs_gpu": 3}),
     ],
 )
 def test_what_a_job_asks_for(jobs, change: dict[str, str], found: dict[str, int]) -> None:
@@ -95,6 +97,32 @@ def test_who_waits_for_more_than_there_is_room_for(jobs) -> None:
     assert frame["preceding"].tolist() == [-1, -1]
 
 
+def notes_of(tmp_path: Path, *lines: str, ids: tuple[str, ...] = ()) -> dict[str, int]:
+    """What reading a dump says of dependencies: detail → jobs."""
+    rows = [
+        JOB.format(**(PLAIN | {"job": ids[k] if ids else k + 1, "line": f"sbatch {line} job.sh"}))
+        for k, line in enumerate(lines)
+    ]
+    path = tmp_path / "dump.log"
+    head = HEAD.replace("JobIDRaw", "JobID") if ids else HEAD
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return {step.detail: step.jobs for step in read_sacct(path, cache=False).reading if step.name == "dependencies"}
+
+
+def test_a_job_that_is_not_in_the_dump_holds_nobody_and_the_others_do(jobs, tmp_path: Path) -> None:
+    lines = ("", "-d afterok:1", "-d afterany:77", "-d afterany:1:78")
+    frame, _ = jobs(*({"line": f"sbatch {line} job.sh"} for line in lines))
+    assert frame["preceding"].tolist() == [-1, 1, 77, 1]
+    assert notes_of(tmp_path, *lines) == {"wait for jobs that are not in the dump: for these they do not": 2}
+
+
+def test_dependencies_that_are_not_heeded_are_counted(tmp_path: Path) -> None:
+    told = notes_of(tmp_path, "", "-d singleton", "-d afterok:1?afterok:2", "-d afterok:1")
+    assert told == {"wait for any of several, for one of a name, or the like: not heeded": 2}
+    told = notes_of(tmp_path, "", "-d afterok:7_1", "-d afterok:7", ids=("7_1", "7_2", "8"))
+    assert told["name jobs by Slurm's numbers, which are not kept: not heeded"] == 1
+
+
 def test_constraints_that_say_more_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "dump.log"
     path.write_text(HEAD + "\n" + JOB.format(job=1, **(PLAIN | {"constraint": "[a*2&b*1]"})) + "\n")
@@ -127,4 +155,9 @@ def test_command_lines() -> None:
         "nodes": "2", "cpus-per-task": "4", "mem": "10",
     }  # fmt: skip
     assert options_of("sbatch --wrap 'unbalanced") == {}
+    # What is the program's own is not Slurm's, whatever comes before the program.
+    assert options_of("sbatch --requeue -H job.sh --nodes 64 -d afterok:1") == {}
+    assert options_of("sbatch --wait -W -N 3 job.sh -N 4") == {"nodes": "3"}
+    assert options_of("srun --wait 5 -W 7 -N 3 job.sh -N 4") == {"nodes": "3"}
+    assert options_of("sbatch -G 2 --gpus-per-node=a100:4 job.sh") == {"gpus": "2", "gpus-per-node": "a100:4"}
     assert gres_of("gpu:a100:2,nvme") == {"gpu": 2, "nvme": 1}
