@@ -5,6 +5,7 @@
 from .compile.kernels import PlainPython as PlainPython
 from .disk import bundled as bundled
 from .engine.blocked import burden as burden, reservation as reservation
+from .engine.bounds import narrowest as narrowest, widest as widest
 from .engine.bookings import (
     drop_departed as drop_departed,
     fits_beside as fits_beside,
@@ -21,7 +22,7 @@ from .engine.features import described as described
 from .engine.hours import hour as hour, weekday as weekday
 from .engine.instants import later as later
 from .engine.marks import jit as jit
-from .engine.molding import left_on as left_on, mold as mold, narrowest as narrowest, widest as widest
+from .engine.molding import left_on as left_on, mold as mold
 from .engine.nodes import (
     fits as fits,
     next_free as next_free,

@@ -220,7 +220,7 @@ def take_in(
     jobs = view.jobs if holds else view.jobs[:0]  # a run without holds keeps nothing of its jobs
     return {
         "held": np.zeros(len(jobs), hold_state.HELD_JOB).view(np.recarray),
-        **kins_of(jobs, chosen["order"], holds),
+        **kins_of(jobs, chosen["order"], [] if view.notes.moldable else holds),  # widths change, and differ in bounds
         "holds": table.view(np.recarray),
         "holds_own": np.concatenate(own) if own else np.zeros(0),
         "hold": tuple(kernels),

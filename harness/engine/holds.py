@@ -11,6 +11,7 @@ from harness.engine.bundles import seen
 from harness.engine.faults import BAD_HOLD, HOLDING, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import inner, verb
+from harness.engine.molding import speed_up
 from harness.engine.pointers import calling
 from harness.engine.state import WAITING
 
@@ -37,8 +38,38 @@ def _answer_of(state: Any, k: Any, view: Any, job: Any, own: Any) -> Any:
 def held_until(state: Any, job: int, flags: int) -> float:
     """Ask the holds about a job, those that have one of these flags, or all for −1; return until when it is held [s].
 
-    The first that holds it is believed; if none does, that is −∞.
+    The first that holds it is believed; if none does, that is −∞. Who may be narrower is held only if it is then, too.
     """
+    until = asked_until(state, job, flags)
+    if until > -np.inf and state.notes.moldable and np.isnan(state.jobs[job].start):
+        until = min(until, held_with(state, job, state.shapes[job].least))
+    return until
+
+
+@inner
+def held_with(state: Any, job: int, procs: int) -> float:
+    """Return until when a job that has not begun would be held if it were so wide: it is, while the holds are asked."""
+    record = state.jobs[job]
+    width = record.procs
+    left = record.left
+    estimate = record.estimate
+    requested = record.requested
+    share = speed_up(state, job, width) / speed_up(state, job, procs)
+    record.procs = procs
+    record.left = left * share
+    record.estimate = estimate * share
+    record.requested = requested * share
+    until = asked_until(state, job, -1)
+    record.procs = width
+    record.left = left
+    record.estimate = estimate
+    record.requested = requested
+    return until
+
+
+@inner
+def asked_until(state: Any, job: int, flags: int) -> float:
+    """Return what the holds answer about a job as it is; see `held_until`."""
     clock = state.clock
     asked = clock.hook
     clock.hook = HOLDING

@@ -59,22 +59,6 @@ def tabled(state: Any, job: int, procs: int) -> float:
 
 
 @verb
-def narrowest(state: Any, job: int) -> int:
-    """Return the least number of processors that the job may start with: `job.procs`, unless it is moldable."""
-    if state.notes.moldable == 0 or not np.isnan(state.jobs[job].start):
-        return int(state.jobs[job].procs)
-    return int(state.shapes[job].least)
-
-
-@verb
-def widest(state: Any, job: int) -> int:
-    """Return the greatest number of processors that the job may start with: `job.procs`, unless it is moldable."""
-    if state.notes.moldable == 0 or not np.isnan(state.jobs[job].start):
-        return int(state.jobs[job].procs)
-    return int(state.shapes[job].most)
-
-
-@verb
 def left_on(state: Any, job: int, procs: int) -> float:
     """Return what would be left of the job's estimate if it had so many processors [s at reference speed]."""
     record = state.jobs[job]

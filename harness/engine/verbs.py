@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.bounds import may_be_so_wide
 from harness.engine.faults import BAD_LEVEL, BAD_TIMER, NOT_TO_REQUEUE, RATING, SLEEPING, STARTING, PolicyFault, note
 from harness.engine.instants import later
 from harness.engine.marks import verb, window
@@ -25,11 +26,15 @@ QUEUE_ORDER = -1
 def start(state: Any, job: int, procs: int = 0) -> bool:
     """Start a waiting job now, on the processors the selection chooses. False if the selection declines.
 
+    Also if it is moldable and held as wide as that (`widest`).
+
     `procs`: how many it gets, if it is moldable (between `narrowest` and `widest`); else as many as it asks for.
     The job must be waiting and must fit (`fits`): anything else stops the run, as a mistake of the policy.
     """
     if procs != 0:
         give_width(state, job, procs)
+    if state.notes.moldable and state.notes.holds > 0 and not may_be_so_wide(state, job):
+        return False
     return begin(state, job)
 
 

@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.workload.asked import is_asked
 from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT
-from harness.workload.log import FURTHER, GAP, Log, LoggedStatus, Step, Workload
+from harness.workload.log import BEGIN, FURTHER, GAP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
 
 Bools = npt.NDArray[np.bool_]
@@ -261,9 +261,13 @@ def scale_load(work: Workbench, told: Preparation) -> None:
     """Divide the time from the first submit to each other by `load`."""
     if told.load is None:
         return
-    submit = work.column("submit")
-    first = submit.min()
-    work.put(submit=first + (submit - first) / told.load, wait=np.full(len(submit), -1.0))
+    before = work.column("submit")
+    first = before.min()
+    submit = first + (before - first) / told.load
+    work.put(submit=submit, wait=np.full(len(submit), -1.0))
+    if BEGIN in work.jobs:  # as long after the submission as it was
+        begin = work.column(BEGIN)
+        work.put(**{BEGIN: np.where(begin >= 0, submit + begin - before, -1.0)})
     detail = f"time between submits divided by {told.load:g}; the log's waits are another stream's"
     work.note("load", len(submit), detail)
 

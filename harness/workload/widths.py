@@ -1,7 +1,8 @@
 """The columns of a log that say between which widths its jobs may run, and how that changes what they take.
 
-`procs_min` and `procs_max` are the least and the greatest number of processors; `procs`, `run` and `estimate` belong to
-each other, as always. How many times as fast a job is on so many processors as on one says one of
+`procs_min` and `procs_max` are the least and the greatest number of processors, `procs` where one is unknown; `procs`,
+`run` and `estimate` belong to each other, as always. How many times as fast a job is on so many processors as on one
+says one of
 `serial` (Amdahl's law, 1967: the share of the work that runs on one processor only; 0 divides the work evenly),
 `parallelism` with `variance` (Downey 1997: the average parallelism A and its variance σ), or
 `speedup_1`, `speedup_8` and the like (a table: measured on 1, 8, … processors, and between them interpolated).
@@ -38,7 +39,7 @@ def _measured(column: str) -> int | None:
 
 def moldable(columns: Iterable[str]) -> bool:
     """Say whether the jobs with these columns may have different widths."""
-    return set(WIDTHS) <= set(columns)
+    return not set(WIDTHS).isdisjoint(columns)
 
 
 class Widths:

@@ -340,3 +340,49 @@ def test_elastisim_s_moldable_jobs_on_cirrus():
     assert int(same.sum()) == 8124
     assert found["wait"].mean() == pytest.approx(135.4724, abs=1e-4)
     assert ran["Wait Time"].mean() == pytest.approx(135.2887, abs=1e-4)
+
+
+# ---------------------------------------------------------------- where jobs may be held
+
+
+LIMITED = {"user_procs": lambda jobs: sum(job.procs for job in jobs), "user_jobs": len}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    cases(),
+    st.sampled_from(("none", "greedy", "easy", "easy(reservations=2)", "conservative", "conservative(replan=true)")),
+    st.sampled_from(sorted(LIMITED)),
+    st.integers(1, 6),
+    st.integers(1, 2),
+)
+def test_nobody_is_wider_than_a_limit_allows(case, start, limit, most, users):
+    """Whoever could run alone under the limit does so in the end, as wide as it may be."""
+    rows, procs = case
+    jobs = [(*row[:4], {"procs_min": row[4], "procs_max": row[5], "user": k % users}) for k, row in enumerate(rows)]
+    chosen = choose(start=start, hold=f"limits({limit}={most})")
+    outcome = simulate(workload(jobs), processors(procs), chosen)
+    ran = [job for job in outcome.jobs if job.status == harness.COMPLETED]
+    for one in ran:
+        beside = [job for job in ran if job.user == one.user and job.start <= one.start < job.end]
+        assert LIMITED[limit](beside) <= most
+    for job in outcome.jobs:
+        least = rows[int(job.number) - 1][4]
+        held = limit == "user_procs" and least > most
+        expected = harness.UNACCEPTED if least > procs else harness.HELD if held else harness.COMPLETED
+        assert job.status == expected
+
+
+def test_a_job_is_narrower_where_a_limit_asks_for_that():
+    """Four of eight processors for each user; the second waits for the first, and then has as many."""
+    rows = [(0, 2, 120, 120, 1, 8), (1, 2, 120, 120, 1, 8)]
+    jobs = workload([(*row[:4], {"procs_min": row[4], "procs_max": row[5], "user": 1}) for row in rows])
+    for start in ("none", "greedy", "easy", "conservative"):
+        outcome = simulate(jobs, processors(8), choose(start=start, hold="limits(user_procs=4)"))
+        assert [(job.start, job.procs, job.end) for job in outcome.jobs] == [(0, 4, 60), (60, 4, 120)]
+
+
+def test_one_bound_is_enough():
+    frame = pd.DataFrame({"submit": [0], "run": [60], "procs": [2], "procs_max": [6]})
+    schedule = harness.simulate(harness.prepare(harness.log_from_frame(frame)), 8, harness.Scheduler(start="greedy"))
+    assert schedule.outcome.jobs[["procs", "end"]].tolist() == [(6, 20.0)]
