@@ -97,11 +97,12 @@ def give_back_unused(state, boot=0.0):
     unused = False
     for job in harness.departed(state):
         record = state.jobs[job]
-        if record.status == harness.COMPLETED:
+        served = record.status == harness.COMPLETED or record.status == harness.KILLED
+        if served:
             begin, end = now, record.planned
         else:
             begin, end = record.reserved, record.reserved + record.left + boot
-        if (record.status == harness.COMPLETED or record.reserved >= 0) and begin < end:
+        if (served or record.reserved >= 0) and begin < end:
             harness.release(state, record.procs, begin, end)
             unused = True
     return unused

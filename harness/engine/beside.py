@@ -69,7 +69,7 @@ def next_end(state: Any, time: float) -> float:
         found = np.inf
     for k in range(state.notes.head, state.notes.tail):
         job = state.queue[k]
-        if state.truth[job].booked >= 0 and later(ends(state, job), time):
+        if state.near[job].booked >= 0 and later(ends(state, job), time):
             found = min(found, ends(state, job))
     return found if len(state.closures) == 0 else min(found, next_opening(state, time))
 
@@ -81,7 +81,7 @@ def room_given_back(state: Any, job: int, other: int, since: float, time: float)
     if later(end, time) or not later(end, since):
         return 0
     more = 0
-    place = state.truth[other].booked
+    place = state.near[other].booked
     while place >= 0:
         node = state.bookings[place].node
         found = room_between(state, job, node, time, time + length(state, job), 0)
@@ -112,7 +112,7 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
         for k in range(state.clock.running):
             found += room_given_back(state, job, state.plan[k], since, time)
         for k in range(state.notes.head, state.notes.tail):
-            if state.truth[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
+            if state.near[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
                 found += room_given_back(state, job, state.queue[k], since, time)
         if found >= record.procs or len(state.closures) > 0:
             found = find_rooms(state, job, time)

@@ -27,7 +27,7 @@ from harness.engine.profile import forget_past, plan_from_running, release, rese
 from harness.engine.promised_starts import write_promise
 from harness.engine.service import begin
 from harness.engine.sleep import is_awake
-from harness.engine.state import COMPLETED, WAITING
+from harness.engine.state import COMPLETED, KILLED, WAITING
 from harness.engine.timelines import empty_lines
 
 # ---------------------------------------------------------------- what is refused
@@ -62,7 +62,7 @@ def plan_nodes(state: Any) -> None:
     plan_from_running(state)
     notes = state.notes
     for place in range(notes.bookings):  # whoever has any: also who gave way and has not left yet
-        state.truth[state.bookings[place].job].booked = -1
+        state.near[state.bookings[place].job].booked = -1
     notes.by_nodes = 1
     notes.bookings = 0
     notes.spare_booking = -1
@@ -91,11 +91,11 @@ def drop_departed(state: Any) -> bool:
     for k in range(clock.departed):
         job = state.leavers[k]
         record = state.jobs[job]
-        if state.truth[job].booked < 0:
+        if state.near[job].booked < 0:
             continue
         strike_out(state, job)
         since, end = clock.virtual, record.planned
-        if record.status != COMPLETED:
+        if record.status != COMPLETED and record.status != KILLED:
             since, end = record.reserved, record.reserved + length(state, job)
         if since < end:
             release(state, record.procs, since, end)
@@ -113,7 +113,7 @@ def promise(state: Any, job: int) -> float:
     check_nodes(state)
     check_waiting(state, job)
     record = state.jobs[job]
-    if state.truth[job].booked < 0:
+    if state.near[job].booked < 0:
         begin = foreseen(state, earliest_beside(state, job))
         write_promise(state, job, begin)
         if begin < np.inf:
@@ -128,7 +128,7 @@ def lift(state: Any, job: int) -> None:
     check_nodes(state)
     check_waiting(state, job)
     record = state.jobs[job]
-    if state.truth[job].booked >= 0:
+    if state.near[job].booked >= 0:
         strike_out(state, job)
         release(state, record.procs, record.reserved, record.reserved + length(state, job))
     record.reserved = -1.0
@@ -167,7 +167,7 @@ def find_rooms_until(state: Any, job: int, end: float, awake: bool) -> int:
         state.then[node].room = 0
         if not awake or is_awake(state, node):
             state.then[node].room = room_between(state, job, node, begin, end, 0)
-    place = state.truth[job].booked
+    place = state.near[job].booked
     while place >= 0:
         node = state.bookings[place].node
         if not awake or is_awake(state, node):
@@ -187,7 +187,7 @@ def list_own(state: Any, job: int) -> None:
     while node >= 0:
         state.then[node].free = 0
         node = next_free(state, node)
-    place = state.truth[job].booked
+    place = state.near[job].booked
     while place >= 0:
         state.then[state.bookings[place].node].free = state.bookings[place].cores
         place = state.bookings[place].along

@@ -85,6 +85,8 @@ _INSIDE = {
     "joined": _PLACES,  # jobs that came to the queue since, if somebody wants to know
     "heap": _entries(layouts.DUE),
     "truth": _entries(layouts.TRUTH),
+    "wholes": _NUMBERS,  # what each brought, if it may have to begin anew …
+    "patience": _NUMBERS,  # … and when it gives up waiting [s]; empty if nobody does
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
     "sums": from_dtype(layouts.SUMS),
     "events": _records(layouts.EVENT),  # by time

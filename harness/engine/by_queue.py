@@ -112,7 +112,8 @@ def forget_promises(state: Any) -> None:
         job = state.queue[place]
         if state.jobs[job].status == WAITING:
             state.jobs[job].reserved = -1.0
-            state.truth[job].booked = -1
+            if len(state.near) > 0:
+                state.near[job].booked = -1
     notes.joined = -1
 
 

@@ -127,7 +127,7 @@ def own_gain(state: Any, job: int, lacking: int, exactly: bool) -> int:
     now = state.clock.virtual
     end = now + state.jobs[job].left
     gain = 0
-    place = state.truth[job].booked
+    place = state.near[job].booked
     while place >= 0 and gain < lacking:
         node = state.bookings[place].node
         cores = min(state.bookings[place].cores, state.nodes[node].free)

@@ -133,7 +133,7 @@ def leave_while_held(state: Any) -> None:
     notes = state.notes
     for k in range(notes.cancels, len(state.cancellations)):
         job = state.cancellations[k]
-        if state.truth[job].cancel > clock.now:
+        if state.patience[job] > clock.now:
             break
         record = state.jobs[job]
         if record.status == HELD and job < clock.next and np.isnan(record.start) and record.restarts == 0:

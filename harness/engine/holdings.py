@@ -33,13 +33,13 @@ def book(state: Any, job: int, node: int, cores: int, begin: float, end: float) 
     booking.cores = cores
     booking.begin = begin
     booking.end = end
-    booking.along = state.truth[job].booked
+    booking.along = state.near[job].booked
     booking.before = -1
     booking.after = state.booked[node]
     if booking.after >= 0:
         state.bookings[booking.after].before = place
     state.booked[node] = place
-    state.truth[job].booked = place
+    state.near[job].booked = place
     write_line(state, place, -1)
 
 
@@ -47,7 +47,7 @@ def book(state: Any, job: int, node: int, cores: int, begin: float, end: float) 
 def strike_out(state: Any, job: int) -> None:
     """Forget the bookings of the job. Changes bookings."""
     notes = state.notes
-    place = state.truth[job].booked
+    place = state.near[job].booked
     while place >= 0:
         booking = state.bookings[place]
         if booking.before >= 0:
@@ -63,7 +63,7 @@ def strike_out(state: Any, job: int) -> None:
         booking.along = notes.spare_booking
         notes.spare_booking = place
         place = along
-    state.truth[job].booked = -1
+    state.near[job].booked = -1
 
 
 @verb
@@ -160,7 +160,7 @@ def licensed_at(state: Any, job: int, time: float) -> bool:
                 left -= state.wants[other].licences[kind]
         for k in range(state.notes.head, state.notes.tail):
             other = state.queue[k]
-            promised = state.truth[other].booked >= 0 and state.jobs[other].status != RUNNING
+            promised = state.near[other].booked >= 0 and state.jobs[other].status != RUNNING
             if promised and other != job and holds(state, other, time):
                 left -= state.wants[other].licences[kind]
         if left < 0:
@@ -176,7 +176,7 @@ def licensed_between(state: Any, job: int, begin: float, end: float) -> bool:
     for k in range(state.notes.head, state.notes.tail):  # there are fewer of them only where somebody's promise begins
         other = state.queue[k]
         begins = state.jobs[other].reserved
-        if state.truth[other].booked < 0 or state.jobs[other].status == RUNNING or other == job:
+        if state.near[other].booked < 0 or state.jobs[other].status == RUNNING or other == job:
             continue
         if later(begins, begin) and later(end, begins) and not licensed_at(state, job, begins):
             return False

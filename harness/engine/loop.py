@@ -59,7 +59,7 @@ def next_patience(state: Any) -> float:
     while notes.cancels < len(state.cancellations):
         job = state.cancellations[notes.cancels]
         if state.jobs[job].status <= WAITING and may_give_up(state, job):
-            return float(state.truth[job].cancel)
+            return float(state.patience[job])
         notes.cancels += 1  # it has been started, so that its patience is no event
     return np.inf
 
@@ -173,7 +173,7 @@ def cancel(state: Any) -> None:
     notes = state.notes
     while notes.cancels < len(state.cancellations):
         job = state.cancellations[notes.cancels]
-        if state.truth[job].cancel > clock.now:
+        if state.patience[job] > clock.now:
             return
         notes.cancels += 1
         if state.jobs[job].status == WAITING and may_give_up(state, job):

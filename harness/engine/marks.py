@@ -35,7 +35,7 @@ def seldom(function: F) -> F:
     return function
 
 
-#: The same, for those that are called in one place: they become part of their caller.
+#: The same, for those that are called in one place, or are so short: they become part of their caller.
 once = njit(**ENGINE, forceinline=True)
 
 #: How the functions of plugins are compiled: part of their caller, and their arrays checked.

@@ -83,7 +83,8 @@ def reshape(state: Any, job: int, procs: int) -> None:
     before = speed_up(state, job, record.procs)
     after = speed_up(state, job, procs)
     truth.work = truth.work * before / after
-    truth.whole = truth.whole * before / after
+    if len(state.wholes) > 0:
+        state.wholes[job] = state.wholes[job] * before / after
     record.left = record.left * before / after
     record.estimate = record.estimate * before / after
     record.requested = record.requested * before / after

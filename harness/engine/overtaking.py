@@ -50,22 +50,30 @@ def depth_drawn(job: int) -> int:
 
 
 @inner
+def slot(state: Any, job: int) -> int:
+    """Return where in `stands` a job stands: jobs that wait at once are mostly near one another in the log."""
+    return job & (state.notes.stalls - 1)
+
+
+@inner
 def stands_before(state: Any, job: int, other: int) -> bool:
     """Return whether the job comes before another one in the order of the trees."""
-    score = state.stands[job].score
-    return score < state.stands[other].score or (score == state.stands[other].score and job < other)
+    score = state.stands[slot(state, job)].score
+    limit = state.stands[slot(state, other)].score
+    return score < limit or (score == limit and job < other)
 
 
 @inner
 def sum_up(state: Any, job: int) -> None:
     """Work out the least length and width of the job and those below it."""
-    stand = state.stands[job]
+    stand = state.stands[slot(state, job)]
     least = state.jobs[job].left
     narrowest = state.jobs[job].procs
     for below in (stand.before, stand.behind):
         if below >= 0:
-            least = min(least, state.stands[below].least)
-            narrowest = min(narrowest, state.stands[below].narrowest)
+            under = state.stands[slot(state, below)]
+            least = min(least, under.least)
+            narrowest = min(narrowest, under.narrowest)
     stand.least = least
     stand.narrowest = narrowest
 
@@ -76,9 +84,9 @@ def hang(state: Any, above: int, job: int, tree: int, below: int) -> None:
     if above < 0:
         state.roots[tree] = below
     elif stands_before(state, job, above):
-        state.stands[above].before = below
+        state.stands[slot(state, above)].before = below
     else:
-        state.stands[above].behind = below
+        state.stands[slot(state, above)].behind = below
 
 
 @inner
@@ -87,45 +95,48 @@ def insert(state: Any, job: int) -> None:
     stands = state.stands
     trail = state.trail
     tree = class_of(state.jobs[job].procs)
-    stands[job].tree = tree
+    stand = stands[slot(state, job)]
+    stand.tree = tree
     depth = 0
     below = state.roots[tree]
     while below >= 0 and depth_drawn(below) < depth_drawn(job):
         trail[depth] = below
         depth += 1
-        below = stands[below].before if stands_before(state, job, below) else stands[below].behind
+        there = stands[slot(state, below)]
+        below = there.before if stands_before(state, job, below) else there.behind
     hang(state, trail[depth - 1] if depth > 0 else -1, job, tree, job)
     above = depth
     # What stood here is parted into those before the job and those behind it.
-    stands[job].before = stands[job].behind = -1
+    stand.before = stand.behind = -1
     last = first = job  # … of those before it, and of those behind it, whose other side is open
     while below >= 0:
         trail[depth] = below
         depth += 1
         if stands_before(state, below, job):
             if last == job:
-                stands[job].before = below
+                stand.before = below
             else:
-                stands[last].behind = below
+                stands[slot(state, last)].behind = below
             last = below
-            below = stands[below].behind
+            below = stands[slot(state, below)].behind
         else:
             if first == job:
-                stands[job].behind = below
+                stand.behind = below
             else:
-                stands[first].before = below
+                stands[slot(state, first)].before = below
             first = below
-            below = stands[below].before
+            below = stands[slot(state, below)].before
     if last != job:
-        stands[last].behind = -1
+        stands[slot(state, last)].behind = -1
     if first != job:
-        stands[first].before = -1
+        stands[slot(state, first)].before = -1
     for k in range(depth - 1, above - 1, -1):
         sum_up(state, trail[k])
     sum_up(state, job)
     for k in range(above - 1, -1, -1):
         sum_up(state, trail[k])
-    stands[job].since = state.notes.trees
+    stand.since = state.notes.trees
+    stand.job = job
 
 
 @seldom
@@ -133,16 +144,18 @@ def remove_stand(state: Any, job: int) -> None:
     """Take a job out of its tree."""
     stands = state.stands
     trail = state.trail
-    tree = stands[job].tree
+    stand = stands[slot(state, job)]
+    tree = stand.tree
     depth = 0
     other = state.roots[tree]
     while other != job:
         trail[depth] = other
         depth += 1
-        other = stands[other].before if stands_before(state, job, other) else stands[other].behind
+        there = stands[slot(state, other)]
+        other = there.before if stands_before(state, job, other) else there.behind
     above = trail[depth - 1] if depth > 0 else -1
-    before = stands[job].before
-    behind = stands[job].behind
+    before = stand.before
+    behind = stand.behind
     side = job  # on whose side what comes next hangs: the job's own under what was above it
     while before >= 0 or behind >= 0:
         nearer = before if behind < 0 or (before >= 0 and depth_drawn(before) < depth_drawn(behind)) else behind
@@ -152,18 +165,21 @@ def remove_stand(state: Any, job: int) -> None:
         above = nearer
         side = job
         if nearer == before:
-            before = stands[nearer].behind
+            before = stands[slot(state, nearer)].behind
         else:
-            behind = stands[nearer].before
+            behind = stands[slot(state, nearer)].before
     hang(state, above, side, tree, -1)
     for k in range(depth - 1, -1, -1):
         sum_up(state, trail[k])
-    stands[job].since = 0
+    stand.since = 0
 
 
 @seldom
-def stand_up(state: Any, count: int, order: int) -> None:
-    """Let the first `count` jobs of `ranking` stand in the trees, by the score that the order gives them."""
+def stand_up(state: Any, count: int, order: int) -> bool:
+    """Let the first `count` jobs of `ranking` stand in the trees, by the score that the order gives them.
+
+    False if another job stands where one of them would.
+    """
     if order == QUEUE_ORDER:
         for k in range(count):
             state.scores[k] = state.jobs[state.ranking[k]].score
@@ -175,10 +191,31 @@ def stand_up(state: Any, count: int, order: int) -> None:
         state.clock.hook = asked
     for k in range(count):
         job = state.ranking[k]
-        if state.stands[job].since == state.notes.trees:  # it left, and waits again
-            remove_stand(state, job)
-        state.stands[job].score = state.scores[k]
+        stand = state.stands[slot(state, job)]
+        if stand.since == state.notes.trees:
+            if stand.job != job:
+                return False
+            remove_stand(state, job)  # it left, and waits again
+        stand.score = state.scores[k]
         insert(state, job)
+    return True
+
+
+@inner
+def grow(state: Any, order: int) -> bool:
+    """Let those who wait stand in new trees; False if there is not room enough for all of them. Changes notes."""
+    notes = state.notes
+    count = notes.tail - notes.head
+    while notes.stalls < min(4 * count, len(state.stands)):
+        notes.stalls *= 2
+    notes.trees += 1
+    notes.standing = order
+    notes.entered = 0
+    for tree in range(CLASSES):
+        state.roots[tree] = -1
+    for k in range(count):
+        state.ranking[k] = state.queue[notes.head + k]
+    return stand_up(state, count, order)
 
 
 @inner
@@ -188,23 +225,19 @@ def bring_up_to_date(state: Any, order: int) -> None:
     clock = state.clock
     if notes.entered >= 0 and (clock.queued < FEW or notes.standing != order):
         notes.entered = -1
-    count = 0
-    if notes.entered < 0:
-        if clock.queued < MANY or notes.lasting & (ORDER_LASTS if order == QUEUE_ORDER else SECOND_LASTS) == 0:
+    if notes.entered >= 0:
+        count = 0
+        for k in range(notes.entered):
+            if state.jobs[state.entries[k]].status == WAITING:
+                state.ranking[count] = state.entries[k]
+                count += 1
+        notes.entered = 0
+        if stand_up(state, count, order):
             return
-        notes.trees += 1
-        notes.standing = order
-        for tree in range(CLASSES):
-            state.roots[tree] = -1
-        for k in range(notes.head, notes.tail):
-            state.ranking[count] = state.queue[k]
-            count += 1
-    for k in range(max(0, notes.entered)):
-        if state.jobs[state.entries[k]].status == WAITING:
-            state.ranking[count] = state.entries[k]
-            count += 1
-    notes.entered = 0
-    stand_up(state, count, order)
+    elif clock.queued < MANY or notes.lasting & (ORDER_LASTS if order == QUEUE_ORDER else SECOND_LASTS) == 0:
+        return
+    while not grow(state, order):  # two of those who wait would stand in one place
+        notes.stalls *= 2
 
 
 @seldom
@@ -216,13 +249,16 @@ def find_standing(state: Any, tree: int, after: int, at: float, spare: int) -> i
     depth = 0
     job = state.roots[tree]
     while True:
-        while job >= 0 and may_overtake(state, stands[job].narrowest, stands[job].least, at, spare):
+        while job >= 0:
+            stand = stands[slot(state, job)]
+            if not may_overtake(state, stand.narrowest, stand.least, at, spare):
+                break
             if after >= 0 and not stands_before(state, after, job):
-                job = stands[job].behind
+                job = stand.behind
                 continue
             trail[depth] = job
             depth += 1
-            job = stands[job].before
+            job = stand.before
         if depth == 0:
             return -1
         depth -= 1
@@ -234,7 +270,7 @@ def find_standing(state: Any, tree: int, after: int, at: float, spare: int) -> i
             depth = 0
             job = state.roots[tree]
             continue
-        job = stands[job].behind
+        job = stands[slot(state, job)].behind
 
 
 @inner

@@ -21,10 +21,8 @@ from harness.engine.stocks import restock
 MOST = 8
 
 
-def make_room(view: Any, *, preemptive: bool) -> Any:
-    """Return the view with slices for jobs that are suspended in place besides those that run, if any may be."""
-    if not preemptive:
-        return view
+def make_room(view: Any) -> Any:
+    """Return the view with slices for jobs that are suspended in place besides those that run."""
     width = np.minimum(view.jobs["procs"], len(view.nodes)).sum()
     count = int(view.clock.cores + min(width, MOST * view.clock.cores)) + 1
     slices = np.zeros(count, SLICE)

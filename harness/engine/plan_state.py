@@ -29,9 +29,10 @@ LINE = np.dtype(
     align=True,
 )
 
-#: What is known of a job when it is looked who may begin early: little, for many are passed by.
+#: What is known of a job in the plan of nodes; little, for when it is looked who may begin early many are passed by.
 NEAR = np.dtype(
     [
+        ("booked", "i8"),  # first of its bookings, −1 none
         ("turn", "i8"),  # when it was last found to be promised some of a node that somebody gave back
         ("procs", "i4"),  # it needs, once it was promised a start
         ("alike", "i4"),  # where in `rooms` stands what is known of jobs like it, and 1 more; 0 nowhere
@@ -70,6 +71,7 @@ BESIDE = np.dtype(
 #: Where a waiting job stands in the trees of those who may overtake.
 STAND = np.dtype(
     [
+        ("job", "i8"),
         ("score", "f8"),  # by the order of the trees
         ("least", "f8"),  # length of this job and those below it [s]
         ("narrowest", "i8"),  # width of the same

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.engine.bundles import seen
 from harness.engine.faults import BAD_WATTS, NO_NODE, POWERING, PolicyFault, note
-from harness.engine.marks import inner, verb
+from harness.engine.marks import inner, once, verb
 from harness.engine.state import ASLEEP, AWAKE, DOWN, LEVELS, WAKING
 
 
@@ -53,7 +53,7 @@ def draw(state: Any, piece: int) -> None:
     state.clock.hook = asked
 
 
-@inner
+@once
 def known(record: Any) -> int:
     """Return where in `known_watts` stands what a node draws as it is, −1 if that is not kept."""
     if record.first_draw < 0 or record.status == DOWN:
@@ -63,7 +63,7 @@ def known(record: Any) -> int:
     return int(record.first_draw + record.cores + (WAKING - AWAKE) * record.depth + record.status)
 
 
-@inner
+@once
 def recall(state: Any, node: int) -> bool:
     """Let the node draw what one of its kind drew that was as it is; False if nobody knows."""
     record = state.nodes[node]
@@ -87,7 +87,7 @@ def draw_anew(state: Any, first: int) -> None:
         piece = state.slices[piece].next
 
 
-@inner
+@once
 def draw_one(state: Any, node: int) -> None:
     """Let this one node draw what it draws as it is. Changes nodes."""
     if not recall(state, node):

@@ -180,15 +180,29 @@ def place_in_queue(state: Any, job: int) -> int:
 
 
 @inner
+def make_room(state: Any) -> None:
+    """Let the window of the queue reach farther if it is long, or begin at the front again. Changes queue, notes.
+
+    So no more of the array is used than some times what the longest queue takes.
+    """
+    notes = state.notes
+    count = notes.tail - notes.head
+    if 2 * count > notes.room and notes.room < len(state.queue):
+        notes.room = min(2 * notes.room, len(state.queue))
+    else:
+        shift(state.queue, 0, notes.head, count)
+        notes.tail = count
+        notes.head = 0
+
+
+@inner
 def enqueue(state: Any, job: int) -> None:
     """Insert a scored job at its place in the queue. Changes queue, clock."""
     clock = state.clock
     notes = state.notes
     queue = state.queue
-    if notes.tail == len(queue):  # the window has reached the end: move it back to the front
-        shift(queue, 0, notes.head, notes.tail - notes.head)
-        notes.tail -= notes.head
-        notes.head = 0
+    if notes.tail == notes.room:
+        make_room(state)
     low = place_in_queue(state, job)
     if notes.head > 0 and low - notes.head < notes.tail - low:  # move the side where fewer jobs stand
         shift(queue, notes.head - 1, notes.head, low - notes.head)

@@ -43,11 +43,11 @@ from harness.engine.nodes import fits
 from harness.engine.ongoing import add_to_plan, remove_from_plan
 from harness.engine.power import draw
 from harness.engine.samples import full, record_sample
-from harness.engine.service import begin, stretched
+from harness.engine.service import begin, ending, stretched
 from harness.engine.single_ends import ENDS_FIRST, complete_next, completion_due, release_believed
 from harness.engine.sleep import let_idle_sleep
-from harness.engine.state import COMPLETED, CORRECTING, FORETELLING, LEARNING, PENDING
-from harness.engine.submissions import arrive
+from harness.engine.state import CORRECTING, FORETELLING, LEARNING, PENDING
+from harness.engine.submissions import arrive, has_left
 from harness.engine.verbs import when
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
@@ -86,7 +86,7 @@ def foretell(state: Any) -> None:
         if record.submit > clock.now:
             break
         clock.next += 1  # now it may be shown
-        if record.status == PENDING and state.truth[job].cancel > clock.now:
+        if record.status == PENDING and not has_left(state, job):
             if notes.reading & CLAIRVOYANT:
                 record.service = state.truth[job].work
             record.predicted = ask_predictor(state, job, FORETELLING)
@@ -154,7 +154,7 @@ def teach(state: Any, before: int) -> None:
     if state.notes.reading & LEARNS:
         for k in range(before, state.clock.departed):
             job = state.leavers[k]
-            if state.jobs[job].status == COMPLETED:
+            if state.jobs[job].status == ending(state, job) and state.jobs[job].left == 0.0:  # not an event's doing
                 ask_predictor(state, job, LEARNING)
 
 

@@ -29,7 +29,7 @@ from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_p
 from harness.engine.places import copy_place, keep_place, retake
 from harness.engine.queue import leave
 from harness.engine.sleep import rouse_all
-from harness.engine.state import COMPLETED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
+from harness.engine.state import COMPLETED, KILLED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
 
 
 @seldom
@@ -225,13 +225,19 @@ def stop(state: Any, job: int, place: int) -> None:
 
 
 @inner
+def ending(state: Any, job: int) -> int:
+    """Return what a job is whose service is over."""
+    return KILLED if state.truth[job].killed else COMPLETED
+
+
+@inner
 def finish(state: Any, place: int) -> None:
     """Complete the job at a place of the heap."""
     clock = state.clock
     job = state.heap[place].job
     stop(state, job, place)
     record = state.jobs[job]
-    record.status = COMPLETED
+    record.status = ending(state, job)
     record.end = clock.now
     record.left = 0.0
     state.leavers[clock.departed] = job
@@ -279,7 +285,7 @@ def forfeit(state: Any, job: int) -> None:
     truth = state.truth[job]
     state.sums.backlog -= truth.work
     state.clock.demand -= record.left
-    truth.work = truth.whole
+    truth.work = state.wholes[job]
     record.left = record.estimate
     state.sums.backlog += truth.work
     state.clock.demand += record.left

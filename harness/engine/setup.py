@@ -1,7 +1,7 @@
 """The arrays of a run, made ready: jobs in order of submission, nodes idle and awake, everything else empty."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,8 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     """Make the state before the first instant, and which row of the workload each job is."""
     check(workload)
     place = np.argsort(workload.jobs["submit"].to_numpy(), kind="stable")
+    if len(place) < 1 << 31:
+        place = place.astype(np.int32)  # one for each job
     workload, molded = shapes(workload, platform, place)
     asked = demands(workload, place, platform)
     jobs = queue_up(workload, place)
@@ -77,6 +79,8 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     notes["least_rate"] = notes["release"] = notes["idle_most"] = notes["nap_due"] = np.inf
     notes["kinds"] = asked.kinds
     notes["joined"] = notes["entered"] = -1
+    notes["room"] = min(2 * len(jobs) + 2, layouts.QUEUE)
+    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), layouts.QUEUE)
     notes["moldable"] = molded is not None
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     signal = set_signal(clock, notes, extras.signal)
@@ -114,17 +118,25 @@ def queue_up(workload: Workload, place: Array) -> Array:
     known = ("submit", "procs", "estimate", "user", "group", "queue", "memory", "partition")
     columns = {"number": workload.jobs["job"].to_numpy()} | {name: workload.jobs[name].to_numpy() for name in known}
     every = np.zeros(len(place), layouts.JOB)
-    for first in range(0, len(place), SOME):  # while they are at hand: field by field all of them go by
-        rows = place[first : first + SOME]
-        jobs = every[first : first + SOME]
-        for field, column in columns.items():
-            jobs[field] = column[rows]
+    for jobs, first in gathered(every, place, columns):
         jobs["left"] = jobs["requested"] = jobs["predicted"] = jobs["estimate"]
         np.maximum(jobs["memory"], 0, out=jobs["memory"])
         jobs["start"] = jobs["end"] = np.nan
         jobs["reserved"] = jobs["slices"] = -1
         jobs["index"] = np.arange(first, first + len(jobs))
     return every
+
+
+def gathered(every: Array, place: Array, columns: dict[str, Array]) -> Iterator[tuple[Array, int]]:
+    """Fill records with columns of the workload, in the order of the jobs; yield some at a time, and the first's place.
+
+    So they are at hand for whoever goes on with them, where field by field all of them would go by.
+    """
+    for first in range(0, len(place), SOME):
+        some = every[first : first + SOME]
+        for field, column in columns.items():
+            some[field] = column[place[first : first + SOME]]
+        yield some, first
 
 
 def start_clock(now: float, cores: int, constrained: int) -> Array:
@@ -158,13 +170,12 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     """Make what policies do not see: what is true of the jobs, and the engine's own arrays."""
     count = len(view.jobs)
     truth = np.zeros(count, layouts.TRUTH)
-    truth["work"] = truth["whole"] = workload.jobs["work"].to_numpy()[place]
-    truth["cancel"] = workload.jobs["cancel"].to_numpy()[place]
-    truth["booked"] = -1
-    leaving = np.flatnonzero(np.isfinite(truth["cancel"]) & (view.jobs["status"] == layouts.PENDING))
-    # Room for everybody's bookings at once, which takes memory only as far as it is used.
-    width = np.minimum(view.jobs["procs"], len(view.nodes))[view.jobs["status"] == layouts.PENDING]
-    booking = int(width.sum() + view.clock.cores) if view.clock.constrained else 0
+    for _ in gathered(truth, place, {name: workload.jobs[name].to_numpy() for name in ("work", "killed")}):
+        pass
+    patience = workload.jobs["cancel"].to_numpy()
+    patience = patience[place] if np.isfinite(patience.min()) else np.empty(0)  # nobody's ends
+    leaving = np.flatnonzero(np.isfinite(patience) & (view.jobs["status"][: len(patience)] == layouts.PENDING))
+    booking = most_bookings(view) if view.clock.constrained else 0
     sums = np.zeros(1, layouts.SUMS)
     events = np.zeros(0, layouts.EVENT)
     if extras.events is not None:
@@ -187,7 +198,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         promised=np.empty(count),
         nearest=np.empty(count // promised_starts.BLOCK + 1),
         joined=np.empty(count, np.int64),
-        stands=records(np.zeros(count, plan_state.STAND)),
+        stands=records(np.zeros(1 << (count - 1).bit_length(), plan_state.STAND)),
         roots=np.empty(CLASSES, np.int64),
         trail=np.empty(512, np.int64),
         entries=np.empty(count, np.int64),
@@ -195,7 +206,9 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         # place. It takes memory only as far as it is used.
         heap=records(np.empty(count + 1, layouts.DUE)),
         truth=records(truth),
-        cancellations=leaving[np.argsort(truth["cancel"][leaving], kind="stable")],
+        wholes=np.empty(0) if extras.events is None else truth["work"].copy(),
+        patience=patience,
+        cancellations=leaving[np.argsort(patience[leaving], kind="stable")],
         sums=records(sums)[0],
         events=records(events),
         signal=records(np.zeros(0, layouts.SIGNAL)),
@@ -218,11 +231,19 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     )
 
 
+def most_bookings(view: Any) -> int:
+    """Return how many bookings there may be at once: everybody's. They take memory only as far as they are used."""
+    width = np.minimum(view.jobs["procs"], len(view.nodes))[view.jobs["status"] == layouts.PENDING]
+    return int(width.sum() + view.clock.cores)
+
+
 def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
     """Make the arrays beside the bookings, of which there are so many at most."""
     count = len(view.nodes) if booking else 0
     nobody = np.zeros(1, plan_state.ROOM)
     nobody["left"] = -1.0
+    near = np.zeros(len(view.jobs) if booking else 0, plan_state.NEAR)
+    near["booked"] = -1
     steps = 8 * booking + 24 * count if view.clock.constrained != DEMANDING else 0
     return {
         "lines": records(np.zeros(count, plan_state.LINE)),
@@ -231,7 +252,7 @@ def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
         "step_free": np.empty(steps, np.int64),
         "struck": np.zeros(timelines.STRUCK if booking else 0, np.int64),
         "ready": np.zeros(count, np.int64),
-        "near": records(np.zeros(len(view.jobs) if booking else 0, plan_state.NEAR)),
+        "near": records(near),
         "rooms": records(np.full(timelines.ANSWERS if booking else 0, nobody, plan_state.ROOM)),
         "beside": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.BESIDE)),
     }

@@ -146,7 +146,9 @@ def put_together(
 ) -> Ready:
     """Put a run together; `other` is whether it needs another loop than the usual one in any case."""
     view, inside, place = arrays(workload, platform, extras)
-    view = make_room(view, preemptive=bool(chosen["start"].policy.preemptive))
+    if chosen["start"].policy.preemptive:
+        view = make_room(view)
+        inside = inside._replace(wholes=inside.truth.work.copy())  # it may let jobs begin anew
     chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     view.notes.wakes = longest_boot(chosen, view)
     inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))

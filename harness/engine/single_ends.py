@@ -4,8 +4,7 @@ from typing import Any
 
 from harness.engine.instants import later
 from harness.engine.marks import inner, once
-from harness.engine.service import finish, give_way
-from harness.engine.state import COMPLETED
+from harness.engine.service import ending, finish, give_way
 from harness.engine.verbs import when
 
 #: The flag of a reading in which completions come before submissions, see `readings`.
@@ -21,7 +20,7 @@ def release_believed(state: Any) -> None:
         if later(state.jobs[job].planned, clock.virtual) or state.jobs[job].ready > clock.now:
             return
         give_way(state, job)
-        state.jobs[job].status = COMPLETED
+        state.jobs[job].status = ending(state, job)
         state.jobs[job].end = clock.now
 
 

@@ -25,6 +25,9 @@ FORETELLING, CORRECTING, LEARNING = range(3)
 # Why a selection is asked although no job starts.
 WONDERING, TRYING = 1, 2
 
+#: How many waiting jobs the queue has room for at first.
+QUEUE = 4096
+
 #: How many levels of load a node's power is measured at: 0, 10, …, 100 %.
 LEVELS = 11
 
@@ -64,8 +67,8 @@ JOB = np.dtype(
         ("preemptions", "i4"),  # times it was suspended
         ("restarts", "i4"),  # times it was interrupted and had to begin again
         ("index", "i4"),  # its place in `state.jobs`
-        ("overhead", "f8"),  # work that suspensions added [s at reference speed]
         ("corrections", "i4"),  # times it outlived what it was predicted to take
+        ("overhead", "f8"),  # work that suspensions added [s at reference speed]
         ("requested", "f8"),  # requested time [s at reference speed]
         ("predicted", "f8"),  # what it was first believed to take [s at reference speed]
     ],
@@ -235,7 +238,8 @@ CLOCK = np.dtype(
 NOTES = np.dtype(
     [
         ("head", "i8"),  # window of `queue` that is in use
-        ("tail", "i8"),  # where that window ends
+        ("tail", "i8"),  # where that window ends …
+        ("room", "i8"),  # … and where it may end: so much of `queue` is used
         ("cancels", "i8"),  # next entry of `cancellations`
         ("events", "i8"),  # next entry of `events` …
         ("openings", "i8"),  # … of which so many were ends of windows
@@ -296,6 +300,7 @@ NOTES = np.dtype(
         ("promises", "i8"),  # 1 once there is a promise in `promised`
         ("lasting", "i8"),  # which orders give a waiting job one score for as long as it waits, flags of `overtaking`
         ("trees", "i8"),  # how often its trees were grown …
+        ("stalls", "i8"),  # … how many entries of `stands` are in use, a power of two …
         ("standing", "i8"),  # … for which order …
         ("entered", "i8"),  # … and how many entries of `entries` are in use, −1 while there are no trees
         ("looked", "i8"),  # how many of the jobs that might overtake have been looked at …
@@ -323,12 +328,10 @@ NOTES = np.dtype(
 TRUTH = np.dtype(
     [
         ("work", "f8"),  # left when it last entered service, or will enter it [s at reference speed]
-        ("whole", "f8"),  # what it brought
         ("due", "f8"),  # virtual time at which it completes, once in service
         ("begun", "f8"),  # since when it is in service, or waits for sleeping nodes [s]
-        ("turn", "i8"),  # how many entered service before it
-        ("cancel", "f8"),  # when it gives up waiting [s]
-        ("booked", "i8"),  # first of its bookings in the plan of nodes, −1 none
+        ("turn", "i4"),  # how many entered service before it
+        ("killed", "i4"),  # 1 if it is killed when that is done: it has taken all that was believed of it
     ],
     align=True,
 )

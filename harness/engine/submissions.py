@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from harness.engine.marks import once
+from harness.engine.marks import inner, once
 from harness.engine.queue import join_queue, leave
 from harness.engine.state import CANCELLED, PENDING
+
+
+@inner
+def has_left(state: Any, job: int) -> bool:
+    """Return whether the patience of a job that is submitted now is over already."""
+    return bool(len(state.patience) > 0 and state.patience[job] <= state.clock.now)
 
 
 @once
@@ -23,7 +29,7 @@ def submit(state: Any, most: int) -> int:
             continue
         if state.notes.shared:
             state.tally(state, job, 1, 0, 0)
-        if state.truth[job].cancel <= clock.now:
+        if has_left(state, job):
             leave(state, job, CANCELLED)
             continue
         state.sums.backlog += state.truth[job].work

@@ -61,8 +61,8 @@ class Job:
     preemptions: int  # times it was suspended
     restarts: int  # times it was interrupted and had to begin again
     index: int  # its place in `state.jobs`
-    overhead: float  # work that suspensions added [s at reference speed]
     corrections: int  # times it outlived what it was predicted to take
+    overhead: float  # work that suspensions added [s at reference speed]
     requested: float  # requested time [s at reference speed]
     predicted: float  # what it was first believed to take [s at reference speed]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from harness.engine.queue import running, waiting
-from harness.engine.state import COMPLETED, RUNNING
+from harness.engine.state import COMPLETED, KILLED, RUNNING
 from harness.platform.machine import NodeType, Platform
 from harness.testing.comparing import close
 from harness.testing.subject import Chosen, Wrong, spy
@@ -100,7 +100,7 @@ class Watch:
         """Whoever is not in service any more gave its cores back when it ended, or is being suspended now."""
         for job in [job for job in self._open if state.jobs[job].status != RUNNING]:
             record = state.jobs[job]
-            self._open.pop(job).end = float(record.end if record.status == COMPLETED else state.clock.now)
+            self._open.pop(job).end = float(record.end if record.status in (COMPLETED, KILLED) else state.clock.now)
 
     def virtual(self, begin: float, end: float) -> float:
         """Return the integral of the rate."""

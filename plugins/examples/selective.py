@@ -57,7 +57,7 @@ def mean_slowdown(state, memory):
         memory[2] = state.clock.instants
         for job in harness.departed(state):
             record = state.jobs[job]
-            if record.status == harness.COMPLETED:
+            if record.status == harness.COMPLETED or record.status == harness.KILLED:
                 memory[0] += (record.end - record.submit) / max(record.end - record.start, SHORTEST)
                 memory[1] += 1.0
     return memory[0] / memory[1] if memory[1] > 0.0 else 1.0
