@@ -11,6 +11,7 @@ from harness.engine.holdings import book, ends, length, licensed_from, room_at
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.nodes import admits
+from harness.engine.ongoing import first_running, next_running, when_planned, who_runs
 from harness.engine.profile import fit_from
 from harness.engine.state import DOWN, RUNNING
 from harness.engine.timelines import ANSWERS, STRUCK, left_along, look_along, one_along
@@ -62,11 +63,11 @@ def find_rooms(state: Any, job: int, begin: float) -> int:
 def next_end(state: Any, time: float) -> float:
     """Return when the next job after that virtual time gives processors back, by estimates; infinity if none will."""
     found = np.inf
-    for k in range(state.clock.running):
-        found = state.jobs[state.plan[k]].planned
-        if later(found, time):
-            break
-        found = np.inf
+    at = first_running(state)
+    while at >= 0 and found == np.inf:
+        if later(when_planned(state, at), time):
+            found = when_planned(state, at)
+        at = next_running(state, at)
     for k in range(state.notes.head, state.notes.tail):
         job = state.queue[k]
         if state.near[job].booked >= 0 and later(ends(state, job), time):
@@ -109,8 +110,10 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
             time = fit_from(state, record.procs, lasting, time)
         if time == np.inf:
             return time
-        for k in range(state.clock.running):
-            found += room_given_back(state, job, state.plan[k], since, time)
+        at = first_running(state)
+        while at >= 0:
+            found += room_given_back(state, job, who_runs(state, at), since, time)
+            at = next_running(state, at)
         for k in range(state.notes.head, state.notes.tail):
             if state.near[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
                 found += room_given_back(state, job, state.queue[k], since, time)

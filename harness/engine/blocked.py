@@ -24,6 +24,7 @@ from harness.engine.faults import DECLINED, PLACE_KEPT, STARTING, PolicyFault, n
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.nodes import admits, enough, give_all_back, room, stays, would_place
+from harness.engine.ongoing import first_running, next_running, when_planned, who_runs
 from harness.engine.service import place
 from harness.engine.state import TRYING, WAITING
 
@@ -96,11 +97,11 @@ def leave_nodes(state: Any, job: int, other: int) -> int:
 def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
     """Return the same where nodes are kept for some: at each end of a running job or of a window, all nodes anew."""
     at = state.clock.virtual
-    left = 0
+    left = first_running(state)
     while at < np.inf:
-        while left < state.clock.running and not later(state.jobs[state.plan[left]].planned, at):
-            leave_nodes(state, job, state.plan[left])
-            left += 1
+        while left >= 0 and not later(when_planned(state, left), at):
+            leave_nodes(state, job, who_runs(state, left))
+            left = next_running(state, left)
         total = 0
         for node in range(len(state.nodes)):
             room = 0 if closed_for(state, job, node, at) else room_then(state, job, node)
@@ -109,8 +110,8 @@ def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
         if possible(state, job, total):
             return at, total - state.jobs[job].procs
         at = next_opening(state, at)
-        if left < state.clock.running:
-            at = min(at, state.jobs[state.plan[left]].planned)
+        if left >= 0:
+            at = min(at, when_planned(state, left))
     return at, -1
 
 
@@ -129,15 +130,16 @@ def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
             return reservation_in_windows(state, job)
     at = state.clock.virtual
     found = False
-    for k in range(state.clock.running):
-        other = state.plan[k]
-        planned = state.jobs[other].planned
+    left = first_running(state)
+    while left >= 0:
+        planned = when_planned(state, left)
         if later(planned, at):
             found = possible(state, job, total)
             if found:
                 break
         at = max(at, planned)
-        total += leave_nodes(state, job, other)
+        total += leave_nodes(state, job, who_runs(state, left))
+        left = next_running(state, left)
     if not found and not possible(state, job, total):
         at = np.inf
     return at, total - state.jobs[job].procs
@@ -160,12 +162,11 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
     need = state.jobs[job].procs
     free = clock.free
     at = clock.virtual
-    for k in range(clock.running):
-        other = state.plan[k]
-        if free >= need and later(state.jobs[other].planned, at):
-            break
-        at = max(at, state.jobs[other].planned)
-        free += state.jobs[other].procs
+    left = first_running(state)
+    while left >= 0 and not (free >= need and later(when_planned(state, left), at)):
+        at = max(at, when_planned(state, left))
+        free += state.jobs[who_runs(state, left)].procs
+        left = next_running(state, left)
     return foreseen(state, at) if free >= need else np.inf, free - need
 
 

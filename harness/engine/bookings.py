@@ -23,6 +23,7 @@ from harness.engine.faults import (
 from harness.engine.holdings import book_slices, length, licensed_from, strike_out
 from harness.engine.marks import verb
 from harness.engine.nodes import enough, next_free, room
+from harness.engine.ongoing import first_running, next_running, who_runs
 from harness.engine.profile import forget_past, plan_from_running, release, reserve
 from harness.engine.promised_starts import write_promise
 from harness.engine.service import begin
@@ -72,8 +73,10 @@ def plan_nodes(state: Any) -> None:
     empty_lines(state)
     for k in range(notes.head, notes.tail):
         state.jobs[state.queue[k]].reserved = -1.0
-    for k in range(state.clock.running):
-        book_slices(state, state.plan[k])
+    at = first_running(state)
+    while at >= 0:
+        book_slices(state, who_runs(state, at))
+        at = next_running(state, at)
 
 
 @verb

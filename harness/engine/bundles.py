@@ -42,7 +42,10 @@ _VIEW = {
     "clock": from_dtype(layouts.CLOCK),
     "notes": from_dtype(layouts.NOTES),
     "queue": _PLACES,  # waiting jobs in order, within [notes.head, notes.tail)
-    "plan": _PLACES,  # running jobs by planned end
+    "plan": _entries(plan_state.ONGOING),  # running jobs by planned end, on shelves, see ongoing.py …
+    "shelves": _PLACES,  # … which of these stand one behind the other …
+    "stocking": _PLACES,  # … how many jobs stand on each …
+    "listed": _PLACES,  # … and scratch: the jobs alone
     "leavers": _PLACES,  # jobs that left at this instant
     "blocks": _PLACES,  # free cores in each block of nodes, to skip full ones
     "paces": _entries(layouts.PACE),  # performance states of the nodes

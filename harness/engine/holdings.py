@@ -9,6 +9,7 @@ from harness.engine.demands import room_left
 from harness.engine.faults import FULL_PLAN
 from harness.engine.instants import later
 from harness.engine.marks import verb
+from harness.engine.ongoing import first_running, next_running, who_runs
 from harness.engine.state import RUNNING
 from harness.engine.timelines import STRUCK, write_line
 
@@ -154,10 +155,12 @@ def licensed_at(state: Any, job: int, time: float) -> bool:
         left = state.licences[kind].whole - state.wants[job].licences[kind]
         if state.wants[job].licences[kind] == 0:
             continue
-        for k in range(state.clock.running):
-            other = state.plan[k]
+        at = first_running(state)
+        while at >= 0:
+            other = who_runs(state, at)
             if holds(state, other, time):
                 left -= state.wants[other].licences[kind]
+            at = next_running(state, at)
         for k in range(state.notes.head, state.notes.tail):
             other = state.queue[k]
             promised = state.near[other].booked >= 0 and state.jobs[other].status != RUNNING

@@ -6,6 +6,7 @@ import numpy as np
 
 from harness.engine.marks import once, seldom
 from harness.engine.nodes import BLOCK, stays
+from harness.engine.ongoing import first_running, next_running, who_runs
 from harness.engine.places import give_place_up, has_place_on
 from harness.engine.power import draw_one, settle
 from harness.engine.queue import join_queue, leave, leave_queue, step_out
@@ -40,10 +41,12 @@ def find_struck(state: Any, kind: int, subject: int) -> int:
     if state.nodes[subject].status == DOWN:
         return -1
     count = 0
-    for k in range(state.clock.running):
-        if has_place_on(state, state.plan[k], subject):
-            state.paused[count] = state.plan[k]
+    at = first_running(state)
+    while at >= 0:
+        if has_place_on(state, who_runs(state, at), subject):
+            state.paused[count] = who_runs(state, at)
             count += 1
+        at = next_running(state, at)
     if state.notes.staying > 0:
         for k in range(state.notes.head, state.notes.tail):
             if has_place_on(state, state.queue[k], subject):

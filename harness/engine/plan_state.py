@@ -2,6 +2,9 @@
 
 import numpy as np
 
+#: A running job in the plan of ends.
+ONGOING = np.dtype([("end", "f8"), ("job", "i8")], align=True)
+
 #: Some cores of one node in the plan of nodes: held by a running job, or promised to a waiting one.
 BOOKING = np.dtype(
     [

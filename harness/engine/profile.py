@@ -17,6 +17,7 @@ from harness.engine.blocked import check_selection, foreseen, refuse
 from harness.engine.faults import BAD_PROCS, BAD_TIME, COUNTED, FULL_PLAN, NO_PLAN
 from harness.engine.instants import later
 from harness.engine.marks import verb
+from harness.engine.ongoing import first_running, next_running, when_planned, who_runs
 from harness.engine.shifting import shift
 
 # ---------------------------------------------------------------- what is refused
@@ -217,14 +218,15 @@ def plan_from_running(state: Any) -> None:
     times[0] = clock.virtual
     free[0] = clock.free
     last = 0
-    for k in range(clock.running):
-        job = state.plan[k]
-        end = max(state.jobs[job].planned, clock.virtual)
+    at = first_running(state)
+    while at >= 0:
+        end = max(when_planned(state, at), clock.virtual)
         if later(end, times[last]):
             last += 1
             times[last] = end
             free[last] = free[last - 1]
-        free[last] += state.jobs[job].procs
+        free[last] += state.jobs[who_runs(state, at)].procs
+        at = next_running(state, at)
     clock.profile_last = last + 1
     note_raised(state, clock.virtual)
 

@@ -2,7 +2,8 @@
 
 A job's promise is `job.reserved`: its processors are reserved in the profile from then on, for as long as it is
 believed to take. `state.promised` has the same times by job, and `state.nearest` the least of each block of jobs, or
-less; so nobody looks through the queue for the few who are due at an instant, or who came since the last one.
+less; so nobody looks through the queue for the few who are due at an instant, or who came since the last one. Blocks
+before `notes.first_block` are those of jobs that have all left, or hold no promise.
 """
 
 from typing import Any
@@ -41,6 +42,22 @@ def write_promise(state: Any, job: int, time: float) -> None:
             state.nearest[k] = np.inf
     state.promised[job] = time
     state.nearest[job // BLOCK] = min(state.nearest[job // BLOCK], time)
+    state.notes.first_block = min(state.notes.first_block, job // BLOCK)
+
+
+@verb
+def past_blocks(state: Any) -> int:
+    """Return the number behind the last block of jobs submitted so far; 0 if nobody was promised anything.
+
+    Changes notes: blocks in which nobody is promised anything any more are passed by from now on.
+    """
+    if state.notes.promises == 0:
+        return 0
+    first = state.notes.first_block
+    while (first + 1) * BLOCK <= state.clock.next and state.nearest[first] == np.inf:
+        first += 1
+    state.notes.first_block = first
+    return int((state.clock.next + BLOCK - 1) // BLOCK)
 
 
 @verb
@@ -69,16 +86,19 @@ def shown_by_queue(state: Any, job: int) -> bool:
 def _list_due(state: Any) -> int:
     now = state.clock.now
     count = 0
-    blocks = (state.clock.next + BLOCK - 1) // BLOCK if state.notes.promises else 0
-    for block in range(blocks):
+    blocks = past_blocks(state)
+    for block in range(state.notes.first_block, blocks):
         if when(state, state.nearest[block]) > now:
             continue
+        nearest = np.inf
         for job in range(block * BLOCK, min((block + 1) * BLOCK, state.clock.next)):
             due = not when(state, state.promised[job]) > now
             if due and stands(state, job) and shown_by_queue(state, job):
                 state.ranking[count] = job
                 state.scores[count] = state.jobs[job].score
                 count += 1
+            nearest = min(nearest, state.promised[job])
+        state.nearest[block] = nearest
     sort_ranking(state, count)
     return count
 
@@ -94,8 +114,8 @@ def next_promise(state: Any) -> float:
     """Return the virtual time of the next promise by `promise_at` that is not due yet; infinity if there is none."""
     now = state.clock.now
     soonest = np.inf
-    blocks = (state.clock.next + BLOCK - 1) // BLOCK if state.notes.promises else 0
-    for block in range(blocks):
+    blocks = past_blocks(state)
+    for block in range(state.notes.first_block, blocks):
         if not state.nearest[block] < soonest:
             continue
         nearest = np.inf

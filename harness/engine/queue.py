@@ -10,7 +10,8 @@ import numpy as np
 
 from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING, NAN_SCORE, ORDERING, PolicyFault, note
-from harness.engine.marks import inner, seldom, window
+from harness.engine.marks import inner, seldom, verb, window
+from harness.engine.ongoing import first_running, next_running, who_runs
 from harness.engine.shifting import shift
 from harness.engine.state import CANCELLED, WAITING
 
@@ -25,10 +26,21 @@ def waiting(state: Any) -> Any:
     return state.queue[notes.head : notes.tail]
 
 
+@verb
+def _list_running(state: Any) -> int:
+    count = 0
+    at = first_running(state)
+    while at >= 0:
+        state.listed[count] = who_runs(state, at)
+        count += 1
+        at = next_running(state, at)
+    return count
+
+
 @window
 def running(state: Any) -> Any:
-    """Return the jobs in service, by the end their estimates promise. Changes when a job starts or is suspended."""
-    return state.plan[: state.clock.running]
+    """List the jobs in service, by the end their estimates promise; the next question writes into the same array."""
+    return state.listed[: _list_running(state)]
 
 
 @window
@@ -114,13 +126,16 @@ def rank_anew(state: Any) -> int:
 def rank_running(state: Any) -> int:
     """Rank the running jobs by what remains of them now, in `ranking`; returns how many they are. Changes jobs."""
     clock = state.clock
-    count = clock.running
-    for k in range(count):
-        job = state.plan[k]
+    count = 0
+    at = first_running(state)
+    while at >= 0:
+        job = who_runs(state, at)
+        at = next_running(state, at)
         # What remains of a running job's estimate is known from its planned end.
         if state.jobs[job].ready <= clock.now:
             state.jobs[job].left = (state.jobs[job].planned - clock.virtual) * state.jobs[job].speed
-        state.ranking[k] = job
+        state.ranking[count] = job
+        count += 1
     asked = clock.hook
     clock.hook = ORDERING
     state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)

@@ -40,7 +40,14 @@ from harness.engine.loop import (
 )
 from harness.engine.marks import inner, once
 from harness.engine.nodes import fits
-from harness.engine.ongoing import add_to_plan, remove_from_plan
+from harness.engine.ongoing import (
+    add_to_plan,
+    first_running,
+    next_running,
+    remove_from_plan,
+    when_planned,
+    who_runs,
+)
 from harness.engine.power import draw
 from harness.engine.samples import full, record_sample
 from harness.engine.service import begin, ending, stretched
@@ -99,10 +106,11 @@ def foretell(state: Any) -> None:
 @once
 def belief_ends(state: Any) -> float:
     """Return when the first belief ends [s]; infinity if none does. Whoever is done by then leaves before."""
-    for k in range(state.clock.running):
-        record = state.jobs[state.plan[k]]
-        if record.ready <= state.clock.now:
-            return when(state, record.planned)
+    at = first_running(state)
+    while at >= 0:
+        if state.jobs[who_runs(state, at)].ready <= state.clock.now:
+            return when(state, when_planned(state, at))
+        at = next_running(state, at)
     return np.inf
 
 
@@ -129,14 +137,14 @@ def believe(state: Any, job: int, belief: float) -> None:
 def correct(state: Any) -> None:
     """Believe that jobs take longer which outlive what was believed of them. Changes jobs, plan, clock."""
     clock = state.clock
-    k = 0
-    while k < clock.running:
-        job = state.plan[k]
+    at = first_running(state)
+    while at >= 0:
+        job = who_runs(state, at)
         record = state.jobs[job]
         if later(record.planned, clock.virtual):
             return
         if not later(state.truth[job].due, record.planned):  # it ends now, as believed, or is not in service yet
-            k += 1
+            at = next_running(state, at)
             continue
         belief = record.requested
         if record.estimate < record.requested or state.notes.reading & UNCAPPED:
@@ -146,6 +154,7 @@ def correct(state: Any) -> None:
                 note(clock, NO_GROWTH, job, -1, belief)
                 raise PolicyFault
         believe(state, job, belief)
+        at = first_running(state)  # it stands elsewhere now
 
 
 @once

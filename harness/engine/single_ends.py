@@ -4,6 +4,7 @@ from typing import Any
 
 from harness.engine.instants import later
 from harness.engine.marks import inner, once
+from harness.engine.ongoing import first_running, who_runs
 from harness.engine.service import ending, finish, give_way
 from harness.engine.verbs import when
 
@@ -16,7 +17,7 @@ def release_believed(state: Any) -> None:
     """Free the processors of all jobs that end now and were believed to. Changes what `give_way` changes, and jobs."""
     clock = state.clock
     while clock.running > 0:
-        job = state.plan[0]
+        job = who_runs(state, first_running(state))
         if later(state.jobs[job].planned, clock.virtual) or state.jobs[job].ready > clock.now:
             return
         give_way(state, job)
