@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from harness.engine.apart import HOLDING
-from harness.engine.holds import held_until, held_with
+from harness.engine.faults import STARTING
+from harness.engine.holds import STARTS, TIME, asked_until, held_with
 from harness.engine.marks import verb
 
 
@@ -25,23 +26,29 @@ def narrowest(state: Any, job: int) -> int:
 def widest(state: Any, job: int) -> int:
     """Return the greatest number of processors that the job may start with: `job.procs`, unless it is moldable.
 
-    Where jobs may be held, the greatest with which none holds it now; less than `narrowest` if there is none.
+    Where jobs may be held, the greatest with which none holds it now; less than `narrowest` if there is none. So for
+    start policies: others are told the job's own bound.
     """
     if not has_choice(state, job):
         return int(state.jobs[job].procs)
-    return widest_free(state, job) if state.notes.holds > 0 else int(state.shapes[job].most)
+    asked = state.notes.holds > 0 and state.clock.hook == STARTING
+    return widest_free(state, job) if asked else int(state.shapes[job].most)
 
 
 @verb(family=HOLDING)
 def widest_free(state: Any, job: int) -> int:
-    """Return the greatest width with which no hold holds the job, found by halving; one below its least if none."""
+    """Return the greatest width with which no hold holds the job again, found by halving; one below its least if none.
+
+    Then somebody has changed his mind: nobody else starts before all are asked.
+    """
     least = int(state.shapes[job].least)
-    if held_with(state, job, least) > -np.inf:
+    if held_with(state, job, least, TIME | STARTS) > -np.inf:
+        state.notes.closed = 1
         return least - 1
     most = int(state.shapes[job].most)
     while least < most:
         middle = (least + most + 1) // 2
-        if held_with(state, job, middle) > -np.inf:
+        if held_with(state, job, middle, TIME | STARTS) > -np.inf:
             most = middle - 1
         else:
             least = middle
@@ -50,5 +57,5 @@ def widest_free(state: Any, job: int) -> int:
 
 @verb(family=HOLDING)
 def may_be_so_wide(state: Any, job: int) -> bool:
-    """Return whether no hold holds a moldable job as wide as it is."""
-    return bool(held_until(state, job, -1) == -np.inf)
+    """Return whether no hold holds a moldable job again, as wide as it is."""
+    return bool(asked_until(state, job, TIME | STARTS) == -np.inf)

@@ -15,7 +15,7 @@ from numba import from_dtype, types
 
 from harness.compile.addresses import address_of
 from harness.engine import demand_state as demands
-from harness.engine import hold_state, plan_state, recorded_state, stock_state
+from harness.engine import hidden_state, hold_state, plan_state, recorded_state, stock_state
 from harness.engine import state as layouts
 from harness.engine.entries import Entries
 from harness.engine.pointers import Bundle, changes_only_the_type, declare, entering, table_of
@@ -40,7 +40,7 @@ _VIEW = {
     "nodes": _entries(layouts.NODE),
     "slices": _entries(layouts.SLICE),
     "clock": from_dtype(layouts.CLOCK),
-    "notes": from_dtype(layouts.NOTES),
+    "notes": from_dtype(hidden_state.NOTES),
     "queue": _PLACES,  # waiting jobs in order, within [notes.head, notes.tail)
     "plan": _entries(plan_state.ONGOING),  # running jobs by planned end, on shelves, see ongoing.py …
     "shelves": _PLACES,  # … which of these stand one behind the other …
@@ -86,14 +86,14 @@ _INSIDE = {
     "trail": _PLACES,  # … scratch: a way down …
     "entries": _PLACES,  # … and who came to the queue since they were looked at
     "joined": _PLACES,  # jobs that came to the queue since, if somebody wants to know
-    "heap": _entries(layouts.DUE),
-    "truth": _entries(layouts.TRUTH),
+    "heap": _entries(hidden_state.DUE),
+    "truth": _entries(hidden_state.TRUTH),
     "wholes": _NUMBERS,  # what each brought, if it may have to begin anew …
     "patience": _NUMBERS,  # … and when it gives up waiting [s]; empty if nobody does
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
-    "sums": from_dtype(layouts.SUMS),
-    "events": _records(layouts.EVENT),  # by time
-    "signal": _records(layouts.SIGNAL),  # by time; empty without one
+    "sums": from_dtype(hidden_state.SUMS),
+    "events": _records(hidden_state.EVENT),  # by time
+    "signal": _records(hidden_state.SIGNAL),  # by time; empty without one
     "known_watts": _NUMBERS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
     "boots": _PLACES,  # jobs that wait for a sleeping node
     "moving": _PLACES,  # nodes that fall asleep or wake

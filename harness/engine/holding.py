@@ -47,9 +47,10 @@ from harness.engine.marks import once
 from harness.engine.nodes import fits
 from harness.engine.overtaking import ORDER_LASTS
 from harness.engine.power import draw
-from harness.engine.queue import drop_started, score_ranking
+from harness.engine.queue import drop_started
 from harness.engine.readings import decide, forget_what_was_seen, happens, next_event
 from harness.engine.samples import full, record_sample
+from harness.engine.scoring import score_ranking
 from harness.engine.service import begin, enter_service
 from harness.engine.sleep import let_idle_sleep
 from harness.engine.submissions import submit

@@ -42,12 +42,12 @@ def held_until(state: Any, job: int, flags: int) -> float:
     """
     until = asked_until(state, job, flags)
     if until > -np.inf and state.notes.moldable and np.isnan(state.jobs[job].start):
-        until = min(until, held_with(state, job, state.shapes[job].least))
+        until = min(until, held_with(state, job, state.shapes[job].least, flags))
     return until
 
 
 @inner
-def held_with(state: Any, job: int, procs: int) -> float:
+def held_with(state: Any, job: int, procs: int, flags: int) -> float:
     """Return until when a job that has not begun would be held if it were so wide: it is, while the holds are asked."""
     record = state.jobs[job]
     width = record.procs
@@ -59,7 +59,7 @@ def held_with(state: Any, job: int, procs: int) -> float:
     record.left = left * share
     record.estimate = estimate * share
     record.requested = requested * share
-    until = asked_until(state, job, -1)
+    until = asked_until(state, job, flags)
     record.procs = width
     record.left = left
     record.estimate = estimate

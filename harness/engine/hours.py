@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from harness.engine.hidden_state import ZONES
 from harness.engine.marks import seldom, verb
-from harness.engine.state import ZONES
 from harness.workload.wall_clock import WallClock
 
 DAY = 86400.0

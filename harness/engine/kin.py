@@ -14,7 +14,8 @@ from harness.engine.holds import STARTS, held_until
 from harness.engine.instants import later
 from harness.engine.marks import inner
 from harness.engine.overtaking import ORDER_LASTS
-from harness.engine.queue import let_wait, score_ranking
+from harness.engine.queue import let_wait
+from harness.engine.scoring import score_ranking
 
 
 @inner

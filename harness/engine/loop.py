@@ -26,16 +26,18 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
+from harness.engine.hidden_state import ZONES
 from harness.engine.hours import hear
 from harness.engine.incidents import happen
 from harness.engine.instants import later
 from harness.engine.marks import inner, once, seldom
 from harness.engine.power import change_pace, draw, settle, work_left
-from harness.engine.queue import drop_started, join_queue, leave_queue, rank_queue
+from harness.engine.queue import drop_started, join_queue, leave_queue
 from harness.engine.samples import full, record_sample
+from harness.engine.scoring import rank_queue
 from harness.engine.service import enter_service, finish
 from harness.engine.sleep import catch_up, finish_transitions, let_idle_sleep
-from harness.engine.state import WAITING, ZONES
+from harness.engine.state import WAITING
 from harness.engine.submissions import arrive
 from harness.engine.verbs import when
 

@@ -12,7 +12,7 @@ from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING
 from harness.engine.instants import later
 from harness.engine.marks import expect_job, inner, seldom, verb
-from harness.engine.queue import check_scores, rank_anew
+from harness.engine.scoring import check_scores, rank_anew
 from harness.engine.state import WAITING
 from harness.engine.verbs import QUEUE_ORDER
 

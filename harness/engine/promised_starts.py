@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.engine.marks import verb, window
 from harness.engine.profile import change
-from harness.engine.queue import sort_ranking
+from harness.engine.scoring import sort_ranking
 from harness.engine.state import WAITING
 from harness.engine.verbs import when
 

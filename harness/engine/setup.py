@@ -10,6 +10,7 @@ import numpy as np
 from harness.engine import (
     bundles,
     compression,
+    hidden_state,
     hold_state,
     nodes,
     ongoing,
@@ -76,12 +77,12 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     began = float(jobs["submit"][0]) if workload.now is None else workload.now
     clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
-    notes = np.zeros(1, layouts.NOTES)
+    notes = np.zeros(1, hidden_state.NOTES)
     notes["least_rate"] = notes["release"] = notes["idle_most"] = notes["nap_due"] = np.inf
     notes["kinds"] = asked.kinds
     notes["joined"] = notes["entered"] = -1
-    notes["room"] = min(2 * len(jobs) + 2, layouts.QUEUE)
-    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), layouts.QUEUE)
+    notes["room"] = min(2 * len(jobs) + 2, hidden_state.QUEUE)
+    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), hidden_state.QUEUE)
     notes["moldable"] = molded is not None
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     signal = set_signal(clock, notes, extras.signal)
@@ -158,7 +159,7 @@ def start_clock(now: float, cores: int, constrained: int) -> Array:
 
 def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
     """Let the clock begin with what the signal says then, and return its steps. Changes clock, notes."""
-    steps = np.zeros(0 if signal is None else len(signal.times), layouts.SIGNAL)
+    steps = np.zeros(0 if signal is None else len(signal.times), hidden_state.SIGNAL)
     clock["signal"], clock["signal_until"] = np.nan, np.inf
     if signal is not None:
         steps["time"], steps["value"] = signal.times, signal.values
@@ -173,21 +174,21 @@ def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
 def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras) -> Any:
     """Make what policies do not see: what is true of the jobs, and the engine's own arrays."""
     count = len(view.jobs)
-    truth = np.zeros(count, layouts.TRUTH)
+    truth = np.zeros(count, hidden_state.TRUTH)
     for _ in gathered(truth, place, {name: workload.jobs[name].to_numpy() for name in ("work", "killed")}):
         pass
-    patience = workload.jobs["cancel"].to_numpy()
+    patience = workload.jobs["cancel"].to_numpy(np.float64)
     patience = patience[place] if np.isfinite(patience.min()) else np.empty(0)  # nobody's ends
     leaving = np.flatnonzero(np.isfinite(patience) & (view.jobs["status"][: len(patience)] == layouts.PENDING))
     booking = most_bookings(view) if view.clock.constrained else 0
-    sums = np.zeros(1, layouts.SUMS)
-    events = np.zeros(0, layouts.EVENT)
+    sums = np.zeros(1, hidden_state.SUMS)
+    events = np.zeros(0, hidden_state.EVENT)
     if extras.events is not None:
         sums["requeue"] = extras.events.requeue
-        events = extras.events.records(view.jobs["number"], len(view.nodes), layouts.EVENT)
+        events = extras.events.records(view.jobs["number"], len(view.nodes), hidden_state.EVENT)
     ends = np.unique(view.closures["end"])
     if len(ends):
-        over = np.array([(end, layouts.WINDOW_OVER, 0) for end in ends], layouts.EVENT)
+        over = np.array([(end, layouts.WINDOW_OVER, 0) for end in ends], hidden_state.EVENT)
         events = np.concatenate([events, over])
         events = events[np.argsort(events["time"], kind="stable")]
     return bundles.Inside(
@@ -208,14 +209,14 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         entries=np.empty(count, np.int64),
         # Room for all: where completions are told one by one, those that gave way are in it beside those who have their
         # place. It takes memory only as far as it is used.
-        heap=records(np.empty(count + 1, layouts.DUE)),
+        heap=records(np.empty(count + 1, hidden_state.DUE)),
         truth=records(truth),
         wholes=np.empty(0) if extras.events is None else truth["work"].copy(),
         patience=patience,
         cancellations=leaving[np.argsort(patience[leaving], kind="stable")],
         sums=records(sums)[0],
         events=records(events),
-        signal=records(np.zeros(0, layouts.SIGNAL)),
+        signal=records(np.zeros(0, hidden_state.SIGNAL)),
         known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores + 3 * view.nodes.depths).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),

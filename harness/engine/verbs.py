@@ -14,7 +14,8 @@ from harness.engine.instants import later
 from harness.engine.marks import verb, window
 from harness.engine.molding import give_width
 from harness.engine.power import work_left
-from harness.engine.queue import find_prefix, rank_anew, waiting
+from harness.engine.queue import waiting
+from harness.engine.scoring import find_prefix, rank_anew
 from harness.engine.service import begin, forfeit, interrupt, take_off, turn_away
 from harness.engine.sleep import doze, order_naps, rouse
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.hidden_state import NOTES, SUMS
 from harness.engine.simulate import Outcome
-from harness.engine.state import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE, NOTES, SUMS, UNACCEPTED
+from harness.engine.state import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE, UNACCEPTED
 from harness.platform.machine import NodeType, Platform
 from harness.platform.windows import Window
 from harness.policy.scheduler import Chosen

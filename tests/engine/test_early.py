@@ -101,7 +101,7 @@ def test_what_is_left_of_a_node_is_what_nobody_booked(seed, entries):
     bookings.plan_nodes(state)
     for _ in range(40):
         job = int(dice.integers(0, 8))
-        if state.truth[job].booked >= 0:
+        if state.near[job].booked >= 0:
             holdings.strike_out(state, job)
             continue
         begin, end = np.cumsum(dice.integers(1, (50, 30))).astype(float)
@@ -125,7 +125,7 @@ def test_what_is_left_of_a_node_is_what_nobody_booked(seed, entries):
 
 def booked(state, job, node):
     """When the job holds how much of the node: begin, end, cores, memory."""
-    place = state.truth[job].booked
+    place = state.near[job].booked
     while place >= 0:
         its = state.bookings[place]
         if its.node == node:

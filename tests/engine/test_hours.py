@@ -13,9 +13,9 @@ from running import choose
 from strategies import workload
 
 import harness
+from harness.engine.hidden_state import ZONES
 from harness.engine.setup import Extras, arrays
 from harness.engine.simulate import simulate
-from harness.engine.state import ZONES
 from harness.platform.machine import NodeType, Platform, plain
 from harness.workload.wall_clock import WallClock
 

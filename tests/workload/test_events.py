@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness import Events, HarnessError, read_events
 from harness.engine import state
-from harness.engine.state import EVENT
+from harness.engine.hidden_state import EVENT
 from harness.workload.events import WORDS
 
 GOOD = """# made by hand
