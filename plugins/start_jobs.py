@@ -1,4 +1,4 @@
-"""Who starts now: from strict order to EASY backfilling."""
+"""Who starts now: in strict order, and EASY backfilling."""
 
 import harness
 
@@ -42,26 +42,6 @@ def start_wide_in_order(state):
 def none_molding(state):
     """The same, as wide as the free processors allow."""
     start_wide_in_order(state)
-
-
-def greedy(state):
-    """In order, start whatever fits; wide jobs may wait for ever. Nothing is promised, and no belief is looked at.
-
-    Moldable jobs begin if their least width fits, as wide as the free processors allow.
-    """
-    for job in harness.waiting(state):
-        if state.clock.free == 0:
-            return
-        if harness.fits(state, job):
-            harness.start(state, job)
-
-
-def greedy_molding(state):
-    """The same, as wide as the free processors allow."""
-    for job in harness.waiting(state):
-        if state.clock.free == 0:
-            return
-        start_wide(state, job)
 
 
 def easy(state, reservations=1, backfill_order=None, spare=True):
@@ -175,18 +155,26 @@ def backfill_behind_many(state, reservations, backfill_order, past):
     """Start later jobs that leave the reservations of the first blocked jobs alone. Plans by processors only."""
     now = state.clock.virtual
     first = protect(state, reservations, past)
-    for job in harness.ranked(state, backfill_order):
-        if state.clock.free == 0:
-            break
+    until = harness.INFINITY if past else first
+    job = harness.next_overtaker(state, backfill_order, -1, until, 0)
+    while job >= 0:
         record = state.jobs[job]
-        if record.status != harness.WAITING or record.reserved >= 0 or not harness.fits(state, job):
-            continue
-        if not past and harness.later(now + record.left, first):
-            continue
-        at = harness.earliest_fit(state, record.procs, record.left)
-        if not harness.later(at, now) and harness.start(state, job):
-            harness.reserve(state, record.procs, now, record.planned)
+        if record.reserved < 0 and harness.fits(state, job):
+            at = harness.earliest_fit(state, record.procs, record.left)
+            if not harness.later(at, now) and harness.start(state, job):
+                harness.reserve(state, record.procs, now, record.planned)
+        job = harness.next_overtaker(state, backfill_order, job, until, 0)
+    forget_promises(state, reservations)
+
+
+@harness.jit
+def forget_promises(state, most):
+    """Let jobs that were promised a start, at most so many, be promised none: they are planned anew each time."""
+    left = most
     for job in harness.waiting(state):
+        if left == 0:
+            return
+        left -= state.jobs[job].reserved >= 0
         state.jobs[job].reserved = -1.0
 
 
@@ -277,11 +265,13 @@ def wake_behind_many(state, reservations, backfill_order, past):
             harness.reserve(state, record.procs, record.reserved, record.reserved + record.left + boot)
             first = min(first, record.reserved)
             left -= 1
-    for job in harness.ranked(state, backfill_order):
-        if state.jobs[job].status == harness.WAITING and state.jobs[job].reserved < 0:
+    until = harness.INFINITY if past else first
+    job = harness.next_overtaker(state, backfill_order, -1, until, 0)
+    while job >= 0:
+        if state.jobs[job].reserved < 0:
             start_if_due(state, job, past, first)
-    for job in harness.waiting(state):
-        state.jobs[job].reserved = -1.0
+        job = harness.next_overtaker(state, backfill_order, job, until, 0)
+    forget_promises(state, reservations)
 
 
 @harness.jit
@@ -345,7 +335,6 @@ def begin_beside(state, job):
 def start_jobs():
     return [
         harness.Start("none", none, molding=none_molding, guarantees=("nobody overtakes", FIRST)),
-        harness.Start("greedy", greedy, molding=greedy_molding, guarantees=(FIRST,)),
         harness.Start(
             "easy",
             easy,

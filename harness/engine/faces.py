@@ -211,15 +211,19 @@ class Quick:
         return len(self.array)
 
     def __getitem__(self, index: Any) -> Any:
-        found = self.made.get(index)
+        try:
+            found = self.made.get(index)
+        except TypeError:  # a slice, which has no hash
+            return self.array[index]
         if found is None:
-            if isinstance(index, slice):
-                return self.array[index]
             found = self.made[index] = self.kind()
             found.bare = self.bare
             found.columns = self.columns
             found.at = range(len(self.array))[index]
         return found
+
+    def __setitem__(self, index: slice, entries: Any) -> None:
+        self.bare[index] = entries
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.array, name)

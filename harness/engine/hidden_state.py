@@ -49,6 +49,7 @@ NOTES = np.dtype(
         ("closed", "i8"),  # … 1 once a start has made somebody held: nobody else starts in this decision …
         ("rejoined", "i8"),  # … 1 when jobs have joined the queue that were not asked about …
         ("vigils", "i8"),  # … and how often in a row who was asked about was not released, and nothing else happened
+        ("vain", "i8"),  # at how many instants nobody ran and nothing was to come but what policies bring about
         ("shelves", "i8"),  # how many shelves the plan of the running jobs stands on
         ("served", "i8"),  # jobs that have entered service so far
         ("slack", "i8"),  # first unused slice

@@ -44,6 +44,10 @@ from harness.engine.verbs import when
 # Whose answers may change from one instant to the next: flags.
 ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
 
+#: At so many instants policies call themselves, or let nodes sleep and wake, while nobody runs and nobody comes any
+#: more; then jobs that wait have waited in vain. A day in seconds is less.
+MOST_IN_VAIN = 100_000
+
 # Which orders learn: flags.
 ORDER_LEARNS, SECOND_LEARNS = 8, 16
 
@@ -66,6 +70,14 @@ def next_patience(state: Any) -> float:
     return np.inf
 
 
+@inner
+def in_vain(state: Any) -> bool:
+    """Return whether policies have called themselves for long enough while nothing else is to come. Changes notes."""
+    if state.clock.running == 0 and state.notes.events == len(state.events):
+        state.notes.vain += 1
+    return bool(state.notes.vain > MOST_IN_VAIN)
+
+
 @once
 def next_instant(state: Any) -> float:
     """Return when something happens next [s]; infinity if nothing will. Changes clock.
@@ -82,6 +94,8 @@ def next_instant(state: Any) -> float:
     time = min(given, notes.due, notes.release)
     # Nothing else matters once the last job has left.
     if clock.queued + clock.running + clock.held > 0 or time < np.inf:
+        if time == np.inf and in_vain(state):
+            return np.inf
         time = min(time, clock.start_timer)
         if time == np.inf and notes.waking > 0:
             time = clock.transition

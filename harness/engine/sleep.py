@@ -150,10 +150,11 @@ def put_idle_to_sleep(state: Any) -> None:
 
 @inner
 def awaken(state: Any, node: int) -> None:
-    """Let the node be awake and idle. Changes nodes, clock."""
+    """Let the node be awake, and idle unless somebody holds it. Changes nodes, clock."""
     state.clock.stirred = 1
     turn(state, node, AWAKE, 0.0, np.inf)
-    fall_vacant(state, node)
+    if state.nodes[node].free == state.nodes[node].cores:
+        fall_vacant(state, node)
 
 
 @inner

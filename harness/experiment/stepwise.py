@@ -13,7 +13,7 @@ from harness.engine.faces import Showing, let_tell
 from harness.engine.faults import STARTING
 from harness.engine.marks import expect_done
 from harness.engine.nodes import fits
-from harness.engine.queue import waiting
+from harness.engine.queue import running, waiting
 from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
 from harness.engine.state import WAITING
 from harness.engine.verbs import start
@@ -71,7 +71,7 @@ class Moment:
     def running(self) -> list[Any]:
         """The running jobs, by the end that is believed."""
         jobs = self.state.jobs
-        return [jobs[int(k)] for k in self._ready.view.plan[: int(self._ready.view.clock.running)]]
+        return [jobs[int(k)] for k in running(self._ready.state)]
 
     def fits(self, job: Any) -> bool:
         """Return whether a waiting job, a record or its index, could start now."""

@@ -102,7 +102,8 @@ def looking(state, idle=1.0):
         record = state.nodes[node]
         if record.status == harness.AWAKE and record.free == record.cores and record.depths > 0:
             harness.put_to_sleep(state, node, record.depths - 1)
-    harness.wake(state, state.clock.instants % len(state.nodes))
+    if state.clock.running > 0:  # else the run would go on for as long as somebody waits for a node that stays down
+        harness.wake(state, state.clock.instants % len(state.nodes))
     if count_wrong(state) > 0:
         harness.put_to_sleep(state, -1)
 

@@ -40,6 +40,10 @@ def start_nobody(state):
     pass
 
 
+def wait_for_ever(state):
+    harness.call_again(state, state.clock.now + 60.0)
+
+
 def suspend_who_waits(state):
     for job in harness.waiting(state):
         harness.suspend(state, job)
@@ -143,6 +147,7 @@ BROKEN = [
     ("start", overcommit, ["12 s", "job 2", "needs 3 processors", "only 2", "overcommit", "harness.fits"]),
     ("start", start_twice, ["10 s", "job 1", "not waiting"]),
     ("start", start_the_future, ["10 s", "index 1", "not waiting"]),
+    ("start", wait_for_ever, ["4 jobs waiting", "job 1", "idle"]),
     ("start", start_nobody, ["30 s", "4 jobs waiting", "job 1", "idle"]),
     ("start", suspend_who_waits, ["10 s", "job 1", "preemptive=True"]),
     ("start", suspend_undeclared, ["10 s", "preemptive=True"]),

@@ -9,7 +9,7 @@ from numba.core import config
 from strategies import POWER, workload
 
 import harness
-from harness.engine import bundles, state
+from harness.engine import bundles, hidden_state, state
 from harness.engine.doors import DOORS
 from harness.engine.faces import SHOWN
 from harness.engine.faults import PolicyError
@@ -52,7 +52,8 @@ def reachable(thing, path, found, depth=4):
                 reachable(part, f"{path}.{name}", found, depth - 1)
 
 
-LAYOUTS = [getattr(state, name) for name in ("JOB", "NODE", "SLICE", "CLOCK", "NOTES", "PACE", "NAP", "TRUTH", "SUMS")]
+LAYOUTS = [getattr(state, name) for name in ("JOB", "NODE", "SLICE", "CLOCK", "PACE", "NAP")]
+LAYOUTS += [getattr(hidden_state, name) for name in ("NOTES", "TRUTH", "SUMS")]
 
 
 def starts_in_order(state):

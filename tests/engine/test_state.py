@@ -9,13 +9,33 @@ from running import bundled
 from strategies import workload
 
 import harness
-from harness.engine import demand_state, hold_state, plan_state, recorded_state, setup, simulate, state, vacancy_state
+from harness.engine import (
+    demand_state,
+    hidden_state,
+    hold_state,
+    plan_state,
+    recorded_state,
+    setup,
+    simulate,
+    state,
+    stock_state,
+    vacancy_state,
+)
 from harness.engine.bundles import STATE
 from harness.engine.entries import Entries
 
 LAYOUTS = {
     name: layout
-    for module in (demand_state, hold_state, plan_state, recorded_state, state, vacancy_state)
+    for module in (
+        demand_state,
+        hidden_state,
+        hold_state,
+        plan_state,
+        recorded_state,
+        state,
+        stock_state,
+        vacancy_state,
+    )
     for name, layout in vars(module).items()
     if isinstance(layout, np.dtype) and layout.names
 }

@@ -35,12 +35,13 @@ class Fault:
 
 
 STARTS, ORDERS, SELECTIONS = "plugins/start_jobs.py", "plugins/order_queue.py", "plugins/select_resources.py"
+GREEDY = "plugins/start_jobs_greedily.py"
 CONSERVATIVE, PREEMPTION = "plugins/start_jobs_promised.py", "plugins/start_jobs_by_preemption.py"
 OVERTAKING, COMPRESSION, PROMISED = (
     f"harness/engine/{name}.py" for name in ("overtaking", "compression", "promised_starts")
 )
-QUEUE, BLOCKED, NODES, SERVICE, STOCKS = (
-    f"harness/engine/{name}.py" for name in ("queue", "blocked", "nodes", "service", "stocks")
+QUEUE, SCORING, BLOCKED, NODES, SERVICE, STOCKS = (
+    f"harness/engine/{name}.py" for name in ("queue", "scoring", "blocked", "nodes", "service", "stocks")
 )
 
 FAULTS = (
@@ -54,9 +55,9 @@ FAULTS = (
     ),
     Fault(
         "greedy wants a processor left over",
-        STARTS,
-        "        if harness.fits(state, job):\n            harness.start(state, job)\n\n\ndef greedy_m",
-        "        if state.jobs[job].procs < state.clock.free:\n            harness.start(state, job)\n\n\ndef greedy_m",
+        GREEDY,
+        "if harness.fits(state, job):",
+        "if state.jobs[job].procs < state.clock.free:",
         "greedy",
     ),
     Fault(
@@ -153,7 +154,7 @@ FAULTS = (
     ),
     Fault(
         "preempt serves nobody who fills the machine",
-        QUEUE,
+        SCORING,
         "state.jobs[first].procs > procs:",
         "state.jobs[first].procs >= procs:",
         "preempt",
@@ -216,8 +217,8 @@ FAULTS = (
     Fault(
         "a reservation counts completions only up to the first sufficient one",
         BLOCKED,
-        "if free >= need and later(state.jobs[other].planned, at):",
-        "if free >= need:",
+        "while left >= 0 and not (free >= need and later(when_planned(state, left), at)):",
+        "while left >= 0 and not free >= need:",
         "easy",
     ),
     Fault(
