@@ -11,8 +11,8 @@ def conservative(state, replan=False):
     2001). The guarantee holds where processors are equally fast, no node fails or wakes late, and no predicted runtime
     has to be corrected: then everybody is planned anew, in queue order, and may move later; that a prediction is
     shorter than the request moves nobody. Where memory or partitions bind, a reservation names processors, those not
-    free now first; then, if a job ended early, who can begin at once beside the others does, and nobody else moves.
-    Selections that decline are refused.
+    free now first; then, if a job ended early, or began on others than it was promised, who can begin at once beside
+    the others does, and nobody else moves. Selections that decline are refused.
 
     Where nodes sleep, a promise is of processors, awake or not, and leaves time for any node to wake: what of that is
     not needed is given back at the start. Whoever would be done beside the others on the nodes that the selection
@@ -133,15 +133,14 @@ def conservative_by_nodes(state, replan=False):
     elif harness.drop_departed(state):
         upset = start_early(state)
     promise_all(state, upset)
-    # Who starts on nodes that are awake gives back the time to wake; and nobody waits beside nodes that are.
-    sleepy = harness.longest_boot(state) > 0.0
+    # Nobody waits beside nodes that are awake, nor beside what somebody was promised who began elsewhere.
+    early = harness.longest_boot(state) > 0.0
     going_on = True
     while going_on:
         before = state.clock.started
-        upset = start_early(state) if sleepy else start_promised(state)
-        if upset:
+        if start_early(state) if early else start_promised(state):
             promise_all(state, True)
-        going_on = upset or (sleepy and state.clock.started > before)
+        early = going_on = state.clock.started > before
     soonest = harness.INFINITY if replan else harness.next_promise(state)
     if soonest < harness.INFINITY:
         harness.call_again(state, harness.when(state, soonest))

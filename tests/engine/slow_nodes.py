@@ -159,9 +159,10 @@ def promise_all(machine, early):
 
 def conservative(machine, early):
     promise_all(machine, early)
-    for job in machine.queue():
-        if job.reserved == machine.now:
-            assert machine.start(job)
+    for job in (due := [job for job in machine.queue() if job.reserved == machine.now]):
+        assert machine.start(job)
+    while due:  # they may have begun elsewhere than they were promised to
+        due = [job for job in machine.queue() if machine.start(job)]
 
 
 STARTS = {

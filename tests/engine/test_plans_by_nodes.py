@@ -105,3 +105,15 @@ def harness_greedy(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):
             harness.start(state, job)
+
+
+@pytest.mark.data
+def test_where_memory_binds_conservative_is_about_as_good_as_easy_on_a_real_log():
+    """It once was ten times as bad: it planned by numbers of processors."""
+    jobs = harness.prepare(harness.read_workload("RICC"), jobs=100, estimates="actual")
+    platform = harness.read_platform("peas-table2")
+    waits = {
+        start: harness.simulate(jobs, platform, harness.Scheduler(start=start)).measures()["mean_wait"]
+        for start in ("none", "easy", "conservative")
+    }
+    assert waits["conservative"] < 1.1 * waits["easy"] < 0.3 * waits["none"]
