@@ -31,7 +31,8 @@ from .engine.nodes import (
     suits as suits,
     take as take,
 )
-from .engine.overtaking import next_overtaker as next_overtaker
+from .engine.walks import next_overtaker as next_overtaker
+from .engine.walks import next_waiting as next_waiting
 from .engine.power import drawn as drawn, load_share as load_share, power_at as power_at, work_left as work_left
 from .engine.profile import (
     earlier_fit as earlier_fit,

@@ -228,7 +228,9 @@ def order_queue():
         *(harness.Order(score.__name__, score, timed=True) for score in (f1, f2, f3, f4)),
         harness.Order("sjf-width", sjf_width),
         harness.Order("ljf-width", ljf_width),
-        *(harness.Order(score.__name__, score, varies=True) for score in (wfp3, unicef, expansion, network)),
+        harness.Order("wfp3", wfp3, varies=True, falls=True, least={"power": 0.0}),
+        *(harness.Order(score.__name__, score, varies=True, falls=True) for score in (unicef, expansion)),
+        harness.Order("network", network, varies=True),
         harness.Order("queue-priority", queue_priority),
         harness.Order(
             "fairshare",

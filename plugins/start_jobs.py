@@ -9,10 +9,10 @@ FIRST = "first starts if it fits"
 @harness.jit
 def start_in_order(state):
     """Start waiting jobs in queue order until one does not fit; return that one, or −1 if all started."""
-    for job in harness.waiting(state):
-        if not (harness.fits(state, job) and harness.start(state, job)):
-            return job
-    return -1
+    job = harness.next_waiting(state, -1)
+    while job >= 0 and harness.fits(state, job) and harness.start(state, job):
+        job = harness.next_waiting(state, job)
+    return job
 
 
 def none(state):
@@ -171,11 +171,11 @@ def backfill_behind_many(state, reservations, backfill_order, past):
 def forget_promises(state, most):
     """Let jobs that were promised a start, at most so many, be promised none: they are planned anew each time."""
     left = most
-    for job in harness.waiting(state):
-        if left == 0:
-            return
+    job = harness.next_waiting(state, -1)
+    while job >= 0 and left > 0:
         left -= state.jobs[job].reserved >= 0
         state.jobs[job].reserved = -1.0
+        job = harness.next_waiting(state, job)
 
 
 @harness.jit
@@ -187,24 +187,21 @@ def protect(state, reservations, past):
     now = state.clock.virtual
     harness.plan_from_running(state)
     first = harness.INFINITY
-    protected = 0
-    for job in harness.waiting(state):
-        if protected == reservations:
-            break
+    left = reservations
+    job = harness.next_waiting(state, -1)
+    while job >= 0 and left > 0:
         record = state.jobs[job]
-        if record.status != harness.WAITING:
-            continue
         at = harness.earliest_fit(state, record.procs, record.left)
         due = not harness.later(at, now)
-        if due and not past and harness.later(now + record.left, first):
-            continue
-        if due and harness.fits(state, job) and harness.start(state, job):
-            harness.reserve(state, record.procs, now, record.planned)
-        else:
-            record.reserved = at
-            harness.reserve(state, record.procs, at, at + record.left)
-            first = min(first, at)
-            protected += 1
+        if not due or past or not harness.later(now + record.left, first):
+            if due and harness.fits(state, job) and harness.start(state, job):
+                harness.reserve(state, record.procs, now, record.planned)
+            else:
+                record.reserved = at
+                harness.reserve(state, record.procs, at, at + record.left)
+                first = min(first, at)
+                left -= 1
+        job = harness.next_waiting(state, job)
     return first
 
 
@@ -258,13 +255,15 @@ def wake_behind_many(state, reservations, backfill_order, past):
     harness.plan_from_running(state)
     first = harness.INFINITY
     left = reservations
-    for job in harness.waiting(state):
+    job = harness.next_waiting(state, -1)
+    while job >= 0 and left > 0:
         record = state.jobs[job]
-        if left > 0 and record.status == harness.WAITING and not start_if_due(state, job, past, first):
+        if not start_if_due(state, job, past, first):
             record.reserved = harness.earliest_fit(state, record.procs, record.left + boot)
             harness.reserve(state, record.procs, record.reserved, record.reserved + record.left + boot)
             first = min(first, record.reserved)
             left -= 1
+        job = harness.next_waiting(state, job)
     until = harness.INFINITY if past else first
     job = harness.next_overtaker(state, backfill_order, -1, until, 0)
     while job >= 0:

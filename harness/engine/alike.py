@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.engine import hold_state
 from harness.engine.readings import EACH
-from harness.engine.state import NODE
+from harness.engine.state import CLOCK, JOB, NODE
 from harness.engine.stocks import take_stock
+from harness.policy import declared_traits
 from harness.policy.kinds import Policy, Prefer, functions_of
 from harness.policy.spec import Choice
 
@@ -30,6 +31,33 @@ def lasts(order: Choice) -> bool:
     """Return whether the order gives a waiting job one score for as long as it waits, however often it is asked."""
     told = any(set(one.policy.extras) - {"columns"} for one in order.chain)
     return not (told or order.says("varies") or order.says("learn"))
+
+
+#: What a policy names that sees the whole queue in order, or a score.
+OF_THE_ORDER = frozenset({"waiting", "ranked", "prefix", "unpromised", "due", "score", "next_beside", "getattr"})
+
+
+def falls(chosen: Mapping[str, Choice], view: Any) -> bool:
+    """Return whether it need not be known, but for who is next, in what order jobs wait: their scores only fall.
+
+    That only clock.now matters is looked up, and of an order that wraps another one not believed.
+    """
+    order, start = chosen["order"], chosen["start"].policy
+    told = set(order.policy.extras) - {"columns"} or order.inner or order.says("learn")
+    named = named_in(order.policy.function) & (frozenset(CLOCK.names or ()) - frozenset(JOB.names or ()))
+    if not order.says("falls") or told or named > {"now"} or view.clock.constrained or view.notes.moldable:
+        return False
+    usual = not (view.notes.reading & EACH or view.notes.period > 0.0 or view.notes.main >= 0.0)
+    policies = [one.policy for part, choice in chosen.items() if part != "order" for one in choice.chain]
+    functions = [function for one in policies for function in functions_now(one)]
+    unseen = all(one.compiled for one in policies) and not any(named_in(one) & OF_THE_ORDER for one in functions)
+    return usual and unseen and not (start.preemptive or start.extras)
+
+
+def functions_now(policy: Policy) -> list[Any]:
+    """Return the functions of a policy that are asked in a run of which it is known what binds."""
+    instead = {getattr(policy, trait, None) for trait in declared_traits.INSTEAD} - {None}
+    return [function for function in functions_of(policy).values() if function not in instead]
 
 
 def draws_by_load(energy: Choice) -> bool:

@@ -17,7 +17,6 @@ from harness.engine import (  # noqa: F401 - what policies may call
     early,
     hours,
     nodes,
-    overtaking,
     power,
     profile,
     promised_starts,
@@ -25,6 +24,7 @@ from harness.engine import (  # noqa: F401 - what policies may call
     stocks,
     verbs,
     waking,
+    walks,
 )
 from harness.engine.faces import Misuse, Showing
 from harness.engine.faults import HOLDING, RATING, SLEEPING, STARTING, PolicyError

@@ -51,7 +51,8 @@ from harness.policy.kinds import KINDS
     CAUGHT,
     BAD_MERIT,
     BAD_ORDER,
-) = range(1, 41)
+    RISING,
+) = range(1, 42)
 
 _HOOKS = 64  # the clock keeps a fault and the hook that was asked as one number
 
@@ -114,6 +115,7 @@ _SENTENCES = {
     CAUGHT: "caught what somebody whom it had asked raised: what that had begun is half done",
     BAD_ORDER: "let idle nodes sleep with the number {value}, where a time and a depth of at least 0 were expected",
     BAD_MERIT: "gave node {node} the merit {value} for job {job}, where a number was expected",
+    RISING: "gave job {job} the score {value}, and a higher one for a later time, although it says falls=True",
     STUCK: "left {value:.0f} jobs waiting, the first of them job {job}, although the machine is idle and nothing "
     "else will happen",
 }

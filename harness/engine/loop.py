@@ -15,6 +15,7 @@ from numba import types
 from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
 from harness.engine.bundles import INDICES, seen
 from harness.engine.crossing import entrance
+from harness.engine.falling import rank_if_due
 from harness.engine.faults import (
     BACKFILLING,
     BAD_RATE,
@@ -249,7 +250,10 @@ def set_pace_and_order(state: Any, changes: int) -> None:
             set_rate(state, wanted)
     # A single waiting job needs no order, unless it is compared with the running ones, or those that are let go.
     if changes & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive or state.notes.opened > 0):
-        rank_queue(state)
+        if state.notes.falling:
+            rank_if_due(state)
+        else:
+            rank_queue(state)
 
 
 @once

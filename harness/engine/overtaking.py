@@ -11,8 +11,8 @@ from typing import Any
 from harness.engine.bundles import seen
 from harness.engine.faults import BACKFILLING
 from harness.engine.instants import later
-from harness.engine.marks import expect_job, inner, seldom, verb
-from harness.engine.scoring import check_scores, rank_anew
+from harness.engine.marks import inner, seldom
+from harness.engine.scoring import check_scores
 from harness.engine.state import WAITING
 from harness.engine.verbs import QUEUE_ORDER
 
@@ -274,37 +274,8 @@ def find_standing(state: Any, tree: int, after: int, at: float, spare: int) -> i
 
 
 @inner
-def look_through(state: Any, order: int, after: int, at: float, spare: int) -> int:
-    """Return what `next_overtaker` does, from the whole list of those who wait."""
-    notes = state.notes
-    if after < 0:
-        notes.looked = 0
-        notes.listed = notes.tail - notes.head if order == QUEUE_ORDER else rank_anew(state)
-    elif order == QUEUE_ORDER:
-        notes.listed = min(notes.listed, notes.tail - notes.head)  # as long as when the policy began, if it did
-    while notes.looked < notes.listed:
-        job = state.queue[notes.head + notes.looked] if order == QUEUE_ORDER else state.ranking[notes.looked]
-        notes.looked += 1
-        record = state.jobs[job]
-        if may_overtake(state, record.procs, record.left, at, spare) and record.status == WAITING:
-            return int(job)
-    return -1
-
-
-@verb(crosses=True)
-def next_overtaker(state: Any, order: int, after: int, at: float, spare: int) -> int:
-    """Return the next waiting job in an order that fits by number, and ends by `at` or needs at most `spare`; or −1.
-
-    `order` is one that the policy took as a parameter, or −1, the queue's own; `after` is the job that was the answer
-    before, or −1 to begin; `at` is a virtual time, and the job's end is that of its estimate on reference processors.
-    """
-    notes = state.notes
-    if after < 0:
-        bring_up_to_date(state, order)
-    else:
-        expect_job(state, after)
-    if notes.entered < 0 or notes.tail - notes.head < state.clock.queued:
-        return look_through(state, order, after, at, spare)
+def first_standing(state: Any, after: int, at: float, spare: int) -> int:
+    """Return the first job of all trees behind `after` that may overtake, or −1."""
     found = -1
     tree = 0
     while tree < CLASSES and (tree == 0 or 1 << (tree - 1) < state.clock.free):

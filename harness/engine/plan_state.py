@@ -86,6 +86,21 @@ STAND = np.dtype(
     align=True,
 )
 
+#: A walk through the queue where scores only fall, see falling.py.
+WALK = np.dtype(
+    [
+        ("count", "i8"),  # how many were scored and not passed …
+        ("looked", "i8"),  # … how much of the queue was looked at, or …
+        ("last", "i8"),  # … up to whom in the trees …
+        ("floor", "f8"),  # … and the score and …
+        ("passed", "i8"),  # … the job up to which everybody was passed before, −1 nobody
+        ("until", "f8"),  # what was asked for: who ends by then, in virtual time …
+        ("spare", "i8"),  # … or needs no more than that …
+        ("free", "i8"),  # … and how many processors were free
+    ],
+    align=True,
+)
+
 #: Before when nobody of a width and length fits into the profile.
 ANSWER = np.dtype(
     [

@@ -11,11 +11,22 @@ from harness.engine.ongoing import first_running, next_running, who_runs
 
 
 @inner
+def ask_order(state: Any, count: int) -> None:
+    """Let the order score the first `count` of `ranking`; as of a time ahead, if scores only fall: see `falling`."""
+    clock = state.clock
+    clock.hook = ORDERING
+    now = clock.now
+    if state.notes.falling:
+        clock.now = max(now, state.notes.ahead)
+    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
+    clock.now = now
+    check_scores(state, count)
+
+
+@inner
 def score_ranking(state: Any, count: int) -> None:
     """Score the first `count` jobs of `ranking`. Changes jobs, scores."""
-    state.clock.hook = ORDERING
-    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
-    check_scores(state, count)
+    ask_order(state, count)
     for k in range(count):
         state.jobs[state.ranking[k]].score = state.scores[k]
 
@@ -65,9 +76,7 @@ def rank_queue(state: Any) -> None:
     head = state.notes.head
     for k in range(count):
         state.ranking[k] = state.queue[head + k]
-    clock.hook = ORDERING
-    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
-    check_scores(state, count)
+    ask_order(state, count)
     sort_ranking(state, count)
     for k in range(count):
         job = state.ranking[k]

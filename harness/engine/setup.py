@@ -206,6 +206,9 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         stands=records(np.zeros(1 << (count - 1).bit_length(), plan_state.STAND)),
         roots=np.empty(CLASSES, np.int64),
         trail=np.empty(512, np.int64),
+        walks=records(np.zeros(2, plan_state.WALK)),
+        nearing=np.empty(0, np.int64),
+        nearing_scores=np.empty(0),
         entries=np.empty(count, np.int64),
         # Room for all: where completions are told one by one, those that gave way are in it beside those who have their
         # place. It takes memory only as far as it is used.

@@ -13,8 +13,8 @@ import pandas as pd
 
 from harness.compile import kernels
 from harness.compile.by_name import NotMadeError, asked, why_not
-from harness.engine import doors, faults, holding, loop, overtaking, queue_setup, readings
-from harness.engine.alike import draws_by_load, falls_unseen, keep_stocks, lasts, orders_naps
+from harness.engine import doors, falling, faults, holding, loop, overtaking, queue_setup, readings
+from harness.engine.alike import draws_by_load, falls, falls_unseen, keep_stocks, lasts, orders_naps
 from harness.engine.apart import DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import STATE, State
@@ -158,6 +158,8 @@ def put_together(
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(keep_stocks(view, chosen), chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
+    if not (other or held or plain or which is not None) and falls(chosen, view):
+        inside = falling.walk_ahead(view, inside)
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:
         refuse_windows(state, str(chosen["rate"]))
@@ -173,7 +175,7 @@ def put_together(
     view.notes.lined = not (sleep.constant or (view.notes.unseen and orders_naps(sleep)))
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
-        view.notes.lasting = sum(flag for part, flag in flags.items() if lasts(chosen[part]))
+        view.notes.lasting |= sum(flag for part, flag in flags.items() if lasts(chosen[part]))
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)

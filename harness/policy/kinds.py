@@ -210,6 +210,7 @@ class Order(Policy):
 
     function: "OfTwo[Job, Clock, float]"
     varies: bool = field(default=False, kw_only=True)  # the score of a waiting job changes with time
+    falls: bool = field(default=False, kw_only=True)  # … only down, and with clock.now alone
     learn: "Callable[..., None] | None" = field(default=None, kw_only=True)
     order: str = field(default="", kw_only=True)  # the parameter that names the order it wraps
     alike: tuple[str, ...] = field(default=(), kw_only=True)  # fields: jobs equal in them get one score, whoever waits
@@ -220,6 +221,10 @@ class Order(Policy):
 
     def __post_init__(self) -> None:
         check_wrapping(self)
+        if self.falls and not self.varies:
+            raise HarnessError(
+                f"order {self.name!r}: falls=True is of a score that changes: expected varies=True with it"
+            )
         super().__post_init__()
         declared_traits.check_alike(self)
         if self.learn:

@@ -44,6 +44,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "burden": _STATE,
     "longest_boot": _STATE,
     "boot_time": _START,
+    "next_waiting": _START,
     "next_overtaker": _START,
     "plan_from_running": _START,
     "forget_past": _START,

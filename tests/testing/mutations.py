@@ -49,8 +49,8 @@ FAULTS = (
     Fault(
         "none looks behind the first that does not fit",
         STARTS,
-        "harness.start(state, job)):\n            return job\n",
-        "harness.start(state, job)):\n            pass\n",
+        "while job >= 0 and harness.fits(state, job) and harness.start(state, job):",
+        "while job >= 0 and (not harness.fits(state, job) or harness.start(state, job)):",
         "none",
     ),
     Fault(
@@ -167,7 +167,7 @@ FAULTS = (
         "preempt(at=departure)",
     ),
     # orders
-    Fault("wfp3 does not say that it varies", ORDERS, "varies=True)", "varies=False)", "wfp3"),
+    Fault("wfp3 does not say that it varies", ORDERS, "varies=True, falls=True, least", "least", "wfp3"),
     Fault(
         "spf forgets what a suspended job has done",
         ORDERS,

@@ -42,6 +42,22 @@ def does_vary(subject: Subject, case: Case) -> bool:
     return any(score != first for _, first, _, score in _scores(subject, case))
 
 
+@check(
+    "falls=True",
+    "jobs stand by the scores that they will have at a time ahead, and who might be next is scored anew: whose score "
+    "rises, or depends on more than clock.now, might not be looked at",
+    applies=lambda policy: isinstance(policy, Order) and policy.falls,
+)
+def only_falls(subject: Subject, case: Case) -> None:
+    """Require of an order that says falls=True that no waiting job's score ever rises."""
+    lowest: dict[int, float] = {}
+    for number, first, now, score in _scores(subject, case):
+        before = min(first, lowest.get(number, first))
+        if score > before + 1e-12 * abs(before):
+            raise Wrong(f"job {number} had the score {before:g} before, and {score:g} at {now:g} s: it says falls=True")
+        lowest[number] = score
+
+
 def _scores(subject: Subject, case: Case) -> Iterator[tuple[int, float, float, float]]:
     """Yield number, score when first asked, time and score then of every waiting job at every instant."""
     given: dict[tuple[int, int, int], tuple[float, tuple[Any, ...]]] = {}
