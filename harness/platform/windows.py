@@ -6,16 +6,15 @@ and `users`, `groups`, `queues`: the numbers of those who may use them, with bla
 it is the whole platform; without anybody who may use it, nobody may.
 """
 
-import csv
-import io
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.disk.stored import read_text
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
+from harness.policy.csv_rows import rows_of
 from harness.present.moments import moment
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("nodes", "users", "groups", "queues")
 _COLUMNS = ("begin", "end", "procs", *_NUMBERS)
+
+#: How many numbers a cell may stand for: more nodes than any machine has.
+MOST_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Window:
             raise HarnessError(f"a window from {ends[0]:g} to {ends[1]:g} s: expected its begin before its end")
         if self.nodes and self.procs:
             raise HarnessError("a window with nodes and procs: expected one of them")
+        if self.procs < 0:
+            raise HarnessError(f"a window of {self.procs} processors: expected at least 1, or 0 for all nodes")
 
     @property
     def dated(self) -> bool:
@@ -74,7 +78,7 @@ class Window:
             raise HarnessError(f"a window keeps node {odd}, which is not there: expected 0 to {platform.nodes - 1}")
         if self.nodes:
             return self.nodes
-        if not 0 <= self.procs <= platform.cores:
+        if self.procs > platform.cores:
             raise HarnessError(f"a window keeps {self.procs:,} processors: expected at most {platform.cores:,}")
         cores = [t.cores for t in platform.types for _ in range(t.count)]
         first = len(cores) if self.procs else 0
@@ -98,32 +102,21 @@ def reserved(platform: "Platform", table: str | Path) -> "Platform":
 
 def read_windows(path: str | Path) -> tuple[Window, ...]:
     """Read a CSV of windows."""
-    text = read_text(Path(path), "a table of reservations")
-    lines = csv.DictReader(io.StringIO(text), skipinitialspace=True)
-    for column in lines.fieldnames or ():
-        if column not in _COLUMNS:
-            raise HarnessError(f"{path}: there is no column {column!r}; {did_you_mean(column, _COLUMNS)}")
-    for column in _COLUMNS[:2]:
-        if column not in (lines.fieldnames or ()):
-            raise HarnessError(f"{path}: expected a column {column!r}")
     found = []
-    for row in lines:
+    for where, cells in rows_of(path, "a table of reservations", _COLUMNS, needed=_COLUMNS[:2]):
         try:
-            found.append(_window(row))
-        except (HarnessError, ValueError, TypeError) as error:
-            raise HarnessError(f"{path}, line {lines.line_num}: {error}") from None
-    if not found:
-        raise HarnessError(f"{path}: holds no reservations; expected one a line below {', '.join(_COLUMNS)}")
+            found.append(_window(cells))
+        except HarnessError as error:
+            raise HarnessError(f"{where}: {error}") from None
     return tuple(found)
 
 
-def _window(row: dict[str, str | None]) -> Window:
-    cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
+def _window(cells: dict[str, str]) -> Window:
     return Window(
-        cells["begin"],
-        cells["end"],
-        procs=_procs(cells["procs"] or "0"),
-        **{name: _numbers(cells[name]) for name in _NUMBERS},
+        cells.get("begin", ""),
+        cells.get("end", ""),
+        procs=_procs(cells["procs"]) if "procs" in cells else 0,
+        **{name: _numbers(cells[name]) for name in _NUMBERS if name in cells},
     )
 
 
@@ -136,18 +129,20 @@ def _moment(value: float | str) -> float | str:
 
 
 def _procs(text: str) -> int:
-    try:
-        return int(float(text))
-    except (ValueError, OverflowError):
-        raise ValueError(f"{text!r}: expected a number of processors") from None
+    if not text.isdecimal() or int(text) < 1:
+        raise HarnessError(f"{text!r}: expected a whole number of processors of at least 1, or nothing for all nodes")
+    return int(text)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     """Return whole numbers: `0-3 7` is 0, 1, 2, 3, 7."""
     found: list[int] = []
     for part in text.split():
-        first, _, last = part.partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
-            raise ValueError(f"{part!r}: expected whole numbers, as in 0-3 7")
-        found += range(int(first), int(last or first) + 1)
+        ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
+        if not ends or int(ends[2] or ends[1]) < int(ends[1]):
+            raise HarnessError(f"{part!r}: expected whole numbers, the lower one first, as in 0-3 7")
+        listed = range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+        if len(found) + len(listed) > MOST_NUMBERS:
+            raise HarnessError(f"{part!r}: expected at most {MOST_NUMBERS:,} numbers in a cell")
+        found += listed
     return tuple(found)
