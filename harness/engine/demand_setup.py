@@ -17,6 +17,7 @@ from harness.platform.validation import MOST_BITS
 from harness.platform.windows import Window
 from harness.workload.asked import NEEDS, names_in
 from harness.workload.log import Workload
+from harness.workload.names import number_of
 from harness.workload.wall_clock import WallClock
 
 Array = np.ndarray[Any, Any]
@@ -168,14 +169,18 @@ def _close(asked: _Asked, platform: Platform, wants: Array, offers: Array) -> Ar
 
 
 def windows_of(platform: Platform, workload: Workload) -> list[Window]:
-    """Return the windows of the platform on the clock of a workload, by whose header dates are told."""
+    """Return the windows of the platform as a workload's header tells them: on its clock, for its numbers."""
     clock = WallClock.of(workload.header)
     if clock.start is None and any(window.dated for window in platform.windows):
         raise HarnessError(
             f"reservations of nodes with dates: {workload.name} does not say when it began (its header has no "
             "UnixStartTime): expected seconds by the clock of its submit times"
         )
-    return [window.in_seconds(clock.time_of) for window in platform.windows]
+
+    def number(column: str, name: str) -> int:
+        return number_of(workload, column, name, "reservations of nodes")
+
+    return [window.in_seconds(clock.time_of).with_numbers(number) for window in platform.windows]
 
 
 def possible(asked: Demands, jobs: Array, machine: Array) -> Array:

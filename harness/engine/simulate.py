@@ -22,6 +22,7 @@ from harness.engine.faces import Misuse
 from harness.engine.further_columns import further_column, tell_who_holds_nobody
 from harness.engine.instants import later
 from harness.engine.molding import compiled_mold
+from harness.engine.named_tables import with_numbers
 from harness.engine.places import make_room
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
@@ -148,6 +149,7 @@ def put_together(
     if chosen["start"].policy.preemptive:
         view = make_room(view)
         inside = inside._replace(wholes=inside.truth.work.copy())  # it may let jobs begin anew
+    chosen = with_numbers(chosen, workload)
     chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     view.notes.wakes = longest_boot(chosen, view)
     inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))

@@ -2,8 +2,8 @@
 
 A CSV with the columns `begin` and `end` (seconds by the clock of the submit times, or dates by that of the log's site),
 and, where they are wanted, `nodes` (`0-15 20`, counted from 0), or `procs` (those of the last nodes, so many at least),
-and `users`, `groups`, `queues`: the numbers of those who may use them, with blanks between. Without `nodes` and `procs`
-it is the whole platform; without anybody who may use it, nobody may.
+and `users`, `groups`, `queues`: the numbers or names that the log gives those who may use them, with blanks between.
+Without `nodes` and `procs` it is the whole platform; without anybody who may use it, nobody may.
 """
 
 import math
@@ -11,17 +11,17 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.policy.csv_rows import rows_of
+from harness.policy.csv_rows import is_name, rows_of
 from harness.present.moments import moment
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
 
-_NUMBERS = ("nodes", "users", "groups", "queues")
-_COLUMNS = ("begin", "end", "procs", *_NUMBERS)
+_WHO = ("users", "groups", "queues")
+_COLUMNS = ("begin", "end", "nodes", "procs", *_WHO)
 
 #: How many numbers a cell may stand for: more nodes than any machine has.
 MOST_NUMBERS = 1_000_000
@@ -35,12 +35,12 @@ class Window:
     end: float | str
     nodes: tuple[int, ...] = ()  # counted from 0; none and no `procs`: all
     procs: int = 0  # so many at least: those of the last nodes
-    users: tuple[int, ...] = ()
-    groups: tuple[int, ...] = ()
-    queues: tuple[int, ...] = ()
+    users: tuple[int | str, ...] = ()  # numbers, or names, which the log of a run makes numbers of
+    groups: tuple[int | str, ...] = ()
+    queues: tuple[int | str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in _NUMBERS:
+        for name in ("nodes", *_WHO):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("begin", "end"):
             object.__setattr__(self, name, _moment(getattr(self, name)))
@@ -66,8 +66,16 @@ class Window:
             raise HarnessError(f"a window from {self.begin} to {self.end}: expected its begin before its end")
         return replace(self, begin=begin, end=end)
 
+    def with_numbers(self, number_of: Callable[[str, str], int]) -> "Window":
+        """Return it with numbers in the place of names, by column of a job and name."""
+        told: dict[str, Any] = {}
+        for name in _WHO:
+            column = name.removesuffix("s")
+            told[name] = tuple(number_of(column, one) if isinstance(one, str) else one for one in getattr(self, name))
+        return replace(self, **told)
+
     @property
-    def who(self) -> tuple[tuple[int, ...], ...]:
+    def who(self) -> tuple[tuple[int | str, ...], ...]:
         """Return who may use it: users, groups and queues."""
         return self.users, self.groups, self.queues
 
@@ -116,7 +124,8 @@ def _window(cells: dict[str, str]) -> Window:
         cells.get("begin", ""),
         cells.get("end", ""),
         procs=_procs(cells["procs"]) if "procs" in cells else 0,
-        **{name: _numbers(cells[name]) for name in _NUMBERS if name in cells},
+        nodes=_numbers(cells.get("nodes", "")),
+        **{name: _whose(cells[name]) for name in _WHO if name in cells},
     )
 
 
@@ -145,4 +154,12 @@ def _numbers(text: str) -> tuple[int, ...]:
         if len(found) + len(listed) > MOST_NUMBERS:
             raise HarnessError(f"{part!r}: expected at most {MOST_NUMBERS:,} numbers in a cell")
         found += listed
+    return tuple(found)
+
+
+def _whose(text: str) -> tuple[int | str, ...]:
+    """Return whole numbers, as `_numbers` does, and names."""
+    found: list[int | str] = []
+    for part in text.split():
+        found += (part,) if is_name(part) else _numbers(part)
     return tuple(found)

@@ -38,3 +38,8 @@ def rows_of(
     if not found:
         raise HarnessError(f"{path}: expected {expected} of one row or more below {', '.join(known)}")
     return found
+
+
+def is_name(cell: str) -> bool:
+    """Return whether a cell is a name, which has a letter, and no number."""
+    return any(map(str.isalpha, cell))

@@ -74,6 +74,28 @@ def test_what_cannot_be_is_refused(table, text, complaint):
         table(text)
 
 
+def test_whose_windows_are_is_said_by_number_or_by_name(table):
+    whose = table("begin,end,users,groups,queues\n0,10,alice 3-4 bob-2,7 physics,\n")
+    assert whose == (Window(0.0, 10.0, users=("alice", 3, 4, "bob-2"), groups=(7, "physics")),)
+
+
+def test_names_are_those_of_the_log():
+    jobs = pd.DataFrame({"submit": [0, 0], "run": [10, 10], "procs": [1, 1], "user": [1, 2], "queue": [3, 3]})
+    log = harness.log_from_frame(jobs, name="dump", header=("; User: 1 alice", "; User: 2 bob", "; Queue: 3 long"))
+    assert starts(log, Window(0, 100, users=("bob",))) == [100.0, 0.0]
+    assert starts(log, Window(0, 100, users=(1,), queues=("long",))) == [0.0, 10.0]
+    with pytest.raises(HarnessError, match="reservations of nodes: dump has no user 'bbo'; did you mean 'bob'"):
+        starts(log, Window(0, 100, users=("bbo",)))
+    with pytest.raises(HarnessError, match="dump has no group 'bob'; it names no groups: expected a number"):
+        starts(log, Window(0, 100, groups=("bob",)))
+
+
+@pytest.mark.parametrize("cell", ["-3", "3-", "4-3", "1.5"])
+def test_a_cell_of_users_is_a_number_or_a_name(table, cell):
+    with pytest.raises(HarnessError, match=re.escape(f"line 2: {cell!r}: expected whole numbers")):
+        table(f"begin,end,users\n0,10,{cell}\n")
+
+
 def test_fewer_than_no_processors_cannot_be_kept():
     with pytest.raises(HarnessError, match="a window of -1 processors: expected at least 1"):
         Window(0, 1, procs=-1)

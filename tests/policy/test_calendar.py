@@ -1,6 +1,7 @@
 """Calendars: jobs begin at the first minute that a slow reading of the file allows; what cannot be meant is refused."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -155,6 +156,21 @@ def test_a_csv_of_the_same_windows_is_the_same_calendar(tmp_path_factory, window
     assert harness.read_calendar(str(folder / "some.csv")) == harness.read_calendar(str(folder / "some.toml"))
 
 
+@pytest.mark.parametrize("column", ["queue", "user", "group"])
+@pytest.mark.parametrize("suffix", ["csv", "toml"])
+def test_a_window_is_about_those_whom_the_log_calls_so(tmp_path, column, suffix):
+    path = tmp_path / f"evenings.{suffix}"
+    path.write_text(toml([{"days": "Mon-Sun", "from": "18:00", "to": "20:00", column: "night"}]))
+    if suffix == "csv":
+        path.write_text(f"days,from,to,{column}\nMon-Sun,18:00,20:00,night\n")
+    jobs = workload([(0, 1, 60, 60, {column: 1 + k}) for k in range(3)], "dump")
+    header = tuple(f"; {column.capitalize()}: {number} {name}" for number, name in ((1, "day"), (2, "night")))
+    chosen = Scheduler(hold=f"calendar('{path}')", energy="none").choose(bundled())
+    assert list(simulate(replace(jobs, header=header), plain(4), chosen).jobs.start) == [0, 18 * 3600, 0]
+    with pytest.raises(HarnessError, match=f"dump has no {column} 'night'; did you mean 'nights'"):
+        simulate(replace(jobs, header=(f"; {column.capitalize()}: 1 nights",)), plain(4), chosen)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -186,6 +202,10 @@ def test_a_csv_that_is_no_calendar_is_refused(tmp_path, text, sentence):
         ('[[begin]]\ndays = "Mon"\nfrom = "5 pm"\nto = "18:00"', "expected a time of the day, as in 17:00"),
         ('[[begin]]\ndays = "Mon"\nfrom = "17:00"\nto = "25:00"', "expected a time of the day"),
         ('[[begin]]\nlonger = "4h"\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "longer = '4h': expected a number"),
+        ('[[begin]]\nqueue = 1.5\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "queue = 1.5: expected a whole number"),
+        ('[[begin]]\nuser = "-1"\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "user = '-1': expected a whole number"),
+        ("[[begin]]\nlonger = 4\nat_most = 4", "longer = 4 and at_most = 4, which no job is: expected longer below"),
+        ("[[begin]]\nwider = 8\nat_most_procs = 4", "expected wider below at_most_procs"),
         ('[[begin]]\nwithin = 1\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "expected true or false"),
         ('[[begin]]\nlonger_than = 4\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "did you mean 'longer'"),
     ],
