@@ -17,6 +17,7 @@ from harness.experiment.field import expand
 from harness.platform.machine import plain
 from harness.policy.calendar_table import DAYS
 from harness.policy.scheduler import Scheduler
+from harness.policy.spec import parse
 
 EPOCH = datetime(1997, 3, 24, 12, 0, tzinfo=UTC)  # a Monday, of the week in which clocks were set to summer time
 
@@ -233,6 +234,36 @@ def test_a_calendar_that_is_not_there_is_refused_with_one_that_is_meant():
 def test_the_file_may_stand_without_a_name(written, read):
     assert str(Scheduler(hold=written).choose(bundled())["hold"]) == read
     assert expand(written, bundled()["hold_jobs"]) == [read.replace("'kth-sp2'", "kth-sp2")]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "calendar(C1.toml)",
+        "calendar( ./C1.toml )",
+        "calendar(table=C1.toml)",
+        "calendar(../here/C1.toml) + begin",
+        "limits(user_jobs=3, table=C-1.csv) + calendar(C1.toml)",
+        "limits(table='C-1.csv', user_jobs=3)+calendar(table = C1.toml )",
+        "calendar({folder}/2024.toml)",
+    ],
+)
+def test_the_name_of_a_file_needs_no_quotes(tmp_path, monkeypatch, written):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("C1.toml", "2024.toml"):
+        (folder / name).write_text(toml([{"days": "Mon", "from": "17:00", "to": "18:00"}]))
+    (folder / "C-1.csv").write_text("user,jobs\n1,2\n")
+    chosen = Scheduler(hold=written.format(folder=folder), energy="none").choose(bundled())
+    assert Scheduler(hold=str(chosen["hold"])).choose(bundled())["hold"].values == chosen["hold"].values
+
+
+def test_numbers_with_a_dot_remain_numbers():
+    assert parse("f(a=0.5, b=[1.5, .5], c=-1.5e-3, d='x.y', e=1., g=h(i=2.5))") == (
+        "f",
+        {"a": 0.5, "b": [1.5, 0.5], "c": -1.5e-3, "d": "x.y", "e": 1.0, "g": "h(i=2.5)"},
+    )
 
 
 @pytest.mark.data
