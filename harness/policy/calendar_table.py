@@ -1,5 +1,6 @@
 """Calendars: which jobs may begin in which hours of the week, read from TOML or CSV into numbers for a hold."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
+from harness.policy.calendar_rules import refuse_rules_that_never_agree
 from harness.policy.csv_rows import rows_of
 from harness.policy.table import Named
 
@@ -47,7 +49,8 @@ def read_calendar(source: str) -> list[float]:
     """Read a calendar, by path or bundled name; return its clock and `WIDTH` numbers for each of its windows.
 
     Windows with the same conditions are one rule: a job that meets these may begin in any of its windows, and nowhere
-    else in the week. A job that meets the conditions of several rules must be allowed by all.
+    else in the week. A job that meets the conditions of several rules must be allowed by all; rules by which it could
+    never begin are refused.
     """
     path = bundled_calendars().get(source, Path(source))
     if not path.is_file():
@@ -61,7 +64,7 @@ def read_calendar(source: str) -> list[float]:
     if not isinstance(windows, list) or not windows or not all(isinstance(window, dict) for window in windows):
         raise HarnessError(f"{path}: no windows: expected tables [[begin]], at least one")
     rules: dict[tuple[float, ...], int] = {}
-    numbers = [offset * HOUR if "utc" in table else BY_THE_SITE]
+    found: list[tuple[float, ...]] = []
     for count, window in enumerate(windows, 1):
         where = f"{path}, window {count}"
         _refuse_unknown(where, window, _KEYS)
@@ -71,8 +74,9 @@ def read_calendar(source: str) -> list[float]:
         if not isinstance(within, bool):
             raise HarnessError(f"{where}: within = {within!r}: expected true or false")
         for begin, end in _times(where, window):
-            numbers += [rule, *conditions, begin, end, float(within)]
-    return numbers
+            found.append((rule, *conditions, begin, end, float(within)))
+    refuse_rules_that_never_agree(str(path), found)
+    return [offset * HOUR if "utc" in table else BY_THE_SITE, *itertools.chain(*found)]
 
 
 def _from_toml(path: Path) -> dict[str, Any]:
