@@ -300,7 +300,16 @@ def test_who_asks_for_more_than_there_is_gets_all_there_is_if_that_will_do():
     ("columns", "said"),
     [
         ({"procs_min": 3, "procs_max": 2}, "job 1: procs_max 2: expected at least its procs_min"),
-        ({"serial": 1.5}, "job 1: serial 1.5: expected a share of at most 1"),
+        ({"procs_min": 1.5}, "job 1: procs_min 1.5: expected a whole number of at least 1, or −1"),
+        ({"procs_max": -4}, "job 1: procs_max -4: expected a whole number of at least 1, or −1"),
+        ({"serial": 1.5}, "job 1: serial 1.5: expected a share of at least 0 and at most 1"),
+        ({"serial": -0.5}, "job 1: serial -0.5: expected a share of at least 0 and at most 1"),
+        ({"serial": 0.1, "parallelism": 4}, "serial 0.1: expected −1, because another rule says how fast the job is"),
+        ({"serial": 0.0, "speedup_1": 1}, "serial 0: expected −1, because another rule says how fast the job is"),
+        ({"parallelism": 4, "speedup_1": 1}, "parallelism 4: expected −1, because another rule says"),
+        ({"variance": 1}, "variance 1: expected −1, because there is no parallelism"),
+        ({"speedup_1": 1, "speedup_4": -1}, "speedup_4 -1: expected a number above 0, and for each of a job's columns"),
+        ({"speedup_1": 0}, "speedup_1 0: expected a number above 0"),
         ({"parallelism": 0.5}, "job 1: parallelism 0.5: expected at least 1"),
     ],
 )
