@@ -68,6 +68,11 @@ def demands(workload: Workload, place: Array, platform: Platform) -> Demands:
         platform, {name for t in platform.types for name in dict(t.resources)}, "countable resources of nodes"
     )
     pools = _kinds(platform, set(dict(platform.licences)), "licences")
+    for name in (name for name in pools if name in kinds and asked.column(NEEDS + name).any()):
+        raise HarnessError(
+            f"platform {platform.name!r}: {name} is a licence and a resource of nodes, and the column {NEEDS}{name} of "
+            f"{workload.name} does not say which of them jobs need: expected two names"
+        )
     for k, name in enumerate(kinds):
         wants["units"][:, k] = asked.column(NEEDS + name)
         offers["whole"][:, k] = np.array([dict(t.resources).get(name, 0) for t in platform.types])[nodes]
