@@ -323,6 +323,17 @@ def test_a_time_that_is_no_number_stops_the_run(time, plain_python):
         simulate(workload(ONE), plain(2), chosen)
 
 
+@pytest.mark.parametrize(("compiled", "said"), [(True, "returns True or False"), (False, "returned True")])
+def test_true_and_false_are_no_times(compiled, said):
+    """Whoever answers whether the job is held, or whether it may go, would let it go either way."""
+
+    def waits(state, job):
+        return state.clock.now < 5.0
+
+    with pytest.raises(HarnessError, match=rf"'broken' \(hold_jobs\).* {said}, where a time was expected"):
+        simulate(workload(ONE), plain(2), hold_of(waits, compiled=compiled))
+
+
 @pytest.mark.parametrize("time", [-math.inf, -1.0, 0.0])
 def test_times_gone_by_let_the_job_go(time):
     jobs = simulate(workload(ONE), plain(2), hold_of(lambda state, job: time)).jobs

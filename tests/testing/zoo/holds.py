@@ -15,6 +15,11 @@ def holds_until_no_time(state, job):
     return harness.INFINITY - harness.INFINITY * state.jobs[job].procs
 
 
+@broken(Hold, "runs", "returns True or False, where a time was expected")
+def says_whether_and_not_until_when(state, job):
+    return state.clock.now < 5.0
+
+
 @broken(Hold, "runs", "a million times in a row and let nobody go")
 def asks_again_for_ever(state, job):
     return state.clock.now + 1.0
