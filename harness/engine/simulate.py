@@ -227,6 +227,7 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     Where several are so the first counts: jobs are as wide as they ask to be where something binds. Whoever plans by
     nodes or molds looks himself how long nodes take to wake.
     """
+    tell_who_chooses_no_width(chosen, view)
     if chosen["select"].policy.fits:
         return chosen
     traits = {"bound": view.clock.constrained, "molding": view.notes.moldable, "waking": view.notes.wakes > 0}
@@ -235,6 +236,23 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
         return chosen
     starts = {part: one for part, one in chosen.items() if queue_setup.of_part(part) == "start"}
     return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
+
+
+class RigidWarning(UserWarning):
+    """Tells a user that jobs which may have different widths are as wide as they ask to be."""
+
+
+def tell_who_chooses_no_width(chosen: Mapping[str, Choice], view: Any) -> None:
+    """Say so if jobs may have different widths, and the start policy could choose if nothing else bound them."""
+    start = chosen["start"]
+    binds = view.clock.constrained or chosen["select"].policy.fits
+    if binds and start.policy.molding and np.any(view.shapes.least < view.shapes.most):
+        warnings.warn(
+            f"the policy {str(start)!r} (start_jobs) chooses no widths where memory, partitions, reservations of "
+            "nodes, what else jobs ask for or the selection binds: jobs are as wide as they ask to be",
+            RigidWarning,
+            stacklevel=2,
+        )
 
 
 def bind(
