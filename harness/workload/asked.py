@@ -1,9 +1,10 @@
 """What jobs ask for besides processors, memory and a partition: the further columns of a log that say it.
 
-`nodes` (exactly so many, as many processors on each), `exclusive` (1: shares its nodes with nobody), `node_memory`
-(KB of each node), `features` and `any_feature` (bits: its nodes have all of these, and one of those), and `needs_NAME`:
-units of a countable resource on each of its nodes, or, if the platform has them as a whole, licences. Unknown or none
-is −1. What a bit stands for is said by a line of the header, `; Feature: 3 bigmem` for the third.
+`nodes` (so many, as many processors of each and fewer of the last; fewer nodes where these do), `exclusive` (1: shares
+its nodes with nobody), `node_memory` (KB of each node), `features` and `any_feature` (bits: its nodes have all of
+these, and one of those), and `needs_NAME`: units of a countable resource on each of its nodes, or, if the platform has
+them as a whole, licences. Unknown or none is −1. What a bit stands for is said by a line of the header,
+`; Feature: 3 bigmem` for the third.
 """
 
 import re
