@@ -180,7 +180,7 @@ DAY, WEEK = 86400.0, 604800.0
 RULE, LONGER, AT_MOST, WIDER, AT_MOST_PROCS, QUEUE, USER, GROUP, FROM, TO, WITHIN, WIDTH = range(12)
 
 
-def calendar(state, job, table=(1e9,)):
+def calendar(state, job, table=()):
     """Only in certain hours of the week, by requested time, width, queue, user and group.
 
     Windows for jobs of the same kind are one rule: such a job begins in one of them, or waits for the next. Who is of
@@ -189,19 +189,33 @@ def calendar(state, job, table=(1e9,)):
     `table`: a TOML or CSV file of windows, or the name of a bundled calendar, see policies/README.md.
     """
     clock = state.clock
+    if len(table) == 0:
+        return clock.now
     here = clock.now
     if clock.epoch == clock.epoch:
         here += clock.epoch + 3.0 * DAY + (clock.zone if table[0] == 1e9 else table[0])
-    now = here % WEEK
-    until = clock.now
-    rule = -1.0
-    for place in range(1, len(table), WIDTH):
-        if table[place] == rule or not concerns(state.jobs[job], table, place):
-            continue
-        rule = table[place]
-        until = max(until, clock.now + opens(state.jobs[job].requested, table, place, now))
+    wait = until_open(state.jobs[job], table, here % WEEK)
     # Clocks may be set before a window opens that is some days away: they are looked at again shortly before.
-    return until - 7200.0 if until > clock.now + 14400.0 else until
+    return clock.now + (wait - 7200.0 if wait > 14400.0 else wait)
+
+
+@harness.jit
+def until_open(job, table, now):
+    """Return how long it is until all rules about a job let it begin; infinity if they never do at once."""
+    waited = 0.0
+    for _ in range(4 * len(table)):  # at most from one opening of a window to the next, for a week
+        wait = 0.0
+        rule = -1.0
+        for place in range(1, len(table), WIDTH):
+            if table[place] != rule and concerns(job, table, place):
+                rule = table[place]
+                wait = max(wait, opens(job.requested, table, place, (now + waited) % WEEK))
+        if wait == 0.0:
+            return waited
+        waited += wait
+        if waited > WEEK:
+            break
+    return harness.INFINITY
 
 
 @harness.jit

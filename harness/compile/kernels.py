@@ -23,7 +23,7 @@ from numba.core import config
 
 from harness.compile.code_cache import NO_WRAPPERS, KeptCodeError, compile_and_keep
 from harness.compile.fingerprint import fingerprint
-from harness.compile.misuse import corrected, number, refusal_explained, refuse_misuse, returns, truth, without_colours
+from harness.compile.misuse import ANSWERS, refusal_explained, refuse_misuse, returns, without_colours
 from harness.policy.counted import EVERYBODY, OF_ALL
 from harness.policy.kinds import Policy, Prefer, functions_of
 from harness.policy.spec import Choice
@@ -230,7 +230,7 @@ def compiled(policies: Policies, door: Door) -> Any:
     made_from = (modules, *prints, repr(sorted(door.options.items())), memories)
 
     def build(**options: Any) -> Any:
-        answers = {"number": number, "corrected": corrected, "truth": truth if returns(functions["function"]) else bool}
+        answers = ANSWERS if returns(functions["function"]) else {**ANSWERS, "truth": bool}
         own = {name: njit(function, **door.options) for name, function in functions.items()}
         names = {**door.names, **_layouts(policies), **answers, **own}
         source = source_of(policies, door)
@@ -277,7 +277,7 @@ def kernel_of(
 def _interpreted(policies: Policies, door: Door) -> Callable[..., Any]:
     """Return the kernel as a plain Python function, with a memory of its own where the policy makes it."""
     names = {**door.interpreted(), **_layouts(policies), **_functions(policies)}
-    names |= {"number": number, "corrected": corrected, "truth": truth, "np": np}
+    names |= {**ANSWERS, "np": np}
     names |= {f"fresh{level or ''}": _made_fresh(policy) for level, policy in enumerate(policies) if policy.fresh}
     exec(source_of(policies, door), names)
     return names["kernel"]

@@ -178,9 +178,20 @@ def corrected(answer: Any) -> float:
         raise
 
 
+def instant(answer: Any) -> float:
+    """Return what a policy answered as a time; refuse True and False too, which are no times."""
+    if isinstance(answer, bool | np.bool_):
+        raise WrongAnswer(f"{answer}")
+    return number(answer)
+
+
 def truth(answer: Any) -> bool:
     """Return what a policy answered as True or False; refuse what is no number either."""
     return bool(number(answer))
+
+
+#: What takes an author's answer for what it should be, by what the sources of doors call it.
+ANSWERS = {"number": number, "corrected": corrected, "instant": instant, "truth": truth}
 
 
 def _checked(answer: Any, function: str = "function") -> None:
@@ -207,6 +218,13 @@ def _number(answer: Any) -> Any:
 @overload(corrected, strict=False, jit_options={"_nrt": False, "forceinline": True})
 def _corrected(answer: Any) -> Any:
     return _as_number(answer, "correct")
+
+
+@overload(instant, strict=False, jit_options={"_nrt": False, "forceinline": True})
+def _instant(answer: Any) -> Any:
+    if isinstance(answer, types.Boolean):
+        raise TypingError("function answered True or False")
+    return _as_number(answer, "function")
 
 
 @overload(truth, strict=False, jit_options={"_nrt": False, "forceinline": True})

@@ -17,6 +17,7 @@ from harness.platform.validation import MOST_BITS
 from harness.platform.windows import Window
 from harness.workload.asked import NEEDS, names_in
 from harness.workload.log import Workload
+from harness.workload.names import number_of
 from harness.workload.wall_clock import WallClock
 
 Array = np.ndarray[Any, Any]
@@ -67,6 +68,11 @@ def demands(workload: Workload, place: Array, platform: Platform) -> Demands:
         platform, {name for t in platform.types for name in dict(t.resources)}, "countable resources of nodes"
     )
     pools = _kinds(platform, set(dict(platform.licences)), "licences")
+    for name in (name for name in pools if name in kinds and asked.column(NEEDS + name).any()):
+        raise HarnessError(
+            f"platform {platform.name!r}: {name} is a licence and a resource of nodes, and the column {NEEDS}{name} of "
+            f"{workload.name} does not say which of them jobs need: expected two names"
+        )
     for k, name in enumerate(kinds):
         wants["units"][:, k] = asked.column(NEEDS + name)
         offers["whole"][:, k] = np.array([dict(t.resources).get(name, 0) for t in platform.types])[nodes]
@@ -168,14 +174,18 @@ def _close(asked: _Asked, platform: Platform, wants: Array, offers: Array) -> Ar
 
 
 def windows_of(platform: Platform, workload: Workload) -> list[Window]:
-    """Return the windows of the platform on the clock of a workload, by whose header dates are told."""
+    """Return the windows of the platform as a workload's header tells them: on its clock, for its numbers."""
     clock = WallClock.of(workload.header)
     if clock.start is None and any(window.dated for window in platform.windows):
         raise HarnessError(
             f"reservations of nodes with dates: {workload.name} does not say when it began (its header has no "
             "UnixStartTime): expected seconds by the clock of its submit times"
         )
-    return [window.in_seconds(clock.time_of) for window in platform.windows]
+
+    def number(column: str, name: str) -> int:
+        return number_of(workload, column, name, "reservations of nodes")
+
+    return [window.in_seconds(clock.time_of).with_numbers(number) for window in platform.windows]
 
 
 def possible(asked: Demands, jobs: Array, machine: Array) -> Array:

@@ -192,7 +192,7 @@ def kernel(state, index, why, own):
     "hold_jobs": _door(
         """
 def kernel(state, job, own):
-    answer = number(function(shown(state), job{extra}))
+    answer = instant(function(shown(state), job{extra}))
     expect_done(state, HOLDING)
     return answer
 """,

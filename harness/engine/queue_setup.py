@@ -11,13 +11,13 @@ from harness.compile import kernels
 from harness.compile.addresses import address_of
 from harness.engine.by_queue import ASKED, COUNT, HEAD, LEARNS, PARTS, QUEUE_OF, ROOM, ROW, compiled_by_queue
 from harness.engine.state import PENDING
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.policy.own_queues import CONDITIONS, OwnQueue
 from harness.policy.scheduler import own_part
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
-from harness.workload.asked import names_in
 from harness.workload.log import Workload
+from harness.workload.names import number_of
 
 Array = np.ndarray[Any, Any]
 
@@ -57,14 +57,9 @@ def _is_in(queue: OwnQueue, workload: Workload) -> Array:
     found = np.ones(len(workload.jobs), bool)
     for column in CONDITIONS:
         if wanted := getattr(queue, column):
-            numbers = {name: number for number, name in names_in(workload.header, column.capitalize()).items()}
-            for name in wanted:
-                if isinstance(name, str) and name not in numbers:
-                    raise HarnessError(
-                        f"{queue}: {workload.name} has no {column} {name!r}; "
-                        + did_you_mean(name, numbers, f"it names no {column}s: expected a number")
-                    )
-            listed = [numbers.get(name, name) for name in wanted]
+            listed = [
+                number_of(workload, column, name, str(queue)) if isinstance(name, str) else name for name in wanted
+            ]
             found &= np.isin(workload.jobs[column].to_numpy(), listed)
     return found
 

@@ -9,7 +9,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from harness.compile import kernels
 from harness.compile.by_name import NotMadeError, asked, why_not
@@ -20,19 +19,20 @@ from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import STATE, State
 from harness.engine.demand_setup import refuse_windows
 from harness.engine.faces import Misuse
+from harness.engine.further_columns import further_column, tell_who_holds_nobody
 from harness.engine.instants import later
 from harness.engine.molding import compiled_mold
+from harness.engine.named_tables import with_numbers
 from harness.engine.places import make_room
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
-from harness.engine.state import PENDING
 from harness.engine.vacancies import line_up
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.policy.keyed import sizes
 from harness.policy.spec import Choice
 from harness.present.aside import prints_aside
-from harness.workload.log import AFTER, ALSO_PRECEDING, FURTHER, PRECEDING, Workload
+from harness.workload.log import Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
 SLICE_SECONDS = 0.2
@@ -149,12 +149,14 @@ def put_together(
     if chosen["start"].policy.preemptive:
         view = make_room(view)
         inside = inside._replace(wholes=inside.truth.work.copy())  # it may let jobs begin anew
+    chosen = with_numbers(chosen, workload)
     chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     view.notes.wakes = longest_boot(chosen, view)
     inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))
     chosen = suited(chosen, view)
     other = readings.ask_for(view, chosen["predict"], extras.timing) or other
     held = bool(holding.in_use(chosen["hold"]))
+    tell_who_holds_nobody(holding.in_use(chosen["hold"]), workload)
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(keep_stocks(view, chosen), chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
@@ -227,6 +229,7 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     Where several are so the first counts: jobs are as wide as they ask to be where something binds. Whoever plans by
     nodes or molds looks himself how long nodes take to wake.
     """
+    tell_who_chooses_no_width(chosen, view)
     if chosen["select"].policy.fits:
         return chosen
     traits = {"bound": view.clock.constrained, "molding": view.notes.moldable, "waking": view.notes.wakes > 0}
@@ -235,6 +238,23 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
         return chosen
     starts = {part: one for part, one in chosen.items() if queue_setup.of_part(part) == "start"}
     return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
+
+
+class RigidWarning(UserWarning):
+    """Tells a user that jobs which may have different widths are as wide as they ask to be."""
+
+
+def tell_who_chooses_no_width(chosen: Mapping[str, Choice], view: Any) -> None:
+    """Say so if jobs may have different widths, and the start policy could choose if nothing else bound them."""
+    start = chosen["start"]
+    binds = view.clock.constrained or chosen["select"].policy.fits
+    if binds and start.policy.molding and np.any(view.shapes.least < view.shapes.most):
+        warnings.warn(
+            f"the policy {str(start)!r} (start_jobs) chooses no widths where memory, partitions, reservations of "
+            "nodes, what else jobs ask for or the selection binds: jobs are as wide as they ask to be",
+            RigidWarning,
+            stacklevel=2,
+        )
 
 
 def bind(
@@ -275,27 +295,6 @@ def bind(
         whole = queue_setup.of_part(part) in ("start", "sleep")
         kernels.connect(ticket, bound[part], state if whole else view)
     return state, tickets
-
-
-def further_column(workload: Workload, place: np.ndarray[Any, Any], statuses: Any, name: str) -> Any:
-    """Return a further column of the workload, in the order of the jobs; refuse one that it does not have.
-
-    Of the jobs that others wait for it is the index, −1 where there is none, or one that the machine cannot hold.
-    """
-    if name not in workload.jobs and (name in ALSO_PRECEDING or name in AFTER):
-        return np.full(len(place), -1.0)
-    if name not in workload.jobs:
-        known = [str(column) for column in workload.jobs if str(column).startswith(FURTHER)]
-        raise HarnessError(
-            f"a policy asks for the column {name!r}, which the workload {workload.name!r} does not have; "
-            + did_you_mean(name, known, "it has no further columns")
-        )
-    column = workload.jobs[name].to_numpy(dtype=np.float64)
-    if name == PRECEDING or name in ALSO_PRECEDING:  # policies know jobs by their index
-        index = np.where(statuses == PENDING, np.arange(len(place)), -1)[np.argsort(place)]
-        of_number = pd.Series(index, workload.jobs["job"].to_numpy()).groupby(level=0).first()
-        column = of_number.reindex(column).fillna(-1).to_numpy(dtype=np.float64)
-    return column[place]
 
 
 def drive(run: Any, state: State, changes: int, progress: Progress | None, extras: Extras) -> None:

@@ -81,6 +81,8 @@ def _check_names(where: str, node: "NodeType") -> None:
         number = isinstance(partition, int) and 0 <= partition <= MOST_PARTITION
         if not number and not (isinstance(partition, str) and _NAME.fullmatch(partition)):
             raise HarnessError(f"{where}: the partition {quoted(partition)}; expected a name, or a number from 0")
+    if node.partition and node.partitions:
+        raise HarnessError(f"{where}: partition = {node.partition} beside partitions; expected it among them")
 
 
 def _check_performances(where: str, node: "NodeType") -> None:

@@ -2,27 +2,29 @@
 
 A CSV with the columns `begin` and `end` (seconds by the clock of the submit times, or dates by that of the log's site),
 and, where they are wanted, `nodes` (`0-15 20`, counted from 0), or `procs` (those of the last nodes, so many at least),
-and `users`, `groups`, `queues`: the numbers of those who may use them, with blanks between. Without `nodes` and `procs`
-it is the whole platform; without anybody who may use it, nobody may.
+and `users`, `groups`, `queues`: the numbers or names that the log gives those who may use them, with blanks between.
+Without `nodes` and `procs` it is the whole platform; without anybody who may use it, nobody may.
 """
 
-import csv
-import io
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.disk.stored import read_text
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
+from harness.policy.csv_rows import is_name, rows_of
 from harness.present.moments import moment
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
 
-_NUMBERS = ("nodes", "users", "groups", "queues")
-_COLUMNS = ("begin", "end", "procs", *_NUMBERS)
+_WHO = ("users", "groups", "queues")
+_COLUMNS = ("begin", "end", "nodes", "procs", *_WHO)
+
+#: How many numbers a cell may stand for: more nodes than any machine has.
+MOST_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,12 @@ class Window:
     end: float | str
     nodes: tuple[int, ...] = ()  # counted from 0; none and no `procs`: all
     procs: int = 0  # so many at least: those of the last nodes
-    users: tuple[int, ...] = ()
-    groups: tuple[int, ...] = ()
-    queues: tuple[int, ...] = ()
+    users: tuple[int | str, ...] = ()  # numbers, or names, which the log of a run makes numbers of
+    groups: tuple[int | str, ...] = ()
+    queues: tuple[int | str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in _NUMBERS:
+        for name in ("nodes", *_WHO):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("begin", "end"):
             object.__setattr__(self, name, _moment(getattr(self, name)))
@@ -47,6 +49,8 @@ class Window:
             raise HarnessError(f"a window from {ends[0]:g} to {ends[1]:g} s: expected its begin before its end")
         if self.nodes and self.procs:
             raise HarnessError("a window with nodes and procs: expected one of them")
+        if self.procs < 0:
+            raise HarnessError(f"a window of {self.procs} processors: expected at least 1, or 0 for all nodes")
 
     @property
     def dated(self) -> bool:
@@ -62,8 +66,16 @@ class Window:
             raise HarnessError(f"a window from {self.begin} to {self.end}: expected its begin before its end")
         return replace(self, begin=begin, end=end)
 
+    def with_numbers(self, number_of: Callable[[str, str], int]) -> "Window":
+        """Return it with numbers in the place of names, by column of a job and name."""
+        told: dict[str, Any] = {}
+        for name in _WHO:
+            column = name.removesuffix("s")
+            told[name] = tuple(number_of(column, one) if isinstance(one, str) else one for one in getattr(self, name))
+        return replace(self, **told)
+
     @property
-    def who(self) -> tuple[tuple[int, ...], ...]:
+    def who(self) -> tuple[tuple[int | str, ...], ...]:
         """Return who may use it: users, groups and queues."""
         return self.users, self.groups, self.queues
 
@@ -74,7 +86,7 @@ class Window:
             raise HarnessError(f"a window keeps node {odd}, which is not there: expected 0 to {platform.nodes - 1}")
         if self.nodes:
             return self.nodes
-        if not 0 <= self.procs <= platform.cores:
+        if self.procs > platform.cores:
             raise HarnessError(f"a window keeps {self.procs:,} processors: expected at most {platform.cores:,}")
         cores = [t.cores for t in platform.types for _ in range(t.count)]
         first = len(cores) if self.procs else 0
@@ -98,32 +110,22 @@ def reserved(platform: "Platform", table: str | Path) -> "Platform":
 
 def read_windows(path: str | Path) -> tuple[Window, ...]:
     """Read a CSV of windows."""
-    text = read_text(Path(path), "a table of reservations")
-    lines = csv.DictReader(io.StringIO(text), skipinitialspace=True)
-    for column in lines.fieldnames or ():
-        if column not in _COLUMNS:
-            raise HarnessError(f"{path}: there is no column {column!r}; {did_you_mean(column, _COLUMNS)}")
-    for column in _COLUMNS[:2]:
-        if column not in (lines.fieldnames or ()):
-            raise HarnessError(f"{path}: expected a column {column!r}")
     found = []
-    for row in lines:
+    for where, cells in rows_of(path, "a table of reservations", _COLUMNS, needed=_COLUMNS[:2]):
         try:
-            found.append(_window(row))
-        except (HarnessError, ValueError, TypeError) as error:
-            raise HarnessError(f"{path}, line {lines.line_num}: {error}") from None
-    if not found:
-        raise HarnessError(f"{path}: holds no reservations; expected one a line below {', '.join(_COLUMNS)}")
+            found.append(_window(cells))
+        except HarnessError as error:
+            raise HarnessError(f"{where}: {error}") from None
     return tuple(found)
 
 
-def _window(row: dict[str, str | None]) -> Window:
-    cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
+def _window(cells: dict[str, str]) -> Window:
     return Window(
-        cells["begin"],
-        cells["end"],
-        procs=_procs(cells["procs"] or "0"),
-        **{name: _numbers(cells[name]) for name in _NUMBERS},
+        cells.get("begin", ""),
+        cells.get("end", ""),
+        procs=_procs(cells["procs"]) if "procs" in cells else 0,
+        nodes=_numbers(cells.get("nodes", "")),
+        **{name: _whose(cells[name]) for name in _WHO if name in cells},
     )
 
 
@@ -136,18 +138,28 @@ def _moment(value: float | str) -> float | str:
 
 
 def _procs(text: str) -> int:
-    try:
-        return int(float(text))
-    except (ValueError, OverflowError):
-        raise ValueError(f"{text!r}: expected a number of processors") from None
+    if not text.isdecimal() or int(text) < 1:
+        raise HarnessError(f"{text!r}: expected a whole number of processors of at least 1, or nothing for all nodes")
+    return int(text)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     """Return whole numbers: `0-3 7` is 0, 1, 2, 3, 7."""
     found: list[int] = []
     for part in text.split():
-        first, _, last = part.partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
-            raise ValueError(f"{part!r}: expected whole numbers, as in 0-3 7")
-        found += range(int(first), int(last or first) + 1)
+        ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
+        if not ends or int(ends[2] or ends[1]) < int(ends[1]):
+            raise HarnessError(f"{part!r}: expected whole numbers, the lower one first, as in 0-3 7")
+        listed = range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+        if len(found) + len(listed) > MOST_NUMBERS:
+            raise HarnessError(f"{part!r}: expected at most {MOST_NUMBERS:,} numbers in a cell")
+        found += listed
+    return tuple(found)
+
+
+def _whose(text: str) -> tuple[int | str, ...]:
+    """Return whole numbers, as `_numbers` does, and names."""
+    found: list[int | str] = []
+    for part in text.split():
+        found += (part,) if is_name(part) else _numbers(part)
     return tuple(found)

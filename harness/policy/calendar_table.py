@@ -1,5 +1,6 @@
 """Calendars: which jobs may begin in which hours of the week, read from TOML or CSV into numbers for a hold."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
+from harness.policy.calendar_rules import refuse_rules_that_never_agree
 from harness.policy.csv_rows import rows_of
+from harness.policy.table import Named
 
 HOUR, DAY = 3600.0, 86400.0
 WEEK = 7 * DAY
@@ -23,10 +26,13 @@ CONDITIONS: dict[str, float] = {
     "at_most": float("inf"),  # … and not above that [h]
     "wider": -1.0,  # more processors …
     "at_most_procs": float("inf"),  # … and not more
-    "queue": -1.0,  # submitted to the queue of this number, −1 any
+    "queue": -1.0,  # submitted to the queue of this number or name, −1 any
     "user": -1.0,
     "group": -1.0,
 }
+
+#: Conditions that may be names of the log.
+_NAMED = ("queue", "user", "group")
 
 #: How many numbers a window takes: which rule it belongs to, its conditions, from when, until when, and whether within.
 WIDTH = len(CONDITIONS) + 4
@@ -43,7 +49,8 @@ def read_calendar(source: str) -> list[float]:
     """Read a calendar, by path or bundled name; return its clock and `WIDTH` numbers for each of its windows.
 
     Windows with the same conditions are one rule: a job that meets these may begin in any of its windows, and nowhere
-    else in the week. A job that meets the conditions of several rules must be allowed by all.
+    else in the week. A job that meets the conditions of several rules must be allowed by all; rules by which it could
+    never begin are refused.
     """
     path = bundled_calendars().get(source, Path(source))
     if not path.is_file():
@@ -57,7 +64,7 @@ def read_calendar(source: str) -> list[float]:
     if not isinstance(windows, list) or not windows or not all(isinstance(window, dict) for window in windows):
         raise HarnessError(f"{path}: no windows: expected tables [[begin]], at least one")
     rules: dict[tuple[float, ...], int] = {}
-    numbers = [offset * HOUR if "utc" in table else BY_THE_SITE]
+    found: list[tuple[float, ...]] = []
     for count, window in enumerate(windows, 1):
         where = f"{path}, window {count}"
         _refuse_unknown(where, window, _KEYS)
@@ -67,8 +74,9 @@ def read_calendar(source: str) -> list[float]:
         if not isinstance(within, bool):
             raise HarnessError(f"{where}: within = {within!r}: expected true or false")
         for begin, end in _times(where, window):
-            numbers += [rule, *conditions, begin, end, float(within)]
-    return numbers
+            found.append((rule, *conditions, begin, end, float(within)))
+    refuse_rules_that_never_agree(str(path), found)
+    return [offset * HOUR if "utc" in table else BY_THE_SITE, *itertools.chain(*found)]
 
 
 def _from_toml(path: Path) -> dict[str, Any]:
@@ -85,7 +93,7 @@ def _from_csv(path: Path) -> dict[str, Any]:
     windows = []
     for where, row in rows_of(path, "a calendar", _KEYS):
         window: dict[str, Any] = dict(row)
-        for name in row.keys() & CONDITIONS.keys():
+        for name in row.keys() & CONDITIONS.keys() - set(_NAMED):
             try:
                 window[name] = float(row[name])
             except ValueError:
@@ -108,13 +116,25 @@ def _number(value: Any) -> bool:
 
 def _conditions(where: str, window: Mapping[str, Any]) -> tuple[float, ...]:
     """Return the conditions of a window, lengths in seconds."""
-    found = []
-    for name, otherwise in CONDITIONS.items():
-        value = window.get(name, otherwise)
-        if not _number(value) or (name in window and value < 0):
-            raise HarnessError(f"{where}: {name} = {value!r}: expected a number of at least 0")
-        found.append(float(value) * (HOUR if name in ("longer", "at_most") and name in window else 1.0))
-    return tuple(found)
+    found = {name: _condition(where, window, name) for name in CONDITIONS}
+    for above, at_most in (("longer", "at_most"), ("wider", "at_most_procs")):
+        if not found[above] < found[at_most]:
+            raise HarnessError(
+                f"{where}: {above} = {window[above]} and {at_most} = {window.get(at_most, 'inf')}, which no job is: "
+                f"expected {above} below {at_most}"
+            )
+    return tuple(found.values())
+
+
+def _condition(where: str, window: Mapping[str, Any], name: str) -> float:
+    value = window.get(name, CONDITIONS[name])
+    if name in _NAMED and isinstance(value, str):
+        return Named.of(name, value, where)
+    whole = name in _NAMED and isinstance(value, float) and not value.is_integer()
+    if not _number(value) or whole or (name in window and value < 0):
+        expected = "a whole number of at least 0, or a name of the log" if name in _NAMED else "a number of at least 0"
+        raise HarnessError(f"{where}: {name} = {value!r}: expected {expected}")
+    return float(value) * (HOUR if name in ("longer", "at_most") and name in window else 1.0)
 
 
 def _times(where: str, window: Mapping[str, Any]) -> list[tuple[float, float]]:

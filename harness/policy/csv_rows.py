@@ -1,4 +1,4 @@
-"""The rows of small CSV files that policies read: limits and calendars."""
+"""The rows of small CSV files: limits, calendars, reservations of nodes."""
 
 import csv
 import io
@@ -9,14 +9,25 @@ from harness.disk.stored import read_text
 from harness.errors import HarnessError, did_you_mean
 
 
-def rows_of(path: str | Path, expected: str, known: Collection[str]) -> list[tuple[str, dict[str, str]]]:
-    """Return where each row of a CSV stands, in words, and its cells by column, without those that are empty."""
+def rows_of(
+    path: str | Path, expected: str, known: Collection[str], needed: Collection[str] = ()
+) -> list[tuple[str, dict[str, str]]]:
+    """Return where each row of a CSV stands, in words, and its cells by column, without those that are empty.
+
+    Columns are those that are `known`; `needed` are those that must be there.
+    """
     lines = csv.DictReader(io.StringIO(read_text(Path(path), expected)), skipinitialspace=True)
     found = []
     try:
-        for column in lines.fieldnames or ():
+        columns = list(lines.fieldnames or ())
+        for column in columns:
             if column not in known:
                 raise HarnessError(f"{path}: there is no column {column!r:.50}; {did_you_mean(str(column), known)}")
+            if columns.count(column) > 1:
+                raise HarnessError(f"{path}: the column {column!r} is there twice; expected it once")
+        for column in needed:
+            if column not in columns:
+                raise HarnessError(f"{path}: expected a column {column!r}")
         for row in lines:
             where = f"{path}, line {lines.line_num}"
             if None in row:
@@ -27,3 +38,8 @@ def rows_of(path: str | Path, expected: str, known: Collection[str]) -> list[tup
     if not found:
         raise HarnessError(f"{path}: expected {expected} of one row or more below {', '.join(known)}")
     return found
+
+
+def is_name(cell: str) -> bool:
+    """Return whether a cell is a name, which has a letter, and no number."""
+    return any(map(str.isalpha, cell))

@@ -128,7 +128,7 @@ def check_parameters(policy: "Policy") -> None:
             raise HarnessError(f"policy {policy.name!r} declares a parameter {name!r} that its function lacks; {known}")
     for name in policy.parameters:
         try:
-            if policy.kind(name) is Table:
+            if policy.kind(name) is Table and policy.parameters[name]:  # an empty one is to be given by users
                 policy.value(name, list(policy.parameters[name]))
         except StopIteration:
             raise HarnessError(

@@ -240,7 +240,7 @@ def hold_jobs() -> "list[Hold]":  # type: ignore[empty-body]
     let go is let go for good, `again=("time",)` or `("starts",)` that only this can change it. `freed_by=("ends",
     "starts")` says that the start of another job may release one that is held without a time.
 
-    What is not a number stops the run. A job that is held when nothing is left to happen is stranded.
+    What is not a number stops the run. A job that is held when nothing is left to happen never begins.
     """
 
 

@@ -2,6 +2,7 @@
 
 from harness.errors import HarnessError
 from harness.policy.csv_rows import rows_of
+from harness.policy.table import Named
 
 #: Whom a row may be about, and what it may limit, in the order of its numbers.
 WHOM = ("user", "group", "queue", "partition")
@@ -11,18 +12,18 @@ WHAT = ("jobs", "procs", "nodes")
 def read_limits(source: str) -> list[float]:
     """Read a CSV of limits; return, for each row, whom it is about, that one's number, and its limits, −1 unsaid.
 
-    A row has a number in one of the columns `user`, `group`, `queue` and `partition`, and its own limits in `jobs`,
-    `procs` and `nodes`: 0 for none; where it says nothing, what holds for everybody else.
+    A row has a number, or a name, in one of the columns `user`, `group`, `queue` and `partition`, and its own limits in
+    `jobs`, `procs` and `nodes`: 0 for none; where it says nothing, what holds for everybody else.
     """
     numbers: list[float] = []
     seen: dict[tuple[str, float], str] = {}
     for where, row in rows_of(source, "a table of limits", (*WHOM, *WHAT)):
         named = [name for name in WHOM if name in row]
         if len(named) != 1:
-            raise HarnessError(f"{where}: expected a number in one of the columns {', '.join(WHOM)}")
-        whose = (named[0], _number(where, named[0], row[named[0]]))
+            raise HarnessError(f"{where}: expected a number or a name in one of the columns {', '.join(WHOM)}")
+        whose = (named[0], Named.of(named[0], row[named[0]], where))
         if whose in seen:
-            raise HarnessError(f"{where}: {whose[0]} {whose[1]:g} has its limits in {seen[whose]}; expected one row")
+            raise HarnessError(f"{where}: {whose[0]} {row[named[0]]} has its limits in {seen[whose]}; expected one row")
         seen[whose] = where.rpartition(", ")[2]
         limits = [_number(where, name, row[name]) if name in row else -1.0 for name in WHAT]
         if max(limits) < 0:

@@ -160,6 +160,8 @@ class Chosen(Mapping[str, Choice]):
     def on(self, machine: str, knows: Callable[..., bool], policies: Policies, *, told: bool = False) -> "Chosen":
         """Return the scheduler as it runs on a platform: refused if that does not give the figures it needs.
 
+        So is a policy that has an empty table, which is its default where users have to give one.
+
         Without an energy policy of its own it takes the richest one. `knows` tells which figures the platform gives,
         `told` whether there is a signal.
         """
@@ -168,7 +170,13 @@ class Chosen(Mapping[str, Choice]):
             energies = policies[Scheduler.HOOKS["energy"]]
             best = next(energies[name] for name in RICHEST if knows(*energies[name].needs))
             chosen = replace(self, choices={**self.choices, "energy": Choice.plain(best)}, energy_named=True)
-        for policy in (one.policy for choice in chosen.values() for one in choice.chain):
+        for one in (one for choice in chosen.values() for one in choice.chain):
+            policy = one.policy
+            for name in (name for name, value in one.values.items() if value == ()):
+                raise HarnessError(
+                    f"the policy {policy.name!r} ({policy.hook}) was given no {name}: expected a file, as in "
+                    f"{policy.name}({name}=FILE)"
+                )
             if SIGNAL in policy.needs and not told:
                 raise HarnessError(
                     f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[SIGNAL]}: expected one (--signal FILE, "

@@ -52,7 +52,7 @@ def parse(spec: str, first: str = "") -> tuple[str, dict[str, Any]]:
 
     `first` is the parameter whose value may stand without a name, before the others.
     """
-    text = re.sub(r"(?<=\w)-(?=[A-Za-z])", _HYPHEN, spec)
+    text = re.sub(r"(?<=\w)-(?=[A-Za-z])", _HYPHEN, _FILE.sub(_in_quotes, spec))
     try:
         match syntax(text):
             case ast.Name(id=name):
@@ -65,6 +65,21 @@ def parse(spec: str, first: str = "") -> tuple[str, dict[str, Any]]:
     except (ValueError, RecursionError):
         pass
     raise HarnessError(f"{spec!r}: expected a name, or a name and parameters like easy(reservations=2)")
+
+
+#: What stands in quotes; and a value that has a dot or a slash.
+_FILE = re.compile(r"""'[^']*'|"[^"]*"|(?<=[(,=\s])[^\s'"(),=[\]]*[./][^\s'"(),=[\]]*(?=\s*[,)])""")
+
+
+def _in_quotes(value: re.Match[str]) -> str:
+    """Return the name of a file in quotes, as Python needs it; numbers, and what is in quotes, as they are."""
+    if value[0][0] in "'\"":
+        return value[0]
+    try:
+        float(value[0])
+    except ValueError:
+        return repr(value[0])
+    return value[0]
 
 
 def syntax(text: str) -> ast.expr:
@@ -102,11 +117,12 @@ def _value(node: ast.expr) -> Any:
 
 
 def written(value: Any) -> str:
-    """Return a value as it is written behind a parameter's name: what `parse` reads as the same."""
+    """Return a value as it is written behind a parameter's name: what `parse` reads as the same, files in quotes."""
     if isinstance(value, list):
         return f"[{', '.join(map(written, value))}]"
+    text = f"f(x={value})"
     try:
-        return str(value) if parse(f"f(x={value})")[1]["x"] == value else repr(value)
+        return str(value) if _FILE.sub(_in_quotes, text) == text and parse(text)[1]["x"] == value else repr(value)
     except HarnessError:
         return repr(value)
 

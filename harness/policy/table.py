@@ -1,4 +1,4 @@
-"""Tables: parameters of policies that are many numbers."""
+"""Tables: parameters of policies that are many numbers, or names that stand for numbers of a log."""
 
 import math
 import re
@@ -7,9 +7,50 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.policy.csv_rows import is_name
 
 #: A table has at most so many numbers.
 LONGEST = 1_000_000
+
+
+class Named(float):
+    """A user, group, queue or partition by the name that logs have for it, in the place of its number.
+
+    Which number that is, each log says for itself; until it has been asked it is nobody's.
+    """
+
+    def __new__(cls, column: str, name: str) -> "Named":
+        """Make a number that no job has."""
+        return super().__new__(cls, math.inf)
+
+    def __init__(self, column: str, name: str) -> None:
+        self.column, self.name = column, name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and self._what == other._what
+
+    def __hash__(self) -> int:
+        return hash(self._what)
+
+    def __reduce__(self) -> Any:
+        """Travel to other processes as what it was made of."""
+        return Named, self._what
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+    @property
+    def _what(self) -> tuple[str, str]:
+        return self.column, self.name
+
+    @classmethod
+    def of(cls, column: str, text: str, where: str) -> float:
+        """Return the number that a cell has, or a name; refuse other numbers."""
+        if text.isdecimal():
+            return float(text)
+        if is_name(text):
+            return cls(column, text)
+        raise HarnessError(f"{where}: {column} = {text!r}: expected a whole number of at least 0, or a name of the log")
 
 
 class Table(tuple[float, ...]):
@@ -35,6 +76,14 @@ class Table(tuple[float, ...]):
             raise HarnessError(f"{where}: expected a list of numbers, as in [0, 10, 5], or the name of a file of them")
         table = cls(numbers)
         table.source = given if isinstance(given, str) else ""
+        return table
+
+    def with_numbers(self, number_of: "Callable[[str, str], float]") -> "Table":
+        """Return the table with numbers in the place of names, by column and name; itself, if there are none."""
+        if not any(isinstance(one, Named) for one in self):
+            return self
+        table = Table(number_of(one.column, one.name) if isinstance(one, Named) else one for one in self)
+        table.source = self.source
         return table
 
     def __repr__(self) -> str:

@@ -110,7 +110,7 @@ def _left_out(frame: pd.DataFrame) -> list[str]:
     """Name jobs that no average knows of: a scheduler must not look better for them."""
     why = {
         "unaccepted": "the platform is too small for them or they were rejected",
-        "stranded": "nodes that they need stayed down",
+        "stranded": "nodes that they need stayed down, or a hold never let them go",
     }
     done = frame[frame["status"] == "done"]
     said = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from harness.engine.state import HELD
 from harness.errors import HarnessError, did_you_mean
 from harness.present.humane import humane
 from harness.present.words import counted, lasting, readable
@@ -81,6 +82,7 @@ def warnings(schedule: "Schedule") -> Iterable[str]:
     """Yield what is wrong with the run, each in a sentence."""
     yield from _overloaded(schedule)
     yield from _starving(schedule)
+    yield from _held_to_the_end(schedule)
 
 
 def _overloaded(schedule: "Schedule") -> Iterator[str]:
@@ -111,4 +113,15 @@ def _starving(schedule: "Schedule") -> Iterator[str]:
         yield (
             f"starvation: {counted(starving, 'job')} waited longer than {lasting(bound)}, one of them "
             f"{lasting(float(waits.max()))}"
+        )
+
+
+def _held_to_the_end(schedule: "Schedule") -> Iterator[str]:
+    """Say so if there are jobs that no hold ever let go, or not all of several at once."""
+    held = schedule.outcome.jobs["status"] == HELD
+    if held.any():
+        first = schedule.outcome.jobs["number"][np.argmax(held)]
+        yield (
+            f"never let go: {counted(int(held.sum()), 'job')} never began, job {first} the first of them, held to the "
+            f"end by {schedule.scheduler['hold']}; no average knows of them"
         )

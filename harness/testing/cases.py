@@ -190,7 +190,7 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
         cores = draw(st.integers(1, 3))
         ops = cores * (1.0 if equal else draw(st.sampled_from((1.0, 2.0, 3.0))))
         memory = draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
-        partition = draw(st.integers(0, 1)) if number else 0
+        partition = draw(st.integers(0, 1)) if number and not asked else 0
         figures = draw(power(policy.needs)) if powered else {}
         more = draw(offering) if asked else {}
         types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures, **more))

@@ -1,21 +1,24 @@
 """What jobs ask for besides processors, memory and a partition: the further columns of a log that say it.
 
-`nodes` (exactly so many, as many processors on each), `exclusive` (1: shares its nodes with nobody), `node_memory`
-(KB of each node), `features` and `any_feature` (bits: its nodes have all of these, and one of those), and `needs_NAME`:
-units of a countable resource on each of its nodes, or, if the platform has them as a whole, licences. Unknown or none
-is −1. What a bit stands for is said by a line of the header, `; Feature: 3 bigmem` for the third.
+`nodes` (so many, as many processors of each and fewer of the last; fewer nodes where these do), `exclusive` (1: shares
+its nodes with nobody), `node_memory` (KB of each node), `features` and `any_feature` (bits: its nodes have all of
+these, and one of those), and `needs_NAME`: units of a countable resource on each of its nodes, or, if the platform has
+them as a whole, licences. Unknown or none is −1. What a bit stands for is said by a line of the header,
+`; Feature: 3 bigmem` for the third.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from harness.errors import HarnessError
+from harness.workload.log import AFTER
 from harness.workload.swf_header import header_texts
-from harness.workload.widths import is_width
+from harness.workload.widths import WIDTHS, is_width
 
 #: What the names of columns begin with that count resources.
 NEEDS = "needs_"
@@ -34,6 +37,24 @@ def is_asked(column: str) -> bool:
     return column in ASKED_COLUMNS or is_width(column) or re.fullmatch(rf"{NEEDS}[\w.:/-]+", column) is not None
 
 
+class Numbers(NamedTuple):
+    """The numbers that a column may have besides −1: in words, and what tells which they are."""
+
+    expected: str
+    among: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]
+
+
+def numbers_in(column: str) -> Numbers | None:
+    """Return which numbers a column of a log may have that says what jobs ask for or wait for; None for other ones."""
+    if column in AFTER:
+        return Numbers("0, 1 or 2, for its end, success or start", lambda values: np.isin(values, (0, 1, 2)))
+    if column == "exclusive":
+        return Numbers("0 or 1", lambda values: np.isin(values, (0, 1)))
+    if (column in ASKED_COLUMNS and column != "node_memory") or column in WIDTHS or column.startswith(NEEDS):
+        return Numbers("a whole number of at least 0", lambda values: (values >= 0) & (values == np.floor(values)))
+    return Numbers("a number of at least 0", lambda values: values >= 0) if is_asked(column) else None
+
+
 def names_in(header: Iterable[str], field: str) -> dict[int, str]:
     """Return what the numbers of a column stand for: `; Partition: 2 debug` says that 2 is debug."""
     found = [re.match(r"(\d+)\s+(\S+)", text) for text in header_texts(header, field)]
@@ -45,15 +66,14 @@ def features_of(constraint: str) -> tuple[list[str], list[str]] | None:
 
     `intel&gpu`, `intel|amd`, `gpu&(intel|amd)`, as Slurm writes them.
     """
-    text = re.sub(r"\s+", "", constraint)
-    if _FEATURE.sub("", text).strip("&") == "" and not text.startswith("&"):
+    text = re.sub(r"\s*([&|()])\s*", r"\1", constraint.strip())
+    one, either = _FEATURE.pattern, rf"{_FEATURE.pattern}(?:\|{_FEATURE.pattern})+"
+    if re.fullmatch(rf"{one}(?:&{one})*|", text):
         return _FEATURE.findall(text), []
-    if re.fullmatch(rf"\(?{_FEATURE.pattern}(\|{_FEATURE.pattern})+\)?", text):
+    if re.fullmatch(rf"{either}|\({either}\)", text):
         return [], _FEATURE.findall(text)
-    groups = re.findall(rf"\({_FEATURE.pattern}(?:\|{_FEATURE.pattern})+\)", text)
-    rest = text.replace(groups[0], "", 1) if len(groups) == 1 else ""
-    if rest and re.fullmatch(rf"(?:{_FEATURE.pattern}|&)+", rest) and text.count("&") == len(_FEATURE.findall(rest)):
-        return _FEATURE.findall(rest), _FEATURE.findall(groups[0])
+    if group := re.fullmatch(rf"((?:{one}&)*)\(({either})\)((?:&{one})*)", text):
+        return _FEATURE.findall(group[1] + group[3]), _FEATURE.findall(group[2])
     return None
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError, did_you_mean, shortened
-from harness.workload.asked import ASKED_COLUMNS, Constraints, is_asked
+from harness.workload.asked import ASKED_COLUMNS, Constraints, is_asked, numbers_in
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import read_delimited
 from harness.workload.log import FURTHER, SWF_COLUMNS, Log, Step
@@ -128,6 +128,8 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
     cell = f"'{shortened(value)}'" if isinstance(value, str) else value
     where = f"{frame.index.name or 'row'} {frame.index[row]}"
     what = "is below 0" if np.isfinite(columns[column][row]) else "is not a finite number"
+    if (known := numbers_in(str(column))) and np.isfinite(columns[column][row]):
+        what = f"is not {known.expected}"
     complaint = f"column {str(column)!r}, {where}: {cell} {what}; unknown is -1"
     if not lenient or faulty.all():
         raise HarnessError(f"{name}: {complaint}")
@@ -135,13 +137,15 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
 
 
 def _wrong(column: str, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Say which numbers of a column no log has; those of further columns are whatever policies make of them.
+    """Say which numbers of a column no log has; those of most further columns are whatever policies make of them.
 
     A status is a code: one that nobody knows is shown by `harness data show`, and means nothing.
     """
     wrong: npt.NDArray[np.bool_] = ~np.isfinite(values)
     if column in SWF_COLUMNS and column not in ("submit", "status"):
         wrong |= (values < 0) & (values != -1)
+    if known := numbers_in(column):
+        wrong |= ~known.among(values) & (values != -1)
     return wrong
 
 

@@ -32,8 +32,9 @@ FURTHER = "x_"
 
 #: The further column of logs that say how long after each job the next one came [s].
 GAP = f"{FURTHER}gap"
-#: Two of them have a meaning: the job that this one has to wait for, and when a job may begin [s, as `submit`].
-PRECEDING, BEGIN = "x_preceding", "x_begin"
+#: Some of them have a meaning: the job that this one has to wait for, and how long after it [s], and when a job may
+#: begin [s, as `submit`].
+PRECEDING, THINK, BEGIN = "x_preceding", "x_think", "x_begin"
 
 #: The others that a job has to wait for besides, if it has to wait for several.
 ALSO_PRECEDING = tuple(f"{PRECEDING}_{k}" for k in range(2, 9))

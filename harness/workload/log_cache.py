@@ -23,7 +23,7 @@ from harness.disk.data_search import cache_folder
 from harness.workload.log import Step
 
 #: Raised whenever the format below, or what a reader makes of a file, changes.
-_VERSION = 5
+_VERSION = 6
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 

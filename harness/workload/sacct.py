@@ -26,7 +26,8 @@ from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, atte
 Floats = npt.NDArray[np.float64]
 
 #: Columns of names → what the header calls what their numbers stand for.
-_NAMED = {"Cluster": "Computer", "QOS": "Queue", "Partition": "Partition", "Account": "Account"}
+_NAMED = {"Cluster": "Computer", "QOS": "Queue", "User": "User", "Group": "Group"}
+_NAMED |= {name: name for name in ("Partition", "Account")}
 
 
 def is_sacct(path: str) -> bool:

@@ -12,6 +12,7 @@ from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT
 from harness.workload.log import BEGIN, FURTHER, GAP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
+from harness.workload.widths import WIDTHS
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -243,16 +244,20 @@ def keep_matching(work: Workbench, told: Preparation) -> None:
 
 
 def scale_width(work: Workbench, told: Preparation) -> None:
-    """Multiply processors by `width`, halves rounded up, at least one; and nodes, where jobs ask for so many."""
+    """Multiply processors by `width`, halves rounded up, at least one; likewise nodes and the bounds of widths."""
     if told.width is None:
         return
-    width = work.column("width")
-    scaled = np.maximum(1.0, np.floor(width * told.width + 0.5))
+    factor, width = told.width, work.column("width")
+
+    def times(values: Floats) -> Floats:
+        return np.maximum(1.0, np.floor(values * factor + 0.5))
+
+    scaled = times(width)
     work.put(width=scaled, wait=np.full(len(width), -1.0))
-    if "nodes" in work.jobs:
-        nodes = work.column("nodes")
-        fewer = np.clip(np.floor(nodes * told.width + 0.5), 1, scaled)
-        work.put(nodes=np.where(nodes > 0, fewer, nodes))
+    for name in {"nodes", *WIDTHS} & set(work.jobs):
+        asked = work.column(name)
+        fewer = np.minimum(times(asked), scaled) if name == "nodes" else times(asked)
+        work.put(**{name: np.where(asked > 0, fewer, asked)})
     detail = f"multiplied by {told.width:g}, halves rounded up, at least 1; the log's waits are another stream's"
     work.note("width scaled", np.count_nonzero(scaled != width), detail)
 

@@ -294,6 +294,16 @@ def test_agrees_with_the_obvious_simulator_on_nodes_times_cores(data, nodes, sta
     assert starts(jobs, nodes, order="fcfs", start=start) == slowly(jobs, nodes, "fcfs", start)
 
 
+@pytest.mark.parametrize(
+    ("procs", "nodes", "found"),
+    [(8, 4, [2, 2, 2, 2]), (7, 4, [2, 2, 2, 1]), (5, 4, [2, 2, 1]), (2, 4, [1, 1]), (6, 2, [3, 3])],
+)
+def test_as_many_processors_of_each_node_and_fewer_of_the_last_are_what_platforms_says(procs, nodes, found):
+    frame = pd.DataFrame({"submit": [0], "run": [5], "procs": [procs], "nodes": [nodes]})
+    schedule = harness.simulate(harness.log_from_frame(frame), Platform("four", (NodeType(4, 4),)), placements=True)
+    assert sorted(schedule.placements["cores"], reverse=True) == found
+
+
 @both_ways
 def test_the_node_with_the_rest_is_kept_whole_for_who_was_promised_it(by_python):
     """The second job asks for two nodes, three cores of the first and two of the other, and is promised them from 9 on:

@@ -20,7 +20,8 @@ from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
 from harness.platform.machine import NodeType, Platform, SleepState, plain
-from harness.policy.scheduler import Scheduler
+from harness.policy.scheduler import Scheduler, choose_all
+from harness.policy.spec import Choice
 from harness.policy.timing import Timing
 from harness.workload.events import Events
 
@@ -322,6 +323,17 @@ def test_a_time_that_is_no_number_stops_the_run(time, plain_python):
         simulate(workload(ONE), plain(2), chosen)
 
 
+@pytest.mark.parametrize(("compiled", "said"), [(True, "returns True or False"), (False, "returned True")])
+def test_true_and_false_are_no_times(compiled, said):
+    """Whoever answers whether the job is held, or whether it may go, would let it go either way."""
+
+    def waits(state, job):
+        return state.clock.now < 5.0
+
+    with pytest.raises(HarnessError, match=rf"'broken' \(hold_jobs\).* {said}, where a time was expected"):
+        simulate(workload(ONE), plain(2), hold_of(waits, compiled=compiled))
+
+
 @pytest.mark.parametrize("time", [-math.inf, -1.0, 0.0])
 def test_times_gone_by_let_the_job_go(time):
     jobs = simulate(workload(ONE), plain(2), hold_of(lambda state, job: time)).jobs
@@ -384,9 +396,26 @@ def test_what_is_no_sum_of_holds_is_refused(written, sentence):
         Scheduler(hold=written).choose(bundled())
 
 
-def test_a_log_without_the_column_is_refused():
-    with pytest.raises(HarnessError, match="'x_begin', which the workload 'small' does not have"):
-        simulate(workload(ONE), plain(2), Scheduler(hold="begin", energy="none").choose(bundled()))
+@pytest.mark.parametrize("hold", ["begin", "dependencies", "dependencies(after=start)"])
+def test_a_log_that_says_it_of_no_job_holds_nobody_and_that_is_told(hold):
+    chosen = Scheduler(hold=f"{hold} + limits(user_jobs=1)", energy="none").choose(bundled())
+    made = [(0, 1, 5, 5, {"user": k % 2}) for k in range(4)]
+    with pytest.warns(UserWarning, match=r"holds nobody of small, .* it has no column 'x_\w+'") as told:
+        jobs = simulate(workload(made), plain(4), chosen).jobs
+    assert len(told) == 1
+    assert list(jobs.start) == [0, 0, 5, 5]
+
+
+def test_a_log_of_which_one_job_waits_for_another_is_told_nothing_of():
+    chosen = Scheduler(hold="dependencies", energy="none").choose(bundled())
+    made = [(0, 1, 5, 5, {"x_preceding": -1}), (1, 1, 5, 5, {"x_preceding": 1})]  # and no think time
+    assert list(simulate(workload(made), plain(2), chosen).jobs.start) == [0, 5]
+
+
+def test_a_column_that_only_a_policy_knows_is_missed():
+    odd = Choice.plain(harness.Hold("odd", lambda state, job, columns: 0.0, columns=("x_odd",)))
+    with pytest.raises(HarnessError, match="'x_odd', which the workload 'small' does not have"):
+        simulate(workload(ONE), plain(2), choose_all({"hold": odd}, bundled()))
 
 
 def test_a_trait_that_there_is_not_is_refused():

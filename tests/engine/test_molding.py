@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ import harness
 from harness import HarnessError, Start
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
+from harness.platform.machine import NodeType, Platform
 from harness.platform.machine import plain as processors
+from harness.platform.windows import Window
 from harness.policy.timing import Timing
 
 #: Works are multiples of it, so that they take whole seconds on whatever width up to 6.
@@ -300,7 +303,16 @@ def test_who_asks_for_more_than_there_is_gets_all_there_is_if_that_will_do():
     ("columns", "said"),
     [
         ({"procs_min": 3, "procs_max": 2}, "job 1: procs_max 2: expected at least its procs_min"),
-        ({"serial": 1.5}, "job 1: serial 1.5: expected a share of at most 1"),
+        ({"procs_min": 1.5}, "job 1: procs_min 1.5: expected a whole number of at least 1, or −1"),
+        ({"procs_max": -4}, "job 1: procs_max -4: expected a whole number of at least 1, or −1"),
+        ({"serial": 1.5}, "job 1: serial 1.5: expected a share of at least 0 and at most 1"),
+        ({"serial": -0.5}, "job 1: serial -0.5: expected a share of at least 0 and at most 1"),
+        ({"serial": 0.1, "parallelism": 4}, "serial 0.1: expected −1, because another rule says how fast the job is"),
+        ({"serial": 0.0, "speedup_1": 1}, "serial 0: expected −1, because another rule says how fast the job is"),
+        ({"parallelism": 4, "speedup_1": 1}, "parallelism 4: expected −1, because another rule says"),
+        ({"variance": 1}, "variance 1: expected −1, because there is no parallelism"),
+        ({"speedup_1": 1, "speedup_4": -1}, "speedup_4 -1: expected a number above 0, and for each of a job's columns"),
+        ({"speedup_1": 0}, "speedup_1 0: expected a number above 0"),
         ({"parallelism": 0.5}, "job 1: parallelism 0.5: expected at least 1"),
     ],
 )
@@ -386,3 +398,26 @@ def test_one_bound_is_enough():
     frame = pd.DataFrame({"submit": [0], "run": [60], "procs": [2], "procs_max": [6]})
     schedule = harness.simulate(harness.prepare(harness.log_from_frame(frame)), 8, harness.Scheduler(start="greedy"))
     assert schedule.outcome.jobs[["procs", "end"]].tolist() == [(6, 20.0)]
+
+
+BOUND = {
+    "reservations of nodes": (Platform("kept", (NodeType(4, 1),), windows=(Window(1e6, 2e6),)), {}),
+    "memory": (Platform("small", (NodeType(4, 1, memory=8.0),)), {"memory": 1.0}),
+    "features": (Platform("two", (NodeType(4, 1, features=("big",)),)), {"features": 1}),
+}
+
+
+@pytest.mark.parametrize("start", ["none", "greedy", "easy", "conservative"])
+@pytest.mark.parametrize("what", BOUND)
+def test_where_something_binds_jobs_are_rigid_and_that_is_told(what, start):
+    platform, further = BOUND[what]
+    jobs = workload([(0, 2, 60, 60, {"procs_min": 1, "procs_max": 4} | further)])
+    jobs = replace(jobs, header=("; Feature: 1 big",))
+    with pytest.warns(UserWarning, match=rf"'{start}' \(start_jobs\) chooses no widths where .* reservations of nodes"):
+        outcome = simulate(jobs, platform, choose(start=start))
+    assert outcome.jobs.procs.tolist() == [2]
+
+
+def test_of_jobs_of_one_width_nothing_is_told():
+    jobs = workload([(0, 2, 60, 60, {"procs_min": 2, "procs_max": 2})])
+    assert simulate(jobs, BOUND["reservations of nodes"][0], choose()).jobs.procs.tolist() == [2]

@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from spec_form import CURVE, spec_row, spec_text
 
+import harness
 from harness import HarnessError, NodeType, PerformanceState, Platform, SleepState, read_platform
 from harness.disk import bundled
 
@@ -51,11 +53,25 @@ def test_the_example_of_what_jobs_may_ask_for(described):
         ("resources = { gpu = -1 }", "gpu = -1; expected a whole number of at least 0"),
         ('features = ["big mem"]', "the feature 'big mem'; expected letters"),
         ("partitions = [-1]", "the partition -1; expected a name, or a number from 0"),
+        (
+            'partition = 2\npartitions = ["batch"]',
+            "nodes 1: a node type: partition = 2 beside partitions; expected it among",
+        ),
     ],
 )
 def test_what_no_job_can_ask_for_is_refused(described, keys, complaint):
     with pytest.raises(HarnessError, match=re.escape(complaint)):
         described(f"[[nodes]]\ncores = 1\n{keys}")
+
+
+def test_what_is_a_licence_and_what_nodes_have_is_not_asked_for_by_one_name(described):
+    platform = described("licences = { gpu = 2 }\n[[nodes]]\ncores = 1\n[[nodes]]\ncores = 1\nresources = { gpu = 4 }")
+    jobs = pd.DataFrame({"submit": [0], "run": [1], "procs": [1]})
+    assert harness.simulate(harness.log_from_frame(jobs), platform).frame["start"].tolist() == [0]
+    with pytest.raises(
+        HarnessError, match="gpu is a licence and a resource of nodes, and the column needs_gpu of frame"
+    ):
+        harness.simulate(harness.log_from_frame(jobs.assign(needs_gpu=1)), platform)
 
 
 def test_what_is_not_given_is_in_no_digest():

@@ -54,15 +54,51 @@ def test_which_nodes_are_kept(window, nodes):
         ("begin,end\n5,5\n", "line 2: a window from 5 to 5 s: expected its begin before its end"),
         ("begin,end\nnoon,5\n", "line 2: 'noon': expected a number of seconds, or a date as in 1997-01-31T18:00"),
         ("begin,end\n0,inf\n", "line 2: 'inf': expected a number"),
-        ("begin,end,procs\n0,5,few\n", "line 2: 'few': expected a number of processors"),
-        ("begin,end,nodes\n0,5,a-b\n", "line 2: 'a-b': expected whole numbers, as in 0-3 7"),
+        ("begin,end,procs\n0,5,few\n", "line 2: 'few': expected a whole number of processors of at least 1"),
+        ("begin,end,procs\n0,5,0\n", "line 2: '0': expected a whole number of processors of at least 1, or nothing"),
+        ("begin,end,procs\n0,5,0.5\n", "line 2: '0.5': expected a whole number of processors of at least 1"),
+        ("begin,end,procs\n0,5,-4\n", "line 2: '-4': expected a whole number of processors of at least 1"),
+        ("begin,end,nodes\n0,5,a-b\n", "line 2: 'a-b': expected whole numbers, the lower one first, as in 0-3 7"),
+        ("begin,end,nodes\n0,5,3-0\n", "line 2: '3-0': expected whole numbers, the lower one first"),
+        ("begin,end,nodes\n0,5,0 1-\n", "line 2: '1-': expected whole numbers, the lower one first"),
+        ("begin,end,nodes\n0,5,0-99999999999\n", "line 2: '0-99999999999': expected whole numbers"),
+        ("begin,end,nodes\n0,5,0-999999999\n", "line 2: '0-999999999': expected at most 1,000,000 numbers in a cell"),
+        ("begin,end,nodes\n0,5,0,1\n", "line 2: expected no more cells than columns"),
+        ("begin,end,end\n0,5,7\n", "the column 'end' is there twice"),
         ("begin,end,nodes,procs\n0,5,1,2\n", "line 2: a window with nodes and procs: expected one of them"),
-        ("begin,end\n", "holds no reservations"),
+        ("begin,end\n", "expected a table of reservations of one row or more below begin, end"),
     ],
 )
 def test_what_cannot_be_is_refused(table, text, complaint):
     with pytest.raises(HarnessError, match=re.escape(complaint)):
         table(text)
+
+
+def test_whose_windows_are_is_said_by_number_or_by_name(table):
+    whose = table("begin,end,users,groups,queues\n0,10,alice 3-4 bob-2,7 physics,\n")
+    assert whose == (Window(0.0, 10.0, users=("alice", 3, 4, "bob-2"), groups=(7, "physics")),)
+
+
+def test_names_are_those_of_the_log():
+    jobs = pd.DataFrame({"submit": [0, 0], "run": [10, 10], "procs": [1, 1], "user": [1, 2], "queue": [3, 3]})
+    log = harness.log_from_frame(jobs, name="dump", header=("; User: 1 alice", "; User: 2 bob", "; Queue: 3 long"))
+    assert starts(log, Window(0, 100, users=("bob",))) == [100.0, 0.0]
+    assert starts(log, Window(0, 100, users=(1,), queues=("long",))) == [0.0, 10.0]
+    with pytest.raises(HarnessError, match="reservations of nodes: dump has no user 'bbo'; did you mean 'bob'"):
+        starts(log, Window(0, 100, users=("bbo",)))
+    with pytest.raises(HarnessError, match="dump has no group 'bob'; it names no groups: expected a number"):
+        starts(log, Window(0, 100, groups=("bob",)))
+
+
+@pytest.mark.parametrize("cell", ["-3", "3-", "4-3", "1.5"])
+def test_a_cell_of_users_is_a_number_or_a_name(table, cell):
+    with pytest.raises(HarnessError, match=re.escape(f"line 2: {cell!r}: expected whole numbers")):
+        table(f"begin,end,users\n0,10,{cell}\n")
+
+
+def test_fewer_than_no_processors_cannot_be_kept():
+    with pytest.raises(HarnessError, match="a window of -1 processors: expected at least 1"):
+        Window(0, 1, procs=-1)
 
 
 @pytest.mark.parametrize("window", [Window(0, 1, nodes=(3,)), Window(0, 1, procs=11)])

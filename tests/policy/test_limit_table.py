@@ -1,5 +1,8 @@
 """Limits of certain users and queues: the same as everybody's, but for those named; what cannot be meant is refused."""
 
+import re
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -68,8 +71,9 @@ def test_a_partition_has_a_limit_of_its_own(tmp_path, what):
     [
         ("user,jobs\n", "expected a table of limits of one row or more below user, group"),
         ("usr,jobs\n1,2\n", "there is no column 'usr'; did you mean 'user'"),
-        ("user,queue,jobs\n1,2,3\n", "line 2: expected a number in one of the columns user, group"),
-        ("user,jobs\nalice,3\n", "line 2: user = 'alice': expected a whole number of at least 0"),
+        ("user,queue,jobs\n1,2,3\n", "line 2: expected a number or a name in one of the columns user, group"),
+        ("user,jobs\n-7,3\n", "line 2: user = '-7': expected a whole number of at least 0, or a name of the log"),
+        ("user,jobs\nalice,3\nalice,4\n", "line 3: user alice has its limits in line 2; expected one row"),
         ("user,jobs\n1,-3\n", "jobs = '-3': expected a whole number"),
         ("user,jobs\n1,3\n1,4\n", "line 3: user 1 has its limits in line 2; expected one row"),
         ("user,jobs\n1,\n", "limits nothing: expected a number in jobs, procs, nodes"),
@@ -80,6 +84,73 @@ def test_what_is_no_table_of_limits_is_refused(tmp_path, text, sentence):
     path.write_text(text)
     with pytest.raises(HarnessError, match=sentence):
         harness.read_limits(str(path))
+
+
+NAMED = [
+    *("; User: 1 alice", "; User: 2 bob", "; Group: 1 physics", "; Group: 2 law"),
+    *("; Queue: 1 normal", "; Queue: 2 long", "; Partition: 1 thin", "; Partition: 2 fat"),
+]
+
+
+def named(header=NAMED, **further):
+    """Four jobs of two of everybody, of which the log has names."""
+    made = [
+        (0, 1, 10, 10, dict.fromkeys(("user", "group", "queue", "partition"), 1 + k % 2) | further) for k in range(4)
+    ]
+    return replace(workload(made, "dump"), header=tuple(header))
+
+
+def held(jobs, hold):
+    chosen = Scheduler(energy="none", start="easy", hold=hold).choose(bundled())
+    return simulate(jobs, Platform("one", (NodeType(1, 4),)), chosen).jobs.start.tolist()
+
+
+@pytest.mark.parametrize(
+    "row", ["user,jobs\nbob,1\n", "group,jobs\nlaw,1\n", "queue,jobs\nlong,1\n", "partition,jobs\nfat,1\n"]
+)
+def test_names_of_the_log_stand_for_its_numbers(tmp_path, row):
+    (tmp_path / "some.csv").write_text(row)
+    (tmp_path / "numbers.csv").write_text(re.sub(r"\n\w+,", "\n2,", row))
+    starts = [held(named(), f"limits(table='{tmp_path / name}')") for name in ("some.csv", "numbers.csv")]
+    assert starts[0] == starts[1] == [0, 0, 0, 10]
+
+
+def test_groups_are_accounts_where_the_log_has_none(tmp_path):
+    (tmp_path / "some.csv").write_text("group,jobs\nphysics,1\n")
+    accounts = ["; Account: 1 law", "; Account: 2 physics"]
+    assert held(named(accounts), f"limits(table='{tmp_path / 'some.csv'}')") == [0, 0, 0, 10]
+    with pytest.raises(HarnessError, match="dump has no group 'physics'"):  # its groups are something else
+        held(named(accounts, x_account=1), f"limits(table='{tmp_path / 'some.csv'}')")
+
+
+@pytest.mark.parametrize(
+    ("row", "header", "sentence"),
+    [
+        ("user,jobs\nalcie,1\n", NAMED, "some.csv'\\): dump has no user 'alcie'; did you mean 'alice'?"),
+        ("queue,jobs\nxyz,1\n", NAMED, "dump has no queue 'xyz'; known: long, normal"),
+        ("user,jobs\nalice,1\n", (), "dump has no user 'alice'; it names no users: expected a number"),
+        ("user,jobs\nzoe,1\n", [f"; User: {k} u{k}" for k in range(30)], "no user 'zoe'; it has names for 30 others"),
+    ],
+)
+def test_names_that_the_log_does_not_have_are_refused(tmp_path, row, header, sentence):
+    (tmp_path / "some.csv").write_text(row)
+    with pytest.raises(HarnessError, match=sentence):
+        held(named(header), f"limits(table='{tmp_path / 'some.csv'}') + limits(user_jobs=1)")
+
+
+def test_what_sacct_names_is_known_by_name(tmp_path):
+    """Users, groups, QOS and partitions of a dump."""
+    lines = ["JobID|User|Group|Account|QOS|Partition|Submit|Start|End|State|AllocCPUS|Timelimit"]
+    for k in range(4):
+        whose = "bob|staff|law|long|fat" if k % 2 else "alice|guests|physics|normal|thin"
+        lines.append(
+            f"{k + 1}|{whose}|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:00:10|COMPLETED|1|00:10:00"
+        )
+    (tmp_path / "dump.txt").write_text("\n".join(lines) + "\n")
+    jobs = harness.prepare(harness.read_workload(str(tmp_path / "dump.txt")))
+    for whom, name in {"user": "bob", "group": "staff", "queue": "long", "partition": "fat"}.items():
+        (tmp_path / "some.csv").write_text(f"{whom},jobs\n{name},1\n")
+        assert held(jobs, f"limits(table='{tmp_path / 'some.csv'}')") == [0, 0, 0, 10], whom
 
 
 def test_a_table_that_is_not_there_is_refused():

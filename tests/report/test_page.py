@@ -64,14 +64,14 @@ def test_every_part_of_every_scheduler_is_named(store: Path) -> None:
 
 def test_policies_of_queues_and_each_hold_are_named() -> None:
     scheduler = Scheduler(
-        "fcfs", "none + wide(partition=0, order=spf, start=easy)", hold="limits(user_jobs=9) + calendar"
+        "fcfs", "none + wide(partition=0, order=spf, start=easy)", hold="limits(user_jobs=9) + calendar(kth-sp2)"
     )
     schedule = harness.simulate("lublin(jobs=20, procs=8)", 8, scheduler)
     rows = of_run(schedule, "", ())["policies"]
     named = [(row["part"], row["spec"]) for row in rows if row["part"].split()[0] in ("order", "start", "hold")]
     assert named == [
         *(("order", "fcfs"), ("start", "none"), ("order of wide", "spf"), ("start of wide", "easy")),
-        *(("hold", "limits(user_jobs=9)"), ("hold", "calendar")),
+        *(("hold", "limits(user_jobs=9)"), ("hold", "calendar(table='kth-sp2')")),
     ]
     assert len({row["version"] for row in rows if row["part"].startswith("start")}) == 2
 

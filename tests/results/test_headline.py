@@ -66,3 +66,16 @@ def test_who_starves_is_counted():
     schedule = harness.simulate(harness.prepare(log), 2, harness.Scheduler(start="greedy"))
     (told,) = (text for text in headline.warnings(schedule) if text.startswith("starvation"))
     assert told.startswith("starvation: 1 job waited longer than 7 d")
+
+
+def test_jobs_that_no_hold_let_go_are_counted():
+    frame = pd.DataFrame({"submit": [0, 1, 2], "run": [5, 5, 5], "procs": [1, 3, 2], "user": [1, 1, 1]})
+    log = harness.log_from_frame(frame, name="few", procs=4)
+    schedule = harness.simulate(log, 4, harness.Scheduler(hold="limits(user_procs=1)"))
+    (told,) = headline.warnings(schedule)
+    assert told == (
+        "never let go: 2 jobs never began, job 2 the first of them, held to the end by limits(user_procs=1); no "
+        "average knows of them"
+    )
+    assert schedule.measures()["stranded"] == 2
+    assert list(headline.warnings(harness.simulate(log, 4, harness.Scheduler(hold="limits(user_procs=3)")))) == []

@@ -140,6 +140,18 @@ def test_parameters_can_be_fixed_and_checks_named():
     check_policy("easy(backfill_order=wfp3(power=2))", checks=["runs"], examples=5)
 
 
+def one_each(state, job, user, group, queue, most=1):
+    full = user.running >= most or group.running_procs >= most + 2 or queue.running >= most + 1
+    return harness.INFINITY if full else state.clock.now
+
+
+@pytest.mark.parametrize("check", ["again", "freed_by"])
+@pytest.mark.parametrize("hold", [harness.Hold("one-each", one_each), "limits(user_jobs=1, group_procs=2)"])
+def test_a_hold_that_reads_the_records_of_the_jobs_user_passes(hold, check):
+    """Of one job it is asked about after another, whose user, group and queue are others."""
+    check_policy(hold, checks=[check])
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -200,6 +200,14 @@ def test_widths_are_scaled_by_halves_up_and_at_least_one() -> None:
     assert prepare(log, width=1.5).jobs["procs"].tolist() == [2, 3, 8, 11]
 
 
+def test_the_bounds_of_widths_are_scaled_with_them() -> None:
+    log = log_of(procs=[1, 5, 8, 8], procs_min=[1, 3, 8, -1], procs_max=[4, 9, 8, 8])
+    jobs = prepare(log, width=0.5).jobs
+    assert jobs["procs"].tolist() == [1, 3, 4, 4]
+    assert jobs["procs_min"].tolist() == [1, 2, 4, -1]
+    assert jobs["procs_max"].tolist() == [2, 5, 4, 4]
+
+
 @pytest.mark.parametrize("options", [{"width": 2}, {"load": 2}])
 def test_the_logs_waits_are_not_those_of_another_stream(options: dict[str, Any]) -> None:
     assert prepare(log_of(wait=[3, 4])).jobs["logged_wait"].tolist() == [3, 4]

@@ -144,6 +144,13 @@ def test_constraints_that_say_more_are_counted(tmp_path: Path) -> None:
         ("a|b&c", None),
         ("[a|b]", None),
         ("a*2", None),
+        (" a & ( b | c ) & d ", (["a", "d"], ["b", "c"])),
+        ("", ([], [])),
+        *(
+            (odd, None)
+            for odd in ("a&", "&a", "a&&b", "a|", "|a", "a||b", "(a|b", "a|b)", "&(a|b)", "(a|b)&", "(a|b)c&")
+        ),
+        *((odd, None) for odd in ("a b", "a&b c", "(a)", "()", "a()", "&", "a&(b|c)d", "(a|b)(c|d)")),
     ],
 )
 def test_constraints(text: str, found: object) -> None:

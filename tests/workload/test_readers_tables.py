@@ -60,6 +60,9 @@ def test_blank_lines_and_windows_are_no_trouble(tmp_path: Path) -> None:
     assert read_table(path).jobs["run"].tolist() == [5, 6.5]
 
 
+ASKING = "submit,run,procs,nodes\n"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -71,6 +74,15 @@ def test_blank_lines_and_windows_are_no_trouble(tmp_path: Path) -> None:
         (GOOD + "2,long,3\n", "mine.csv: column 'run', line 4: 'long' is not a finite number; unknown is -1"),
         (GOOD + "\n2,,3\n", "mine.csv: column 'run', line 5: '' is not a finite number"),
         (GOOD + "2,inf,3\n", "mine.csv: column 'run', line 4: 'inf' is not a finite number"),
+        (ASKING + "2,3,4,1.5\n", "column 'nodes', line 2: '1.5' is not a whole number of at least 0; unknown is -1"),
+        (ASKING.replace("nodes", "needs_gpu") + "2,3,4,0.5\n", "'0.5' is not a whole number of at least 0"),
+        (ASKING.replace("nodes", "needs_gpu") + "2,3,4,-2\n", "'-2' is not a whole number of at least 0"),
+        (ASKING.replace("nodes", "procs_max") + "2,3,4,7.2\n", "'7.2' is not a whole number of at least 0"),
+        (ASKING.replace("nodes", "node_memory") + "2,3,4,-7.5\n", "'-7.5' is not a number of at least 0"),
+        (ASKING.replace("nodes", "exclusive") + "2,3,4,2\n", "'2' is not 0 or 1; unknown is -1"),
+        (ASKING.replace("nodes", "x_after") + "2,3,4,7\n", "'7' is not 0, 1 or 2, for its end, success or start"),
+        (ASKING.replace("nodes", "x_after_8") + "2,3,4,0.5\n", "'0.5' is not 0, 1 or 2, for its end"),
+        (ASKING.replace("nodes", "constraint") + "2,3,4,a&\n", "column 'constraint': 'a&'; expected features like a&b"),
         (GOOD + "2,-5,3\n", "mine.csv: column 'run', line 4: '-5' is below 0; unknown is -1"),
         (GOOD + "2,3,-0.5\n", "mine.csv: column 'procs', line 4: '-0.5' is below 0; unknown is -1"),
         (GOOD + "2,3\n", "mine.csv: line 4: expected 3 cells, found 2: 2,3"),

@@ -45,7 +45,7 @@ def cancelled(schedule: "Schedule") -> float:
 
 @measure("jobs", "less", "number of jobs with status stranded", headline=True)
 def stranded(schedule: "Schedule") -> float:
-    """Jobs that nodes which stayed down kept waiting to the end, left out of every average over jobs."""
+    """Jobs that never began, because nodes stayed down or a hold never let them go, left out of every average."""
     return _count(schedule, Ending.STRANDED)
 
 

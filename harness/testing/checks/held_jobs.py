@@ -7,6 +7,9 @@ from typing import Any
 
 import harness
 from harness.engine.alike import answers_alike
+from harness.engine.faces import face, opened
+from harness.engine.shares import up_to_date
+from harness.policy.counted import WHOSE
 from harness.policy.kinds import Policy
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
@@ -19,10 +22,11 @@ def _repeatable(policy: Policy) -> bool:
 
 
 class _Asked:
-    """The hold, to be asked besides as it was asked last."""
+    """The hold, to be asked besides as it was asked last, but about whoever the job in question belongs to."""
 
     def __init__(self, subject: Subject) -> None:
         self.function = getattr(subject.policy.function, "py_func", subject.policy.function)
+        self.named = subject.policy.extras
         self.own: tuple[Any, ...] | None = None
 
     def listen(self, state: Any, job: int, *own: Any) -> None:
@@ -30,7 +34,19 @@ class _Asked:
 
     def free(self, state: Any, job: int) -> bool:
         """Return whether the hold lets the job go now."""
-        return self.own is None or not harness.later(float(self.function(state, job, *self.own)), state.clock.now)
+        if self.own is None:
+            return True
+        extras = [self._of(state, job, *given) for given in zip(self.named, self.own, strict=False)]
+        answer = self.function(state, job, *extras, *self.own[len(extras) :])
+        return not harness.later(float(answer), state.clock.now)
+
+    def _of(self, state: Any, job: int, name: str, asked: Any) -> Any:
+        """Return what the hold is given by this name: of its user, group or queue the record of the job's own."""
+        if name not in WHOSE:
+            return asked
+        inside = opened(state).real
+        shares = getattr(inside, f"{name}s")
+        return face(shares)[up_to_date(inside, shares, int(inside.jobs[job][name]))]
 
 
 @check(

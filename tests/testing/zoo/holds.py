@@ -15,6 +15,11 @@ def holds_until_no_time(state, job):
     return harness.INFINITY - harness.INFINITY * state.jobs[job].procs
 
 
+@broken(Hold, "runs", "returns True or False, where a time was expected")
+def says_whether_and_not_until_when(state, job):
+    return state.clock.now < 5.0
+
+
 @broken(Hold, "runs", "a million times in a row and let nobody go")
 def asks_again_for_ever(state, job):
     return state.clock.now + 1.0
@@ -29,6 +34,16 @@ def closes_again_and_does_not_say_so(state, job):
 @broken(Hold, "again", "only time may make it hold a job again", again=("time",))
 def counts_the_running_and_does_not_say_so(state, job):
     return harness.INFINITY if len(harness.running(state)) > 0 else state.clock.now
+
+
+@broken(Hold, "again", "only nothing may make it hold a job again", again=())
+def lets_a_user_have_one_job_and_does_not_say_so(state, job, user):
+    return harness.INFINITY if user.running > 0 else state.clock.now
+
+
+@broken(Hold, "freed_by", "although the hold would let it go")
+def waits_for_another_of_the_user_and_does_not_say_so(state, job, user):
+    return harness.INFINITY if user.running == 0 and job % 2 else state.clock.now
 
 
 @broken(Hold, "freed_by", "although the hold would let it go", compiled=False)
