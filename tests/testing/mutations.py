@@ -105,8 +105,10 @@ FAULTS = (
     Fault(
         "easy(reservations=2) protects one more",
         STARTS,
-        "if protected == reservations:",
-        "if protected > reservations:",
+        "left = reservations\n    job = harness.next_waiting(state, -1)\n    while job >= 0 and left > 0:\n"
+        "        record = state.jobs[job]\n        at",
+        "left = reservations + 1\n    job = harness.next_waiting(state, -1)\n    while job >= 0 and left > 0:\n"
+        "        record = state.jobs[job]\n        at",
         "easy(reservations=2)",
     ),
     Fault(
