@@ -66,15 +66,17 @@ def _engine(jobs: int, format: str) -> None:
 
 
 def _ratios(within: float, format: str, *, update: bool) -> None:
-    from speed_ratios import HEADERS, check, publish
+    from speed_ratios import HEADERS, RATIOS, check
+    from speed_releases import publish
 
+    from harness import __version__
     from harness.present.tables import render
 
     findings = check(within)
     print(render(HEADERS, [found.row for found in findings], format))
     if update:
-        table = render(HEADERS[:4], [found.row[:4] for found in findings], "markdown")
-        for path in publish(findings, table):
+        values = {found.ratio.name: found.value for found in findings}
+        for path in publish(__version__, values, {ratio.name: ratio.goal for ratio in RATIOS}):
             print(f"wrote {path}")
     elif worse := [found.ratio.name for found in findings if found.worse]:
         print(f"worse than the last release by more than {within:.0%}: {', '.join(worse)}")

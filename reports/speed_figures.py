@@ -6,14 +6,11 @@ them `HARNESS_DATA` must lead to RICC and HPC2N.
 """
 
 import argparse
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from engine_speed import CLUSTER, METERED, stream
+from felt_memory import apart
 from speed_ratios import Work, run
 
 from harness.experiment.simulation import simulate
@@ -66,23 +63,6 @@ def conservative_on(log: str) -> float:
     return simulate(prepare(read), read.procs, Scheduler(start="conservative")).outcome.processor_seconds
 
 
-def felt(jobs: int) -> tuple[float, float]:
-    """Return what a run takes of memory beside its workload [bytes a job], and of time [s]; on Linux."""
-    simulate(stream(1_000), CLUSTER, Scheduler(start="easy"))
-    workload = stream(jobs)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    outcome = simulate(workload, CLUSTER, Scheduler(start="easy")).outcome
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return (most - pages * resource.getpagesize()) / jobs, outcome.processor_seconds
-
-
-def apart(jobs: int) -> tuple[float, float]:
-    """Return the same of a process of its own, in which nothing was kept before."""
-    said = subprocess.run([sys.executable, __file__, "--felt", str(jobs)], check=True, capture_output=True, text=True)
-    memory, seconds = map(float, said.stdout.split())
-    return memory, seconds
-
-
 def many_jobs() -> float:
     """Return what a job costs in the largest run over one in a tenth of it."""
     return apart(MANY)[1] / MANY / (apart(MANY // 10)[1] / (MANY // 10))
@@ -106,11 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="parts of the names of figures; all without")
     parser.add_argument("--format", default="table")
-    parser.add_argument("--felt", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.felt:
-        print(*felt(given.felt))
-        return
     known_format(given.format)
     wanted = [one for one in FIGURES if not given.names or any(name in one.name for name in given.names)]
     rows = [(one.name, one.measure(), one.asked, one.unit) for one in wanted]

@@ -1,10 +1,9 @@
 """What the engine's speed is held to: ratios of processor times taken in turn in one run, so that machines compare.
 
 Some are against a bare loop that does the same work, some say what four times as many jobs cost, some what a command
-costs from its first import on. The bundled `bench.json` has those of the last release.
+costs from its first import on. The bundled `bench.json` has those of the releases.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -17,20 +16,19 @@ from typing import Any
 
 from bare_loop import bare
 from engine_speed import CLUSTER, METERED, stream
+from felt_memory import apart
+from speed_releases import kept
 
-from harness.disk.atomic import replacing
 from harness.experiment.simulation import simulate
 from harness.platform.machine import NodeType, Platform
 from harness.policy.scheduler import Scheduler
 
-#: What the last release was measured to give, by the ratios' names.
-KEPT = Path(__file__).with_name("bench.json")
-
 #: How often each of the two is run, in turn.
 ROUNDS = 3
 
-#: As many bytes a job are to be enough for a run, beyond the log.
+#: As many resident bytes a job are to be enough for a run, beyond the log; and as many jobs tell.
 BYTES = 250.0
+JOBS_FELT = 1_000_000
 
 Work = Callable[[], float]  # does it, and returns for how long it had a processor [s], or how many bytes it took
 
@@ -111,9 +109,8 @@ def beginning(*, cold: bool) -> tuple[Work, Work]:
 
 
 def memory() -> tuple[Work, Work]:
-    """Return the bytes of a run's arrays by job, and what they should be at most."""
-    jobs = 40_000
-    return lambda: simulate(stream(jobs), CLUSTER, Scheduler(start="easy")).outcome.bytes / jobs, lambda: BYTES
+    """Return what a run takes of memory beside its workload, by job, and what it should take at most."""
+    return lambda: apart(JOBS_FELT)[0], lambda: BYTES
 
 
 def four_times(jobs: int, load: float = 1.3, **parts: Any) -> tuple[Work, Work]:
@@ -158,14 +155,8 @@ RATIOS = (
         rounds=1,
     ),
     Ratio("warm start beside imports", "the same, all compiled before", 1.8, lambda: beginning(cold=False)),
-    Ratio("memory beside 250 bytes", "what a run reserves for each job over 250 bytes", 1.0, memory, rounds=1),
+    Ratio("resident beside 250 bytes", "what a run takes of memory for each job over 250 bytes", 1.0, memory, rounds=1),
 )
-
-
-def kept() -> dict[str, float]:
-    """Return the ratios of the last release."""
-    found: dict[str, float] = json.loads(KEPT.read_text(encoding="utf-8"))
-    return found
 
 
 @dataclass(frozen=True)
@@ -206,64 +197,3 @@ def check(within: float, attempts: int = 3, ratios: tuple[Ratio, ...] = RATIOS) 
                 break
         findings.append(found)
     return findings
-
-
-def publish(findings: list[Finding], table: str) -> list[Path]:
-    """Write what was measured beside this script: the numbers, the page and its picture; return where."""
-    values = {found.ratio.name: round(found.value, 3) for found in findings}
-    pages = {
-        KEPT: json.dumps(values, indent=2) + "\n",
-        KEPT.with_suffix(".md"): PAGE.format(table=table),
-        KEPT.with_suffix(".svg"): picture(findings),
-    }
-    for path, text in pages.items():
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    return list(pages)
-
-
-PAGE = """# How fast the engine is
-
-Written by
-
-    harness bench ratios --update
-
-which measures and replaces this page, its picture and `bench.json`. Each
-number is the ratio of two least processor times of the simulation alone, out of three taken in turn in one run, so that
-it says more of the engine than of the machine; starts are of whole processes, a cold one out of one.
-`harness bench ratios --check` measures again and fails if one is worse by more than 15 % (`--within`).
-`harness bench` gives jobs per second on your machine.
-
-![The ratios, each as a share of its goal](bench.svg)
-
-{table}
-
-"4 n over n" is what four times as many jobs cost on a stream that asks for 1.3 times what the machine can do, so that
-the queue grows fourfold as well: 4 is as good as can be, 16 where every job looks at everybody who waits. Jobs that
-conservative backfilling moves are such work: each early end lets a share of all who wait begin earlier, and each of
-these promises is a result.
-"""
-
-
-def picture(findings: list[Finding]) -> str:
-    """Draw the ratios as bars, as shares of their goals."""
-    step, left, wide = 26, 230, 420
-    high = step * len(findings) + 30
-    bars = []
-    for k, found in enumerate(findings):
-        share = min(found.value / found.ratio.goal, 1.5)
-        colour = "#4477aa" if share <= 1 else "#cc6677"
-        top = step * k + 8
-        bars.append(
-            f'<text x="{left - 8}" y="{top + 13}" text-anchor="end">{found.ratio.name}</text>'
-            f'<rect x="{left}" y="{top}" width="{share * wide / 1.5:.1f}" height="18" fill="{colour}"/>'
-            f'<text x="{left + share * wide / 1.5 + 6:.1f}" y="{top + 13}">{found.value:.3g}</text>'
-        )
-    goal = left + wide / 1.5
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 60} {high}" font-family="sans-serif" '
-        f'font-size="13">\n<title>Ratios of processor times, as shares of their goals</title>\n'
-        + "\n".join(bars)
-        + f'\n<line x1="{goal}" y1="0" x2="{goal}" y2="{high - 22}" stroke="#222"/>'
-        f'<text x="{goal}" y="{high - 8}" text-anchor="middle">goal</text>\n</svg>\n'
-    )

@@ -48,10 +48,28 @@ def test_both_pieces_of_every_ratio_take_time(speed_ratios, monkeypatch):
 
 
 def test_the_published_page_has_the_published_numbers(speed_ratios):
-    values = json.loads((REPORTS / "bench.json").read_text())
-    assert list(values) == [ratio.name for ratio in speed_ratios.RATIOS]
-    page = (REPORTS / "bench.md").read_text()
-    picture = (REPORTS / "bench.svg").read_text()
-    for name in values:
-        assert f"| {name} " in page
-        assert f">{name}</text>" in picture
+    from speed_releases import SHOWN, kept, releases
+
+    page, picture = ((REPORTS / f"bench.{kind}").read_text() for kind in ("md", "svg"))
+    rows = {line.split("|")[1].strip(): line for line in page.splitlines() if line.startswith("| ")}
+    for ratio in speed_ratios.RATIOS:
+        for version, values in list(releases().items())[-SHOWN:]:
+            if ratio.name in values:
+                assert f" {values[ratio.name]:g} " in rows[ratio.name], version
+        if ratio.name in kept():
+            assert f">{ratio.name}</text>" in picture
+
+
+def test_every_release_keeps_its_numbers_and_the_newest_replaces_its_own(speed_ratios, monkeypatch, tmp_path):
+    import speed_releases
+
+    monkeypatch.setattr(speed_releases, "KEPT", tmp_path / "bench.json")
+    (tmp_path / "bench.json").write_text(json.dumps({"1.0": {"a": 1.5}, "1.1": {"a": 1.4}}))
+    speed_releases.publish("1.2", {"a": 1.3, "b": 7.0}, {"a": 2.0, "b": 5.0})
+    speed_releases.publish("1.1", {"a": 1.2}, {"a": 2.0, "b": 5.0})
+    assert speed_releases.releases() == {"1.0": {"a": 1.5}, "1.2": {"a": 1.3, "b": 7.0}, "1.1": {"a": 1.2}}
+    assert speed_releases.kept() == {"a": 1.2}
+    row = next(line for line in (tmp_path / "bench.md").read_text().splitlines() if line.startswith("| a "))
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1.5", "1.3", "1.2", "2"]
+    picture = (tmp_path / "bench.svg").read_text()
+    assert all(f"<title>{one}</title>" in picture for one in ("1.0: 1.5", "1.2: 1.3", "1.2: 7", "1.1: 1.2"))
