@@ -4,7 +4,7 @@ It prints the resident bytes a job and for how long the simulation had a process
 its own, in which nothing was kept before.
 """
 
-import resource
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,10 +19,16 @@ def felt(jobs: int) -> tuple[float, float]:
     """Return what a run takes of memory beside its workload [bytes a job], and of time [s]."""
     simulate(stream(1_000), CLUSTER, Scheduler(start="easy"))
     workload = stream(jobs)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    before = resident("VmRSS")
     outcome = simulate(workload, CLUSTER, Scheduler(start="easy")).outcome
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return (most - pages * resource.getpagesize()) / jobs, outcome.processor_seconds
+    return (resident("VmHWM") - before) / jobs, outcome.processor_seconds
+
+
+def resident(field: str) -> int:
+    """Return what this process has in memory now, or had at most; `getrusage` counts whoever started it, too."""
+    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    assert found
+    return int(found[1]) * 1024
 
 
 def apart(jobs: int) -> tuple[float, float]:

@@ -7,14 +7,13 @@ them `HARNESS_DATA` must lead to RICC and HPC2N.
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from engine_speed import CLUSTER, METERED, stream
+from engine_speed import CLUSTER, stream
 from felt_memory import apart
-from speed_ratios import Work, run
+from speed_pieces import Work, asleep_on, on_more_nodes, run
 
 from harness.experiment.simulation import simulate
-from harness.platform.machine import NodeType, Platform
 from harness.policy.scheduler import Scheduler
 from harness.present.tables import known_format, render
 from harness.workload.log_reading import read_workload
@@ -40,20 +39,9 @@ def over(first: Work, second: Work, rounds: int = 2) -> float:
     return min(one for one, _ in took) / min(other for _, other in took)
 
 
-def on_large_over_small(select: str, jobs: int) -> float:
+def on_large_over_small(select: str) -> float:
     """Return what a stream costs on 100,000 nodes of 64 cores, of two kinds, over what it costs on 1,000."""
-
-    def on(count: int) -> Work:
-        kinds = (NodeType(count // 2, 64, idle=100.0, peak=300.0), NodeType(count // 2, 64, idle=80.0, peak=320.0))
-        return run(jobs, 0.8, Platform(f"{count} nodes", kinds), start="easy", select=select)
-
-    return over(on(100_000), on(1_000))
-
-
-def asleep_on(count: int) -> Work:
-    """Return what replays a stream on so many nodes, which sleep when they are idle."""
-    platform = Platform(f"{count} nodes", (replace(METERED.types[0], count=count),))
-    return run(10_000, 0.5, platform, start="easy", energy="cores", sleep="timeout(idle=600)")
+    return over(*on_more_nodes(100_000, 1_000, 64, 50_000, select=select))
 
 
 def conservative_on(log: str) -> float:
@@ -72,9 +60,9 @@ FIGURES = (
     Figure("EASY, overloaded million over stable", 5.0, "", lambda: over(run(10**6, 1.3), run(10**6, 0.8), 1)),
     Figure("conservative on RICC", 20.0, "s", lambda: conservative_on("RICC")),
     Figure("conservative on HPC2N", 0.7, "s", lambda: conservative_on("HPC2N")),
-    Figure("100,000 nodes over 1,000", 3.0, "", lambda: on_large_over_small("first-fit", 50_000)),
-    Figure("the same, best-fit", 3.0, "", lambda: on_large_over_small("best-fit", 50_000)),
-    Figure("the same, efficient", 3.0, "", lambda: on_large_over_small("efficient", 50_000)),
+    Figure("100,000 nodes over 1,000", 3.0, "", lambda: on_large_over_small("first-fit")),
+    Figure("the same, best-fit", 3.0, "", lambda: on_large_over_small("best-fit")),
+    Figure("the same, efficient", 3.0, "", lambda: on_large_over_small("efficient")),
     Figure("12,000 nodes that sleep over 120", 3.0, "", lambda: over(asleep_on(12_000), asleep_on(120))),
     Figure("ten million jobs over a million, a job", 1.0, "", many_jobs),
     Figure("ten million jobs, resident beyond the log", 250.0, "bytes a job", lambda: apart(MANY)[0]),

@@ -40,7 +40,7 @@ def publish(version: str, values: Mapping[str, float], goals: Mapping[str, float
 def pages(released: Releases, goals: Mapping[str, float]) -> dict[Path, str]:
     """Return what is published beside this script: the numbers, the page and its picture."""
     shown = dict(list(released.items())[-SHOWN:])
-    rows = [(name, *(was.get(name) for was in shown.values()), goal) for name, goal in goals.items()]
+    rows = [(name, *(was.get(name) for was in shown.values()), round(goal, 3)) for name, goal in goals.items()]
     table = render(("ratio", *shown, "goal, at most"), rows, "markdown")
     return {
         KEPT: json.dumps(released, indent=2) + "\n",
@@ -55,12 +55,13 @@ Written by
 
     harness bench ratios --update
 
-which measures, puts the numbers of this version into `bench.json`, where those of earlier ones stay, and replaces this
-page and its picture. Each
-number is the ratio of two least processor times of the simulation alone, out of three taken in turn in one run, so that
-it says more of the engine than of the machine; starts are of whole processes, a cold one out of one.
+which measures for some minutes, puts the numbers of this version into `bench.json`, where those of earlier ones stay,
+and replaces this page and its picture. Each number is the ratio of two least processor times of the simulation alone,
+out of three taken in turn in one run, so that it says more of the engine than of the machine. Starts are of whole
+processes, a cold one and a second one out of one; readings and tournaments are by the clock. A dash stands where a log,
+a second core or Dask was missing, or the ratio is newer.
 `harness bench ratios --check` measures again and fails if one is worse than in the last release by more than 15 %
-(`--within`).
+(`--within`); `--quick` leaves out what takes more than a few seconds.
 `harness bench` gives jobs per second on your machine.
 
 ![The ratios of each release, as shares of their goals](bench.svg)
