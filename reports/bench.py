@@ -1,10 +1,12 @@
 """The speed of this machine, as ratios against a bare loop measured in the same run: `harness bench`."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from harness.cli import main, options
+from harness.cli.console import say
 from harness.errors import HarnessError, did_you_mean
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -19,13 +21,16 @@ def bench(
     format: options.Format = "table",
     check: Annotated[bool, typer.Option("--check", help="measure ratios, and fail if one is worse than kept")] = False,
     within: Annotated[float, typer.Option(help="how much worse a ratio may be", min=0)] = 0.15,
+    quick: Annotated[bool, typer.Option("--quick", help="only ratios that take a few seconds each")] = False,
     update: Annotated[
         bool, typer.Option("--update", help="measure ratios, and publish them as this release's")
     ] = False,
 ) -> None:
     """Measure the engine beside a bare loop that does the same work without plugins; or tournaments on threads."""
     if check or update or what == "ratios":
-        _ratios(within, format, update=update)
+        if quick and update:
+            raise HarnessError("--update publishes all ratios; expected it without --quick")
+        _ratios(within, format, quick=quick, update=update)
         return
     if what not in _BENCHES:
         raise HarnessError(f"there is no bench {what!r}; {did_you_mean(what, _BENCHES)}")
@@ -65,16 +70,21 @@ def _engine(jobs: int, format: str) -> None:
     print("\n" + render(("under EASY", "time"), variations(), format, units=("", "s")))
 
 
-def _ratios(within: float, format: str, *, update: bool) -> None:
-    from speed_ratios import HEADERS, check, publish
+def _ratios(within: float, format: str, *, quick: bool, update: bool) -> None:
+    from speed_ratios import HEADERS, RATIOS, check
+    from speed_releases import publish
 
+    from harness import __version__
     from harness.present.tables import render
 
-    findings = check(within)
+    findings = check(within, ratios=tuple(ratio for ratio in RATIOS if not (quick and ratio.slow)))
     print(render(HEADERS, [found.row for found in findings], format))
+    for found in findings:
+        if found.value is None:
+            say(f"{found.ratio.name}: not measured: {found.why}", file=sys.stderr)
     if update:
-        table = render(HEADERS[:4], [found.row[:4] for found in findings], "markdown")
-        for path in publish(findings, table):
+        values = {found.ratio.name: found.value for found in findings if found.value is not None}
+        for path in publish(__version__, values, {ratio.name: ratio.goal for ratio in RATIOS}):
             print(f"wrote {path}")
     elif worse := [found.ratio.name for found in findings if found.worse]:
         print(f"worse than the last release by more than {within:.0%}: {', '.join(worse)}")

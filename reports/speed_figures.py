@@ -6,18 +6,14 @@ them `HARNESS_DATA` must lead to RICC and HPC2N.
 """
 
 import argparse
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from engine_speed import CLUSTER, METERED, stream
-from speed_ratios import Work, run
+from engine_speed import CLUSTER, stream
+from felt_memory import apart
+from speed_pieces import Work, asleep_on, on_more_nodes, run
 
 from harness.experiment.simulation import simulate
-from harness.platform.machine import NodeType, Platform
 from harness.policy.scheduler import Scheduler
 from harness.present.tables import known_format, render
 from harness.workload.log_reading import read_workload
@@ -43,20 +39,9 @@ def over(first: Work, second: Work, rounds: int = 2) -> float:
     return min(one for one, _ in took) / min(other for _, other in took)
 
 
-def on_large_over_small(select: str, jobs: int) -> float:
+def on_large_over_small(select: str) -> float:
     """Return what a stream costs on 100,000 nodes of 64 cores, of two kinds, over what it costs on 1,000."""
-
-    def on(count: int) -> Work:
-        kinds = (NodeType(count // 2, 64, idle=100.0, peak=300.0), NodeType(count // 2, 64, idle=80.0, peak=320.0))
-        return run(jobs, 0.8, Platform(f"{count} nodes", kinds), start="easy", select=select)
-
-    return over(on(100_000), on(1_000))
-
-
-def asleep_on(count: int) -> Work:
-    """Return what replays a stream on so many nodes, which sleep when they are idle."""
-    platform = Platform(f"{count} nodes", (replace(METERED.types[0], count=count),))
-    return run(10_000, 0.5, platform, start="easy", energy="cores", sleep="timeout(idle=600)")
+    return over(*on_more_nodes(100_000, 1_000, 64, 50_000, select=select))
 
 
 def conservative_on(log: str) -> float:
@@ -64,23 +49,6 @@ def conservative_on(log: str) -> float:
     simulate(stream(100), CLUSTER, Scheduler(start="conservative"))
     read = read_workload(log)
     return simulate(prepare(read), read.procs, Scheduler(start="conservative")).outcome.processor_seconds
-
-
-def felt(jobs: int) -> tuple[float, float]:
-    """Return what a run takes of memory beside its workload [bytes a job], and of time [s]; on Linux."""
-    simulate(stream(1_000), CLUSTER, Scheduler(start="easy"))
-    workload = stream(jobs)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    outcome = simulate(workload, CLUSTER, Scheduler(start="easy")).outcome
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return (most - pages * resource.getpagesize()) / jobs, outcome.processor_seconds
-
-
-def apart(jobs: int) -> tuple[float, float]:
-    """Return the same of a process of its own, in which nothing was kept before."""
-    said = subprocess.run([sys.executable, __file__, "--felt", str(jobs)], check=True, capture_output=True, text=True)
-    memory, seconds = map(float, said.stdout.split())
-    return memory, seconds
 
 
 def many_jobs() -> float:
@@ -92,9 +60,9 @@ FIGURES = (
     Figure("EASY, overloaded million over stable", 5.0, "", lambda: over(run(10**6, 1.3), run(10**6, 0.8), 1)),
     Figure("conservative on RICC", 20.0, "s", lambda: conservative_on("RICC")),
     Figure("conservative on HPC2N", 0.7, "s", lambda: conservative_on("HPC2N")),
-    Figure("100,000 nodes over 1,000", 3.0, "", lambda: on_large_over_small("first-fit", 50_000)),
-    Figure("the same, best-fit", 3.0, "", lambda: on_large_over_small("best-fit", 50_000)),
-    Figure("the same, efficient", 3.0, "", lambda: on_large_over_small("efficient", 50_000)),
+    Figure("100,000 nodes over 1,000", 3.0, "", lambda: on_large_over_small("first-fit")),
+    Figure("the same, best-fit", 3.0, "", lambda: on_large_over_small("best-fit")),
+    Figure("the same, efficient", 3.0, "", lambda: on_large_over_small("efficient")),
     Figure("12,000 nodes that sleep over 120", 3.0, "", lambda: over(asleep_on(12_000), asleep_on(120))),
     Figure("ten million jobs over a million, a job", 1.0, "", many_jobs),
     Figure("ten million jobs, resident beyond the log", 250.0, "bytes a job", lambda: apart(MANY)[0]),
@@ -106,11 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="parts of the names of figures; all without")
     parser.add_argument("--format", default="table")
-    parser.add_argument("--felt", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.felt:
-        print(*felt(given.felt))
-        return
     known_format(given.format)
     wanted = [one for one in FIGURES if not given.names or any(name in one.name for name in given.names)]
     rows = [(one.name, one.measure(), one.asked, one.unit) for one in wanted]

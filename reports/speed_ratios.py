@@ -1,38 +1,36 @@
-"""What the engine's speed is held to: ratios of processor times taken in turn in one run, so that machines compare.
+"""What the engine's speed is held to: ratios of what is taken in turn in one run, so that machines compare.
 
 Some are against a bare loop that does the same work, some say what four times as many jobs cost, some what a command
-costs from its first import on. The bundled `bench.json` has those of the last release.
+costs from its first import on, some what a second worker brings. The bundled `bench.json` has those of the releases.
 """
 
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import partial
 from typing import Any
 
-from bare_loop import bare
-from engine_speed import CLUSTER, METERED, stream
+from speed_pieces import (
+    Pair,
+    asleep_on,
+    beginning,
+    beside_bare,
+    empty_runs,
+    four_times,
+    memory,
+    of_log,
+    on_more_nodes,
+    on_two,
+    reading,
+    run,
+    selecting,
+    with_everything,
+)
+from speed_releases import kept
 
-from harness.disk.atomic import replacing
-from harness.experiment.simulation import simulate
-from harness.platform.machine import NodeType, Platform
-from harness.policy.scheduler import Scheduler
-
-#: What the last release was measured to give, by the ratios' names.
-KEPT = Path(__file__).with_name("bench.json")
+from harness.errors import HarnessError
 
 #: How often each of the two is run, in turn.
 ROUNDS = 3
-
-#: As many bytes a job are to be enough for a run, beyond the log.
-BYTES = 250.0
-
-Work = Callable[[], float]  # does it, and returns for how long it had a processor [s], or how many bytes it took
 
 
 @dataclass(frozen=True)
@@ -42,130 +40,111 @@ class Ratio:
     name: str
     meaning: str
     goal: float  # the most that it should be
-    pair: Callable[[], tuple[Work, Work]]  # what is measured, and beside what
+    pair: Callable[[], Pair]  # what is measured, and beside what
     rounds: int = ROUNDS
+    slow: bool = False  # takes more than a few seconds
 
     def measure(self) -> float:
         """Run both in turn; return the ratio of the least that they took."""
         pieces = self.pair()
         least = [float("inf"), float("inf")]
-        for piece in pieces:  # compile
-            piece()
         for _ in range(self.rounds):
             for k, piece in enumerate(pieces):
                 least[k] = min(least[k], piece())
         return least[0] / least[1]
 
 
-def run(jobs: int, load: float, platform: Platform = CLUSTER, **parts: Any) -> Work:
-    """Return what replays a stream of so many jobs."""
-    workload, scheduler = stream(jobs, load=load), Scheduler(**({"energy": "none"} | parts))
-    return lambda: simulate(workload, platform, scheduler).outcome.processor_seconds
+def pair(make: Callable[..., Pair], *arguments: Any, **named: Any) -> Callable[[], Pair]:
+    """Return what makes a pair with these arguments."""
+    return partial(make, *arguments, **named)
 
 
-def beside_bare(start: str) -> tuple[Work, Work]:
-    """Return the engine and the bare loop, on the same jobs."""
-    frame = stream(40_000).jobs
-    columns = [frame[name].to_numpy() for name in ("submit", "work", "estimate", "procs")]
-    node = CLUSTER.types[0]
-
-    def alone() -> float:
-        began = time.thread_time()
-        bare(*columns, node.count, node.cores, node.idle, node.peak, start == "easy")
-        return time.thread_time() - began
-
-    return run(40_000, 0.8, start=start, energy="cores"), alone
-
-
-def with_everything() -> tuple[Work, Work]:
-    """Return runs with rates, sleep and measured power, and without, on the same nodes."""
-    plain = run(20_000, 0.5, METERED, start="easy", energy="cores")
-    power: dict[str, Any] = {"energy": "spec", "rate": "hysteresis(low=8, high=16)", "sleep": "timeout(idle=600)"}
-    return run(20_000, 0.5, METERED, start="easy", **power), plain
-
-
-def by_itself(*arguments: str, **environment: str) -> float:
-    """Run Python in a process of its own, as users do; return for how long that had a processor [s]."""
-    before = os.times()
-    known = {**os.environ, **environment}
-    known.pop("PYTHONDONTWRITEBYTECODE", None)  # else our own files are compiled anew each time
-    subprocess.run([sys.executable, *arguments], env=known, check=True, capture_output=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
-
-
-def beginning(*, cold: bool) -> tuple[Work, Work]:
-    """Return a first answer on a few jobs, with nothing compiled before or everything, beside bare imports."""
-    lines = [f"{k} {9 * k} 0 {60 + k} {k % 64 + 1} -1 -1 {k % 64 + 1} 300{' -1' * 9}" for k in range(100)]
-
-    folder = TemporaryDirectory()
-    log = Path(folder.name) / "small.swf"
-    log.write_text("\n".join(["; MaxProcs: 128", *lines]), encoding="utf-8")
-
-    def first() -> float:
-        with TemporaryDirectory(dir=folder.name) as empty:
-            kept = {"HARNESS_CACHE": empty} if cold else {}
-            return by_itself("-m", "harness", "run", str(log), **kept)
-
-    return first, lambda: by_itself("-c", "import numba, pandas")
-
-
-def memory() -> tuple[Work, Work]:
-    """Return the bytes of a run's arrays by job, and what they should be at most."""
-    jobs = 40_000
-    return lambda: simulate(stream(jobs), CLUSTER, Scheduler(start="easy")).outcome.bytes / jobs, lambda: BYTES
-
-
-def four_times(jobs: int, load: float = 1.3, **parts: Any) -> tuple[Work, Work]:
-    """Return a stream four times as long as the other: four is as good as can be."""
-    return run(4 * jobs, load, **parts), run(jobs, load, **parts)
-
-
-def on_many_nodes() -> tuple[Work, Work]:
-    """Return the same jobs on 100 times as many nodes."""
-    many, few = (Platform(f"{count} nodes", (NodeType(count, 2),)) for count in (12_000, 120))
-    return run(40_000, 0.8, many, start="easy"), run(40_000, 0.8, few, start="easy")
-
-
+# Goals that were asked for in seconds are in what the other piece took on the machine they were asked for.
 RATIOS = (
-    Ratio("fcfs beside bare", "FCFS over a bare loop", 2.0, lambda: beside_bare("none")),
-    Ratio("easy beside bare", "EASY over a bare loop", 2.0, lambda: beside_bare("easy")),
+    Ratio("fcfs beside bare", "FCFS over a bare loop", 2.0, pair(beside_bare, "none")),
+    Ratio("easy beside bare", "EASY over a bare loop", 2.0, pair(beside_bare, "easy")),
     Ratio("everything beside plain", "eleven levels of power, rates, timeouts over none of them", 1.8, with_everything),
-    Ratio("many nodes beside few", "the same jobs on 12,000 nodes over 120", 3.0, on_many_nodes),
-    Ratio("fcfs, 4 n over n", "FCFS, overloaded", 4.4, lambda: four_times(20_000, start="none")),
-    Ratio("easy, 4 n over n", "EASY, overloaded", 8.0, lambda: four_times(20_000, start="easy")),
+    Ratio(
+        "nodes that sleep",
+        "the same jobs on 12,000 nodes of which idle ones sleep over 120",
+        3.0,
+        lambda: (asleep_on(12_000), asleep_on(120)),
+    ),
+    *(
+        Ratio(
+            f"many nodes, {select}",
+            f"the same jobs on 100,000 nodes of 64 cores over 1,000, {select}",
+            3.0,
+            pair(on_more_nodes, 100_000, 1_000, 64, 10_000, select=select),
+        )
+        for select in ("first-fit", "best-fit", "efficient")
+    ),
+    *(
+        Ratio(f"{select} beside first-fit", "a selection over the simplest", 3.0, pair(selecting, select))
+        for select in ("best-fit", "efficient", "contiguous", "random", "whole-nodes")
+    ),
+    Ratio("fcfs, 4 n over n", "FCFS, overloaded", 4.4, pair(four_times, 20_000, start="none")),
+    Ratio("easy, 4 n over n", "EASY, overloaded", 8.0, pair(four_times, 20_000, start="easy")),
     Ratio(
         "easy-spf, 4 n over n",
         "EASY that tries the shortest first, overloaded",
         8.0,
-        lambda: four_times(20_000, start="easy(backfill_order=spf)"),
+        pair(four_times, 20_000, start="easy(backfill_order=spf)"),
     ),
-    Ratio("wfp3, 4 n over n", "WFP3 and EASY, overloaded", 16.0, lambda: four_times(1_500, order="wfp3", start="easy")),
     Ratio(
-        "conservative, 4 n over n", "conservative, overloaded", 16.0, lambda: four_times(1_500, start="conservative")
+        "overloaded beside stable",
+        "EASY with more work than the machine can do, over less",
+        5.0,
+        lambda: (run(200_000, 1.3, start="easy"), run(200_000, 0.8, start="easy")),
     ),
+    Ratio("wfp3, 4 n over n", "WFP3 and EASY, overloaded", 16.0, pair(four_times, 1_500, order="wfp3", start="easy")),
+    Ratio("conservative, 4 n over n", "conservative, overloaded", 16.0, pair(four_times, 1_500, start="conservative")),
     Ratio(
         "conservative beside easy",
         "conservative over EASY, overloaded",
         20.0,
         lambda: (run(3_000, 1.3, start="conservative"), run(3_000, 1.3, start="easy")),
     ),
+    Ratio("conservative on HPC2N", "conservative on a log over EASY in the bare loop", 21.0, pair(of_log, "HPC2N")),
+    Ratio("conservative on RICC", "the same on an overloaded one", 14.0, pair(of_log, "RICC"), rounds=1, slow=True),
     Ratio(
         "cold start beside imports",
         "a first answer, nothing compiled before, over importing numba and pandas",
         16.0,
-        lambda: beginning(cold=True),
+        pair(beginning, None),
         rounds=1,
+        slow=True,
     ),
-    Ratio("warm start beside imports", "the same, all compiled before", 1.8, lambda: beginning(cold=False)),
-    Ratio("memory beside 250 bytes", "what a run reserves for each job over 250 bytes", 1.0, memory, rounds=1),
+    Ratio(
+        "second start beside imports",
+        "the same, conservative, all of EASY compiled before",
+        6.0,
+        pair(beginning, "easy", "conservative"),
+        rounds=1,
+        slow=True,
+    ),
+    Ratio("warm start beside imports", "the same, all compiled before", 1.8, pair(beginning, "easy"), slow=True),
+    Ratio("reading beside pandas", "reading a log over what pandas takes for its table", 2.0, pair(reading, 100_000)),
+    Ratio("reading, 4 n over n", "reading a log", 4.4, pair(reading, 200_000, 50_000)),
+    Ratio(
+        "two threads beside one",
+        "a tournament of compiled policies",
+        1 / 1.9,
+        pair(on_two, dask=False),
+        rounds=1,
+        slow=True,
+    ),
+    Ratio("two Dask workers beside one thread", "the same", 1 / 1.7, pair(on_two, dask=True), rounds=1, slow=True),
+    Ratio("empty run beside bare", "a run of one job in a tournament over 10,000 in the bare loop", 1.2, empty_runs),
+    Ratio(
+        "resident beside 250 bytes",
+        "what a run takes of memory for each job over 250 bytes",
+        1.0,
+        memory,
+        rounds=1,
+        slow=True,
+    ),
 )
-
-
-def kept() -> dict[str, float]:
-    """Return the ratios of the last release."""
-    found: dict[str, float] = json.loads(KEPT.read_text(encoding="utf-8"))
-    return found
 
 
 @dataclass(frozen=True)
@@ -173,19 +152,20 @@ class Finding:
     """A ratio, what it was in the last release, and whether it is worse by more than so large a part of that."""
 
     ratio: Ratio
-    value: float
+    value: float | None  # None where it could not be measured …
     before: float | None
     within: float
+    why: str = ""  # … for this reason
 
     @property
     def worse(self) -> bool:
         """Return whether this is a regression."""
-        return self.before is not None and self.value > self.before * (1 + self.within)
+        return self.value is not None and self.before is not None and self.value > self.before * (1 + self.within)
 
     @property
     def row(self) -> tuple[Any, ...]:
         """Return the row of the table."""
-        verdict = "worse" if self.worse else "" if self.before is None else "as good"
+        verdict = "worse" if self.worse else "" if None in (self.value, self.before) else "as good"
         return self.ratio.name, self.value, self.before, self.ratio.goal, verdict, self.ratio.meaning
 
 
@@ -196,74 +176,18 @@ HEADERS = ("ratio", "now", "last release", "goal, at most", "verdict", "meaning"
 def check(within: float, attempts: int = 3, ratios: tuple[Ratio, ...] = RATIOS) -> list[Finding]:
     """Measure all ratios; those that seem worse again, since noise is seldom there three times."""
     before = kept()
-    findings = []
-    for ratio in ratios:
-        value = float("inf")
-        for _ in range(attempts):
+    return [_found(ratio, before.get(ratio.name), within, attempts) for ratio in ratios]
+
+
+def _found(ratio: Ratio, before: float | None, within: float, attempts: int) -> Finding:
+    """Measure one ratio, several times if it seems worse."""
+    value = float("inf")
+    for _ in range(attempts):
+        try:
             value = min(value, ratio.measure())
-            found = Finding(ratio, value, before.get(ratio.name), within)
-            if not found.worse:
-                break
-        findings.append(found)
-    return findings
-
-
-def publish(findings: list[Finding], table: str) -> list[Path]:
-    """Write what was measured beside this script: the numbers, the page and its picture; return where."""
-    values = {found.ratio.name: round(found.value, 3) for found in findings}
-    pages = {
-        KEPT: json.dumps(values, indent=2) + "\n",
-        KEPT.with_suffix(".md"): PAGE.format(table=table),
-        KEPT.with_suffix(".svg"): picture(findings),
-    }
-    for path, text in pages.items():
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    return list(pages)
-
-
-PAGE = """# How fast the engine is
-
-Written by
-
-    harness bench ratios --update
-
-which measures and replaces this page, its picture and `bench.json`. Each
-number is the ratio of two least processor times of the simulation alone, out of three taken in turn in one run, so that
-it says more of the engine than of the machine; starts are of whole processes, a cold one out of one.
-`harness bench ratios --check` measures again and fails if one is worse by more than 15 % (`--within`).
-`harness bench` gives jobs per second on your machine.
-
-![The ratios, each as a share of its goal](bench.svg)
-
-{table}
-
-"4 n over n" is what four times as many jobs cost on a stream that asks for 1.3 times what the machine can do, so that
-the queue grows fourfold as well: 4 is as good as can be, 16 where every job looks at everybody who waits. Jobs that
-conservative backfilling moves are such work: each early end lets a share of all who wait begin earlier, and each of
-these promises is a result.
-"""
-
-
-def picture(findings: list[Finding]) -> str:
-    """Draw the ratios as bars, as shares of their goals."""
-    step, left, wide = 26, 230, 420
-    high = step * len(findings) + 30
-    bars = []
-    for k, found in enumerate(findings):
-        share = min(found.value / found.ratio.goal, 1.5)
-        colour = "#4477aa" if share <= 1 else "#cc6677"
-        top = step * k + 8
-        bars.append(
-            f'<text x="{left - 8}" y="{top + 13}" text-anchor="end">{found.ratio.name}</text>'
-            f'<rect x="{left}" y="{top}" width="{share * wide / 1.5:.1f}" height="18" fill="{colour}"/>'
-            f'<text x="{left + share * wide / 1.5 + 6:.1f}" y="{top + 13}">{found.value:.3g}</text>'
-        )
-    goal = left + wide / 1.5
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 60} {high}" font-family="sans-serif" '
-        f'font-size="13">\n<title>Ratios of processor times, as shares of their goals</title>\n'
-        + "\n".join(bars)
-        + f'\n<line x1="{goal}" y1="0" x2="{goal}" y2="{high - 22}" stroke="#222"/>'
-        f'<text x="{goal}" y="{high - 8}" text-anchor="middle">goal</text>\n</svg>\n'
-    )
+        except HarnessError as error:  # a log that is not here
+            return Finding(ratio, None, before, within, str(error))
+        found = Finding(ratio, value, before, within)
+        if not found.worse:
+            break
+    return found

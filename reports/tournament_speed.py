@@ -79,7 +79,7 @@ def throughput() -> Iterator[Row]:
     two = _best(field, workers=2)
     yield _row("2 threads", two, alone[1] / two[1])
     try:
-        with _two_workers() as address:
+        with two_workers() as address:
             _time(field, dask=address)
             dask = _best(field, dask=address)
     except ImportError:
@@ -141,6 +141,11 @@ def _field(text: str) -> Field:
     return parse_field(SourceText(Path("bench.toml"), text))
 
 
+def seconds_of(text: str, *, workers: int | None = None, dask: str | None = None) -> float:
+    """Return the seconds that a field's tournament takes, from the first run to the last."""
+    return _time(_field(text), workers=workers, dask=dask)[1]
+
+
 def _time(field: Field, *, workers: int | None = None, dask: str | None = None) -> tuple[Progress, float]:
     """Run a tournament: return what was done, and the seconds from the first run to the last."""
     seen: list[tuple[Progress, float]] = []
@@ -159,7 +164,8 @@ def _row(name: str, measured: tuple[Progress, float], ratio: float | None) -> Ro
 
 
 @contextmanager
-def _two_workers() -> Iterator[str]:
+def two_workers() -> Iterator[str]:
+    """Start two Dask workers on this machine; yield the address of their scheduler."""
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=40) as cluster:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numba.core import config
 
 from harness.compile.code_cache import NO_WRAPPERS, compile_and_keep
@@ -148,7 +149,7 @@ def firsts(jobs: Any) -> "np.ndarray[Any, Any]":
     """Tell of each job whether it is the first of what it has: of `NEW`, a bit for each."""
     found = np.zeros(len(jobs), np.int64)
     there = np.flatnonzero(jobs["status"] == layouts.PENDING)
+    known = pd.DataFrame({key: jobs[key][there] for key in sorted({key for keys in NEW for key in keys})})
     for bit, keys in enumerate(NEW):
-        _, first = np.unique(np.stack([jobs[key][there] for key in keys]), axis=1, return_index=True)
-        found[there[first]] |= 1 << bit
+        found[there[~known.duplicated(list(keys)).to_numpy()]] |= 1 << bit
     return found

@@ -1,7 +1,7 @@
 """A schedule or its timeline as a file, in the format that the file's name says."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +32,22 @@ def export_timeline(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
     timeline_writer(path)(schedule.timeline, path)
 
 
+#: So many rows are made text at once: a row is many times as large as text than in its columns.
+_ROWS = 100_000
+
+
+def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield some rows after the other."""
+    return (frame.iloc[begin : begin + _ROWS] for begin in range(0, len(frame), _ROWS))
+
+
 def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write its columns; whole numbers without a decimal point, what is missing left empty."""
-    columns = [[str(word) for word in frame[name]] if name == "status" else numerals(frame[name]) for name in frame]
-    lines = [",".join(frame.columns), *map(",".join, zip(*columns, strict=True)), ""]
-    with replacing(path) as temporary:
-        temporary.write_bytes("\n".join(lines).encode())
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(",".join(frame.columns).encode() + b"\n")
+        for rows in _pieces(frame):
+            columns = [list(map(str, rows[name])) if name == "status" else numerals(rows[name]) for name in rows]
+            file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]).encode())
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
@@ -63,9 +73,13 @@ def _need_pyarrow(path: str | os.PathLike[str], what: str) -> None:
 
 def write_json(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a list of objects, one a row; what is missing is null."""
-    text = render(list(map(str, frame)), frame.itertuples(index=False), "json")
-    with replacing(path) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    headers, before = list(map(str, frame)), "[\n"
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for rows in _pieces(frame):
+            text = render(headers, rows.itertuples(index=False), "json")
+            file.write(before + text[2:-2])  # without its brackets
+            before = ",\n"
+        file.write("\n]\n" if len(frame) else "[]\n")
 
 
 def write_log(schedule: "Schedule", path: str | os.PathLike[str]) -> None:

@@ -24,6 +24,14 @@ def canonical(values: npt.NDArray[Any]) -> Column:
     return floats
 
 
+def narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return whole numbers in the smallest type that holds them: most columns of most logs are −1 throughout."""
+    if values.dtype != np.int64:
+        return values
+    smallest = np.promote_types(np.min_scalar_type(int(values.min())), np.min_scalar_type(int(values.max())))
+    return values.astype(smallest if smallest.kind in "iu" else np.int64)
+
+
 def content_digest(jobs: pd.DataFrame, header: Iterable[str]) -> str:
     """Return the SHA-256 of a log's jobs and header: the same for the same content, however it was stored."""
     sha = hashlib.sha256()

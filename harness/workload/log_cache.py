@@ -20,6 +20,7 @@ import pandas as pd
 
 from harness.disk.atomic import replacing_quietly
 from harness.disk.data_search import cache_folder
+from harness.workload.content import narrowed
 from harness.workload.log import Step
 
 #: Raised whenever the format below, or what a reader makes of a file, changes.
@@ -67,7 +68,7 @@ def save(key: str, reading: CachedReading) -> None:
         "digest": reading.digest,
     }
     arrays: dict[str, npt.NDArray[Any]] = {
-        str(name): _narrowed(reading.jobs[name].to_numpy()) for name in reading.jobs.columns
+        str(name): narrowed(reading.jobs[name].to_numpy()) for name in reading.jobs.columns
     }
     archive = io.BytesIO()
     np.savez(archive, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
@@ -90,14 +91,6 @@ def _sweep(folder: Path) -> None:
         with suppress(OSError):  # another process may have swept it
             if left.stat().st_mtime < time.time() - 3600:
                 left.unlink()
-
-
-def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return whole numbers in the smallest type that holds them: most columns of most logs are −1 throughout."""
-    if values.dtype != np.int64:
-        return values
-    smallest = np.promote_types(np.min_scalar_type(int(values.min())), np.min_scalar_type(int(values.max())))
-    return values.astype(smallest if smallest.kind in "iu" else np.int64)
 
 
 def _widened(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -25,6 +25,7 @@ def read_file(
     reading = load(key) if cache else None
     if reading is None:
         reading = parse(unpacked(stored, path))
+        del stored  # which may be large
         if cache:
             save(key, reading)
     procs = header_procs(reading.header)

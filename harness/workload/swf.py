@@ -8,6 +8,8 @@ import gzip
 import io
 import os
 import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from harness.disk.atomic import replacing
 from harness.disk.stored import plain_lines, text_of
 from harness.errors import HarnessError, shortened
 from harness.present.numerals import numeral
-from harness.workload.content import canonical, content_digest
+from harness.workload.content import canonical, content_digest, narrowed
 from harness.workload.log import SWF_COLUMNS, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
@@ -63,23 +65,25 @@ def write_swf(log: Log, path: str | os.PathLike[str]) -> None:
 
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
     content = plain_lines(content)
-    header, body = _split_header(content)
     steps: tuple[Step, ...] = ()
-    jobs = _fast(body)
-    if jobs is None:
+    wide = _is_wide(content)
+    header, table = _in_pieces(content, wide)
+    if table is None:  # a piece may be odd where the whole is not
+        header, body = _split_header(content)
+        table = _fast(body, wide)
+    if table is None:
         kept, skipped, first = _line_by_line(content, path, lenient)
         if skipped:
             steps = (Step("skipped malformed lines", skipped, f"first: {first}"),)
-        jobs = _fast(kept)
-        if jobs is None:  # the two passes disagree about what a number is: never guess
+        wide = _is_wide(kept)
+        table = _fast(kept, wide)
+        if table is None:  # the two passes disagree about what a number is: never guess
             raise HarnessError(f"{path}: cannot be read as SWF; {_EXPECTED}")
-    if not len(jobs):
+    if not table:
         raise HarnessError(f"{path}: holds no jobs; {_EXPECTED}, one line per job")
-    if jobs.shape[1] > _WIDTH:
-        steps += (Step("ignored columns", len(jobs), f"all but the first {_WIDTH} of every line"),)
-        jobs = jobs.iloc[:, :_WIDTH]
-    columns = {name: canonical(jobs.iloc[:, i].to_numpy()) for i, name in enumerate(SWF_COLUMNS)}
-    frame = pd.DataFrame(columns, copy=False)
+    if wide:
+        steps += (Step("ignored columns", len(table[0]), f"all but the first {_WIDTH} of every line"),)
+    frame = pd.DataFrame(dict(zip(SWF_COLUMNS, map(canonical, table), strict=True)), copy=False)
     return CachedReading(frame, header, steps, content_digest(frame, header))
 
 
@@ -98,15 +102,60 @@ _EXACT_DECIMALS: dict[str, Any] = (
     {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 )
 
+Table = list[np.ndarray[Any, Any]]  # the columns, none if there are no lines
 
-def _fast(body: bytes) -> pd.DataFrame | None:
+#: Pieces of about so many bytes are read at once by so many threads: what pandas takes besides is many times a piece.
+_PIECE = 1 << 22
+_THREADS = min(4, os.cpu_count() or 1)
+
+
+def _in_pieces(content: bytes, wide: bool) -> tuple[tuple[str, ...], Table | None]:
+    """Return the comment lines and the table, read in pieces; None in its place if a piece or their sum is odd."""
+
+    def read(piece: slice) -> tuple[tuple[str, ...], Table | None]:
+        header, body = _split_header(content[piece])
+        table = _fast(body, wide)
+        return header, table and [narrowed(column) for column in table]
+
+    with ThreadPoolExecutor(_THREADS) as threads:
+        found = list(threads.map(read, _pieces(content)))
+    header = tuple(line for lines, _ in found for line in lines)
+    parts = [table for _, table in found if table is not None]
+    return header, _put_together(parts, content) if len(parts) == len(found) else None
+
+
+def _pieces(content: bytes) -> Iterator[slice]:
+    """Yield where there are pieces of whole lines."""
+    begin = 0
+    while begin < len(content):
+        end = content.find(b"\n", begin + _PIECE) + 1 or len(content)
+        yield slice(begin, end)
+        begin = end
+
+
+def _put_together(parts: list[Table], content: bytes) -> Table | None:
+    """Return the table of which these are parts; None where a number depends on what the other parts hold."""
+    columns = []
+    for column in zip(*filter(None, parts), strict=True):
+        kinds = {values.dtype.kind == "f" for values in column}
+        if len(kinds) == 2 and b"-0" in content:  # which as a whole number is no less than 0
+            return None
+        columns.append(np.concatenate(column, dtype=np.float64 if True in kinds else np.int64))
+    return columns
+
+
+def _is_wide(content: bytes) -> bool:
+    """Return whether the first line that is no comment holds more columns than the format has."""
+    first = re.search(rb"^[ \t]*[^\s;].*", content, re.MULTILINE)
+    return first is not None and len(first[0].split()) > _WIDTH
+
+
+def _fast(body: bytes, wide: bool) -> Table | None:
     """Return the table of a well-formed body, else None: 18 columns, or 19 where every line has more."""
-    first = re.search(rb"\S.*", body)
-    if first is None:
-        return pd.DataFrame()
+    if not re.search(rb"\S", body):
+        return []
     if any(strange in body for strange in (b"\0", b"\v", b"\f")):
         return None  # pandas overlooks them after a number
-    wide = len(first[0].split()) > _WIDTH
     try:
         table = pd.read_csv(
             io.BytesIO(body),
@@ -128,7 +177,7 @@ def _fast(body: bytes) -> pd.DataFrame | None:
     if any(dtype not in (np.int64, np.float64) for dtype in numbers.dtypes):
         return None
     finite = all(np.isfinite(table[i].to_numpy()).all() for i, t in enumerate(numbers.dtypes) if t == np.float64)
-    return table if finite else None
+    return [numbers[i].to_numpy() for i in range(_WIDTH)] if finite else None
 
 
 _PLAIN_LINE = re.compile(rb"[ \t]*(-?\d{1,18}(\.\d+)?[ \t]+){%d}-?\d{1,18}[ \t]*" % (_WIDTH - 1))  # most are

@@ -3,6 +3,7 @@
 import builtins
 import csv
 import errno
+import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.platform.machine import plain
+from harness.present.tables import render
+from harness.results import export
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
 from harness.workload.prepare import prepare
@@ -101,6 +104,23 @@ def test_csv_reads_back_exactly(some: Schedule, tmp_path: Path) -> None:
             assert np.array_equal([float(text or "nan") for text in texts], values, equal_nan=True)
 
 
+@pytest.mark.parametrize("rows", [1, 7, 10**6])
+@pytest.mark.parametrize("name", ["s.csv", "s.json"])
+def test_pieces_make_no_difference(
+    some: Schedule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
+) -> None:
+    whole = render(list(some.frame), some.frame.itertuples(index=False), name.removeprefix("s."))
+    monkeypatch.setattr(export, "_ROWS", rows)
+    some.export(tmp_path / name)
+    assert (tmp_path / name).read_text() == f"{whole}\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", "a,b\n"), ("t.json", "[]\n")])
+def test_no_rows(tmp_path: Path, name: str, text: str) -> None:
+    export.timeline_writer(name)(pd.DataFrame({"a": [], "b": []}), tmp_path / name)
+    assert (tmp_path / name).read_text() == text
+
+
 def test_csv_is_plain(run: Run, make: Make, tmp_path: Path) -> None:
     schedule = run(make(0), plain(12), energy="none")
     schedule.export(tmp_path / "s.csv")
@@ -178,19 +198,25 @@ def test_unknown_formats(some: Schedule, tmp_path: Path) -> None:
 def test_a_full_disk_leaves_nothing_behind(
     some: Schedule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    class Full(io.FileIO):
+        def write(self, content: Any) -> int:
+            super().write(content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
     def full(self: Path, content: bytes) -> int:
-        with open(self, "wb") as file:
-            file.write(content[: len(content) // 2])
-        raise OSError(errno.ENOSPC, "No space left on device")
+        with Full(self, "wb") as file:
+            return file.write(content)
 
     def full_too(self: pd.DataFrame, path: Path, **options: object) -> None:
         full(path, b"half")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", full_too)
     (tmp_path / name).write_text("what was there")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "open", lambda self, mode: Full(self, mode))
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", full_too)
     with pytest.raises(HarnessError, match=rf"{name}: cannot be written: No space left"):
         some.export(tmp_path / name)
+    monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "what was there"
 

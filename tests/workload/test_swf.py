@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
+from harness.workload import swf
 from harness.workload.log import SWF_COLUMNS, Log
 from harness.workload.swf import read_swf, write_swf
 from harness.workload.swf_header import header_number
@@ -261,3 +262,46 @@ def test_real_logs_survive_writing(data: Path, tmp_path: Path, name: str) -> Non
     copy = read_swf(tmp_path / "copy.swf.gz")
     pd.testing.assert_frame_equal(copy.jobs, log.jobs, check_exact=True)
     assert (copy.header, copy.digest) == (log.header, log.digest)
+
+
+# Large logs are read in pieces
+
+ODD_LINES = st.sampled_from(
+    [
+        LINE,
+        line(cpu=1.5),
+        line(cpu="-0"),
+        line(cpu="-0.0"),
+        line(cpu=2**63),
+        line(cpu=2**53 + 1),
+        line(cpu="1e400"),
+        line(cpu="x"),
+        f"{LINE} 19",
+        f"{LINE} 19 x",
+        LINE[:-3],
+        "; a comment",
+        "  ; another",
+        f"{LINE} ; none",
+        "",
+        " \t",
+        f"{LINE}\v",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(ODD_LINES, min_size=1, max_size=6), lenient=st.booleans())
+@example(lines=[line(cpu=1.5), line(cpu=2**63)], lenient=False)
+@example(lines=[line(cpu=1.5), line(cpu="-0")], lenient=False)
+def test_pieces_make_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str], lenient: bool
+) -> None:
+    def read(piece: int) -> object:
+        monkeypatch.setattr(swf, "_PIECE", piece)
+        try:
+            log = log_of(tmp_path, "\n".join(lines), lenient=lenient, cache=False)
+        except HarnessError as error:
+            return str(error)
+        return log.digest, log.header, log.reading, log.jobs.dtypes.to_dict()
+
+    assert read(1) == read(2**20)
