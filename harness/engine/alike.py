@@ -1,6 +1,6 @@
 """Who is alike to the policies of a run: jobs that may be held and let go by kin (`kin.py`), nodes in one stock."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -11,8 +11,9 @@ from harness.engine import hold_state
 from harness.engine.readings import EACH
 from harness.engine.state import CLOCK, JOB, NODE
 from harness.engine.stocks import take_stock
+from harness.errors import HarnessError
 from harness.policy import declared_traits
-from harness.policy.kinds import Policy, Prefer, functions_of
+from harness.policy.kinds import Policy, Prefer, Start, functions_of
 from harness.policy.spec import Choice
 
 #: What starts guarantee who start the first of the queue if it fits, before they look at anybody else.
@@ -52,6 +53,28 @@ def falls(chosen: Mapping[str, Choice], view: Any) -> bool:
     functions = [function for one in policies for function in functions_now(one)]
     unseen = all(one.compiled for one in policies) and not any(named_in(one) & OF_THE_ORDER for one in functions)
     return usual and unseen and not (start.preemptive or start.extras)
+
+
+#: What a policy names that plans by numbers of processors.
+OF_COUNTS = frozenset({"plan_from_running", "forget_past"})
+
+
+@cache
+def plans_by_counts(policy: Policy) -> bool:
+    """Return whether a policy plans by numbers of processors, wherever it is asked."""
+    function = getattr(policy, "bound", None) or policy.function
+    return bool(isinstance(policy, Start) and named_in(function) & OF_COUNTS)
+
+
+def refuse_counting(starts: Iterable[Choice]) -> None:
+    """Refuse plans by numbers of processors where these do not tell whether a job can be placed."""
+    for start in starts:
+        if plans_by_counts(start.policy):
+            raise HarnessError(
+                f"the start policy {str(start)!r} plans by numbers of processors alone, and here memory, partitions or "
+                "what else jobs ask for binds: expected one that plans there too, as 'easy' and 'conservative' do "
+                "(harness.Start(…, bound=…))"
+            )
 
 
 def functions_now(policy: Policy) -> list[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from harness.compile import kernels
 from harness.compile.by_name import NotMadeError, asked, why_not
 from harness.engine import doors, falling, faults, holding, loop, overtaking, queue_setup, readings
-from harness.engine.alike import draws_by_load, falls, falls_unseen, keep_stocks, lasts, orders_naps
+from harness.engine.alike import draws_by_load, falls, falls_unseen, keep_stocks, lasts, orders_naps, refuse_counting
 from harness.engine.apart import DEMANDS, HOLDING
 from harness.engine.blaming import blame, explain, mistaken, where
 from harness.engine.bundles import STATE, State
@@ -237,6 +237,8 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     if trait is None:
         return chosen
     starts = {part: one for part, one in chosen.items() if queue_setup.of_part(part) == "start"}
+    if trait == "bound":
+        refuse_counting(starts.values())
     return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from harness.engine.alike import plans_by_counts
 from harness.platform.machine import NodeType, PerformanceState, Platform, SleepState, plain
 from harness.policy.declared_traits import SIGNAL
 from harness.policy.kinds import Policy
@@ -178,7 +179,7 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
     They are as fast as each other if they are to be `equal`, and alike unless `bound` lets memory and partitions bind.
     """
     powered = needs_power(policy)
-    kind = draw(st.integers(0, 2 if equal and not bound else 3))
+    kind = draw(st.integers(0, 2 if (equal and not bound) or plans_by_counts(policy) else 3))
     if kind <= 1 and not powered:
         return plain(draw(st.integers(1, 6)))
     if kind <= 2:
@@ -288,7 +289,7 @@ def corners(
         "no estimate and no work": [Job(0, 3, 0, 0), Job(0, 4, 0, 0), Job(1, 2, 4, 4), Job(1, 4, 0, 0)],
     }
     made = {name: Case(tuple(jobs), machine, values=values) for name, jobs in lists.items()}
-    if bound or not equal:
+    if (bound or not equal) and not plans_by_counts(policy):  # which are refused there
         binds = [NodeType(1, 2, 2.0, memory, partition=p, **powered) for p, memory in enumerate((2.0, 4.0))]
         hungry = [Job(k, 1 + k % 2, 5, 5, memory=2.0, partition=(-1, 1, 0)[k % 3]) for k in range(8)]
         made["memory and partitions that bind"] = Case(tuple(hungry), Platform("bound", tuple(binds)), values=values)

@@ -25,7 +25,8 @@ def lookahead(state, depth=50):
     at, spare = harness.reservation(state, head)
     free = state.clock.free
     jobs = candidates(state, head, depth)
-    past = packed(state, jobs, at, True, min(spare, free))
+    # Where memory or partitions bind, what is spare by number may be what the first needs: nobody runs past it there.
+    past = packed(state, jobs, at, True, 0 if state.clock.constrained else min(spare, free))
     within = packed(state, jobs, at, False, free)
     best, beside, latest = 0, 0, len(jobs) + 1
     for used in range(len(past)):

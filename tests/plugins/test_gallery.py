@@ -15,6 +15,7 @@ from strategies import rows, workload
 import harness
 from harness.disk import bundled
 from harness.errors import HarnessError
+from harness.platform.machine import NodeType, Platform
 from harness.policy.gallery import described_examples, examples
 from harness.policy.registry import Plugins, plugins
 from harness.present.tables import render
@@ -290,3 +291,12 @@ def test_other_ways_to_choose_an_hour(how: str, begins: int) -> None:
 
 def test_without_a_signal_nobody_is_held() -> None:
     assert starts("lowest_window", [(0, 1, 60, 60), (90000, 1, 60, 60)], hold="lowest-window") == [0, 90000]
+
+
+@pytest.mark.parametrize("start", ["relaxed", "selective", "slack"])
+def test_who_plans_by_numbers_is_refused_where_memory_binds(start: str) -> None:
+    """Two jobs of a processor, on two processors of which one has no memory for the second."""
+    nodes = Platform("bound", (NodeType(2, 1, memory=2.0),))
+    jobs = workload([(0, 1, 5, 5, {"memory": 2.0}), (0, 1, 5, 5, {"memory": 1.0})])
+    with pytest.raises(HarnessError, match=f"'{start}' plans by numbers of processors alone"):
+        harness.simulate(jobs, nodes, harness.Scheduler(start=start), plugins=[start])
