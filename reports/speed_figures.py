@@ -44,6 +44,11 @@ def on_large_over_small(select: str) -> float:
     return over(*on_more_nodes(100_000, 1_000, 64, 50_000, select=select))
 
 
+def overloaded(**parts: str) -> float:
+    """Return what 160,000 jobs cost that come faster than they can be served, over what a quarter of them does."""
+    return over(run(160_000, 1.3, **parts), run(40_000, 1.3, **parts), 1)
+
+
 def conservative_on(log: str) -> float:
     """Return for how long the conservative replay of a log has a processor [s], compiled before."""
     simulate(stream(100), CLUSTER, Scheduler(start="conservative"))
@@ -58,6 +63,10 @@ def many_jobs() -> float:
 
 FIGURES = (
     Figure("EASY, overloaded million over stable", 5.0, "", lambda: over(run(10**6, 1.3), run(10**6, 0.8), 1)),
+    Figure("overloaded, 160,000 jobs over 40,000: EASY", 5.0, "", overloaded),
+    Figure("… by spf among those behind", 5.0, "", lambda: overloaded(start="easy(backfill_order=spf)")),
+    Figure("… by wfp3", 5.0, "", lambda: overloaded(order="wfp3")),
+    Figure("… by unicef", 5.0, "", lambda: overloaded(order="unicef")),
     Figure("conservative on RICC", 20.0, "s", lambda: conservative_on("RICC")),
     Figure("conservative on HPC2N", 0.7, "s", lambda: conservative_on("HPC2N")),
     Figure("100,000 nodes over 1,000", 3.0, "", lambda: on_large_over_small("first-fit")),
