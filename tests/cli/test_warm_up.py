@@ -38,6 +38,16 @@ def test_what_is_named_is_compiled_and_kept(harness_says: Call, tmp_path: Path) 
     assert len(set(kernel_folder().glob("order_queue_*.kernel")) - before) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_takes_the_place_of_a_start_policy_is_compiled_with_it(harness_says: Call) -> None:
+    answer = harness_says("warm-up", "easy", "--format", "json")
+    assert answer.status == 0, answer.err
+    made = [row["made ready"] for row in json.loads(answer.out)]
+    variants = ["easy", "easy, where something binds", "easy, moldable jobs", "easy, where nodes sleep"]
+    assert sorted(made[2:]) == sorted(variants)
+
+
 def test_a_policy_that_does_not_exist_is_refused(harness_says: Call) -> None:
     answer = harness_says("warm-up", "eazy")
     assert answer.status == 2
