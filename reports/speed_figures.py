@@ -8,6 +8,7 @@ them `HARNESS_DATA` must lead to RICC and HPC2N.
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from engine_speed import CLUSTER, stream
 from felt_memory import apart
@@ -44,7 +45,7 @@ def on_large_over_small(select: str) -> float:
     return over(*on_more_nodes(100_000, 1_000, 64, 50_000, select=select))
 
 
-def overloaded(**parts: str) -> float:
+def overloaded(**parts: Any) -> float:
     """Return what 160,000 jobs cost that come faster than they can be served, over what a quarter of them does."""
     return over(run(160_000, 1.3, **parts), run(40_000, 1.3, **parts), 1)
 
