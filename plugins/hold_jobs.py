@@ -176,6 +176,9 @@ def full(share, procs, waits, jobs_at_most, procs_at_most, nodes_at_most, submit
 
 DAY, WEEK = 86400.0, 604800.0
 
+#: An hour of the week that is a sum may be a little before or behind what was meant [s].
+ROUNDING = 1e-6
+
 #: The numbers of a window in a calendar, as `harness.read_calendar` makes them.
 RULE, LONGER, AT_MOST, WIDER, AT_MOST_PROCS, QUEUE, USER, GROUP, FROM, TO, WITHIN, WIDTH = range(12)
 
@@ -242,11 +245,11 @@ def opens(requested, table, first, now):
         length = table[place + TO] - table[place + FROM]
         if table[place + WITHIN] != 0.0 and requested > length:
             continue
-        since = (now - table[place + FROM]) % WEEK
+        since = (now - table[place + FROM] + ROUNDING) % WEEK - ROUNDING
         left = length - since
-        if left > 0.0 and (table[place + WITHIN] == 0.0 or requested <= left):
+        if left > 0.0 and (table[place + WITHIN] == 0.0 or requested <= left + ROUNDING):
             return 0.0
-        wait = min(wait, WEEK - since)
+        wait = min(wait, (table[place + FROM] - now) % WEEK)
     return wait
 
 

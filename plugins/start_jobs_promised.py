@@ -11,8 +11,8 @@ def conservative(state, replan=False):
     2001). The guarantee holds where processors are equally fast, no node fails or wakes late, and no predicted runtime
     has to be corrected: then everybody is planned anew, in queue order, and may move later; that a prediction is
     shorter than the request moves nobody. Where memory or partitions bind, a reservation names processors, those not
-    free now first; then, if a job ended early, or began on others than it was promised, who can begin at once beside
-    the others does, and nobody else moves. Selections that decline are refused.
+    free now first; then whoever can begin at once beside the others does, in queue order, and nobody else moves.
+    Selections that decline are refused.
 
     Where nodes sleep, a promise is of processors, awake or not, and leaves time for any node to wake: what of that is
     not needed is given back at the start. Whoever would be done beside the others on the nodes that the selection
@@ -130,7 +130,8 @@ def conservative_by_nodes(state, replan=False):
     upset = False
     if replan:
         harness.plan_nodes(state)
-    elif harness.drop_departed(state):
+    else:
+        harness.drop_departed(state)
         upset = start_early(state)
     promise_all(state, upset)
     # Nobody waits beside nodes that are awake, nor beside what somebody was promised who began elsewhere.

@@ -59,7 +59,7 @@ def run(
         # What would fail at the end is refused before the work.
         given.known_format()
         rules.refuse_policies(context)
-        _check_places(Path(workload), events, schedule, timeline)
+        _check_places(Path(workload), events, schedule, timeline, report)
         ready_for(report)
         happenings = options.happenings(events, interrupted)
         scheduler = given.scheduler(order, start, energy)
@@ -110,7 +110,9 @@ def _replayed(
         )
 
 
-def _check_places(workload: Path, events: Path | None, schedule: Path | None, timeline: Path | None) -> None:
+def _check_places(
+    workload: Path, events: Path | None, schedule: Path | None, timeline: Path | None, report: Path | None
+) -> None:
     """Refuse files that cannot be written, or would replace what is read or what else is written."""
     from harness.results.export import schedule_writer, timeline_writer
 
@@ -121,6 +123,10 @@ def _check_places(workload: Path, events: Path | None, schedule: Path | None, ti
     if timeline is not None:
         timeline_writer(timeline)
         _check_place("--timeline", timeline, others | {"the --schedule": schedule})
+    if report is not None:
+        if report.suffix not in (".html", ".htm"):
+            raise HarnessError(f"--report {report}: is written as a page: expected a name that ends in .html")
+        _check_place("--report", report, others | {"the --schedule": schedule, "the --timeline": timeline})
 
 
 def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> None:

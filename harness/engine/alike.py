@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from harness.engine import hold_state
 from harness.engine.readings import EACH
-from harness.engine.state import CLOCK, JOB, NODE
+from harness.engine.state import CLOCK, NODE
 from harness.engine.stocks import take_stock
 from harness.errors import HarnessError
 from harness.policy import declared_traits
@@ -34,8 +34,14 @@ def lasts(order: Choice) -> bool:
     return not (told or order.says("varies") or order.says("learn"))
 
 
-#: What a policy names that sees the whole queue in order, or a score.
-OF_THE_ORDER = frozenset({"waiting", "ranked", "prefix", "unpromised", "due", "score", "next_beside", "getattr"})
+#: What a policy names that sees the queue in order, or a score.
+OF_THE_ORDER = frozenset(
+    {"waiting", "ranked", "prefix", "unpromised", "due", "compress", "next_promise", "next_beside"}
+)
+OF_THE_ORDER |= {"score", "getattr"}
+
+#: What an order names that is not the job's own from when it came: all of the clock but `now`, and what plans change.
+OF_NO_TIME = (frozenset(CLOCK.names or ()) - {"now"}) | {"reserved", "score", "status", "getattr"}
 
 
 def falls(chosen: Mapping[str, Choice], view: Any) -> bool:
@@ -45,8 +51,8 @@ def falls(chosen: Mapping[str, Choice], view: Any) -> bool:
     """
     order, start = chosen["order"], chosen["start"].policy
     told = set(order.policy.extras) - {"columns"} or order.inner or order.says("learn")
-    named = named_in(order.policy.function) & (frozenset(CLOCK.names or ()) - frozenset(JOB.names or ()))
-    if not order.says("falls") or told or named > {"now"} or view.clock.constrained or view.notes.moldable:
+    told = told or named_in(order.policy.function) & OF_NO_TIME
+    if not order.says("falls") or told or view.clock.constrained or view.notes.moldable:
         return False
     usual = not (view.notes.reading & EACH or view.notes.period > 0.0 or view.notes.main >= 0.0)
     policies = [one.policy for part, choice in chosen.items() if part != "order" for one in choice.chain]
@@ -79,8 +85,7 @@ def refuse_counting(starts: Iterable[Choice]) -> None:
 
 def functions_now(policy: Policy) -> list[Any]:
     """Return the functions of a policy that are asked in a run of which it is known what binds."""
-    instead = {getattr(policy, trait, None) for trait in declared_traits.INSTEAD} - {None}
-    return [function for function in functions_of(policy).values() if function not in instead]
+    return [function for name, function in functions_of(policy).items() if name not in declared_traits.INSTEAD]
 
 
 def draws_by_load(energy: Choice) -> bool:
@@ -156,9 +161,13 @@ def asks_for_stocks(policy: Policy) -> bool:
     return any(named_in(function) & OF_STOCKS for function in functions_of(policy).values())
 
 
+#: Modules in which there is nothing to look for.
+OTHERS = frozenset({"harness", "numpy", "numba", "math"})
+
+
 @lru_cache(1024)
 def named_in(function: Callable[..., Any]) -> set[str]:
-    """Return every name in a function and in those of its module, and of others, that it calls."""
+    """Return every name in a function and in those of its module, and of others, that it calls; and single words."""
     found: set[str] = set()
     left: list[tuple[Any, Any]] = [(function, {})]
     seen: list[Any] = []
@@ -171,8 +180,11 @@ def named_in(function: Callable[..., Any]) -> set[str]:
         if not isinstance(code, CodeType) or code in seen:
             continue
         seen.append(code)
-        found |= set(code.co_names)
+        found |= {*code.co_names, *(part for part in code.co_consts if isinstance(part, str) and part.isidentifier())}
         left += [(known[name], {}) for name in code.co_names if name in known]
+        modules = [known[name] for name in code.co_names if isinstance(known.get(name), ModuleType)]
+        theirs = [module for module in modules if module.__name__.partition(".")[0] not in OTHERS]
+        left += [(vars(module)[name], {}) for module in theirs for name in code.co_names if name in vars(module)]
         left += [(part, known) for part in code.co_consts]  # functions within functions
     return found
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from harness.engine.bundles import seen
-from harness.engine.faults import ORDERING, RISING, PolicyFault, note
+from harness.engine.faults import NAN_SCORE, ORDERING, RISING, PolicyFault, note
 from harness.engine.marks import inner, seldom
 from harness.engine.overtaking import ORDER_LASTS, first_standing, may_overtake
+from harness.engine.queue import place_in_queue
 from harness.engine.scoring import rank_queue
 from harness.engine.state import WAITING
 
@@ -23,6 +24,10 @@ THROUGH, PAST = 0, 1
 #: and until everybody is scored at once.
 OFTEN, TOO_OFTEN = 8, 32
 
+#: One of so many is scored in a walk, and so many besides, until everybody is scored as of now; and for so many
+#: decisions then.
+SHARE, FEW, DECISIONS = 4, 32, 16
+
 #: How far scores may be from falling, of their size: powers are not rounded alike.
 ROUNDING = 1e-12
 
@@ -32,19 +37,40 @@ def rank_ahead(state: Any) -> None:
     """Score every waiting job as of a time ahead, as far as that pays. Changes notes, queue, scores."""
     notes = state.notes
     notes.span *= 2.0 if notes.judged < OFTEN * state.clock.queued else 0.5
-    notes.span = max(notes.span, 1e-3)
+    notes.span = min(max(notes.span, 1e-3), 1e9)
     notes.judged = 0
     notes.ahead = state.clock.now + notes.span
     notes.entered = -1
     rank_queue(state)
 
 
+@seldom
+def rank_now(state: Any) -> None:
+    """Score every waiting job as of now. Changes notes, queue, scores; walks begin anew behind whom they passed."""
+    asked = state.clock.hook
+    state.notes.ahead = state.clock.now
+    state.notes.entered = -1
+    for kind in (THROUGH, PAST):
+        state.walks[kind].free = state.walks[kind].last = -1
+    rank_queue(state)
+    state.clock.hook = asked
+
+
 @inner
 def rank_if_due(state: Any) -> None:
     """Score everybody anew, if the time ahead has come, or if looking for who is next has become dear."""
     notes = state.notes
-    if state.clock.now > notes.ahead or notes.judged > TOO_OFTEN * (state.clock.queued + 8):
+    if notes.at_once > 0:
+        notes.at_once -= 1
+        rank_now(state)
+    elif state.clock.now > notes.ahead or notes.judged > TOO_OFTEN * (state.clock.queued + 8):
         rank_ahead(state)
+
+
+@inner
+def least_now(ahead: float) -> float:
+    """Return below what no job is now that has such a score at the time ahead."""
+    return ahead - ROUNDING * abs(ahead) if abs(ahead) < np.inf else ahead
 
 
 @inner
@@ -59,9 +85,8 @@ def score_now(state: Any, job: int) -> float:
     state.order(seen(state), state.ranking[last:], state.scores[end:], state.order_own)
     score = float(state.scores[end])
     state.notes.judged += 1
-    ahead = state.jobs[job].score
-    if not score >= ahead - ROUNDING * abs(ahead) and clock.now <= state.notes.ahead:
-        note(clock, RISING, job, -1, score)
+    if np.isnan(score) or (score < least_now(state.jobs[job].score) and clock.now <= state.notes.ahead):
+        note(clock, NAN_SCORE if np.isnan(score) else RISING, job, -1, score)
         raise PolicyFault
     clock.hook = asked
     return score
@@ -87,7 +112,7 @@ def nearest(state: Any, kind: int, walk: Any) -> int:
 @inner
 def begin_walk(state: Any, walk: Any, after: int) -> None:
     """Begin from the first on, but for those up to `after`, if that is somebody."""
-    walk.count = walk.looked = 0
+    walk.count = walk.looked = walk.scored = 0
     walk.last = -1
     walk.passed = after
     walk.floor = score_now(state, after) if after >= 0 else -np.inf
@@ -120,11 +145,33 @@ def comes_before(state: Any, place: int, other: int) -> bool:
     return bool(score < limit or (score == limit and state.nearing[place] < state.nearing[other]))
 
 
+@inner
+def next_by_score(state: Any, kind: int, after: int, at: float, spare: int) -> int:
+    """Return what `next_falling` does, where everybody has the score of now."""
+    notes = state.notes
+    walk = state.walks[kind]
+    if after < 0:
+        walk.looked = 0
+    elif walk.last != after:
+        walk.looked = place_in_queue(state, after) + 1 - notes.head
+    while notes.head + walk.looked < notes.tail:
+        job = state.queue[notes.head + walk.looked]
+        walk.looked += 1
+        record = state.jobs[job]
+        if record.status == WAITING and (kind == THROUGH or may_overtake(state, record.procs, record.left, at, spare)):
+            walk.last = job
+            return int(job)
+    return -1
+
+
 @seldom
 def next_falling(state: Any, kind: int, after: int, at: float, spare: int) -> int:
     """Return the next waiting job behind `after`, or −1: of all, or of those who `may_overtake`."""
+    notes = state.notes
     walk = state.walks[kind]
     free = state.clock.free
+    if notes.ahead == state.clock.now:
+        return next_by_score(state, kind, after, at, spare)
     if after < 0 or at > walk.until or spare > walk.spare or free > walk.free:  # who was passed by may be meant now
         begin_walk(state, walk, after)
     walk.until = at
@@ -136,9 +183,14 @@ def next_falling(state: Any, kind: int, after: int, at: float, spare: int) -> in
         job = nearest(state, kind, walk)
         if job < 0:
             break
-        ahead = state.jobs[job].score
-        if best >= 0 and state.nearing_scores[base + best] < ahead - ROUNDING * abs(ahead):
+        if best >= 0 and state.nearing_scores[base + best] < least_now(state.jobs[job].score):
             break
+        if walk.scored > FEW + state.clock.queued // SHARE and notes.looked >= notes.listed:
+            notes.at_once = DECISIONS
+            notes.judged += OFTEN * state.clock.queued
+            rank_now(state)
+            return next_by_score(state, kind, after, at, spare)
+        walk.scored += 1
         walk.looked += 1
         walk.last = job
         score = score_now(state, job)

@@ -46,8 +46,8 @@ from harness.engine.verbs import when
 ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
 
 #: At so many instants policies call themselves, or let nodes sleep and wake, while nobody runs and nobody comes any
-#: more; then jobs that wait have waited in vain. A day in seconds is less.
-MOST_IN_VAIN = 100_000
+#: more, nor starts; then jobs that wait have waited in vain. A week in seconds is less, and each node may move besides.
+MOST_IN_VAIN = 700_000
 
 # Which orders learn: flags.
 ORDER_LEARNS, SECOND_LEARNS = 8, 16
@@ -76,7 +76,7 @@ def in_vain(state: Any) -> bool:
     """Return whether policies have called themselves for long enough while nothing else is to come. Changes notes."""
     if state.clock.running == 0 and state.notes.events == len(state.events):
         state.notes.vain += 1
-    return bool(state.notes.vain > MOST_IN_VAIN)
+    return bool(state.notes.vain > MOST_IN_VAIN + 4 * len(state.nodes))
 
 
 @once
@@ -267,6 +267,7 @@ def ask_start(state: Any) -> None:
 def serve_started(state: Any) -> None:
     """Let those who were started leave the queue and enter service. Changes what `enter_service` does, and queue."""
     if state.clock.started > 0:
+        state.notes.vain = 0
         drop_started(state)
         enter_service(state)
 

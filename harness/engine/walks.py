@@ -58,11 +58,12 @@ def next_overtaker(state: Any, order: int, after: int, at: float, spare: int) ->
     before, or −1 to begin; `at` is a virtual time, and the job's end is that of its estimate on reference processors.
     """
     notes = state.notes
-    if after < 0:
-        bring_up_to_date(state, order)
-    else:
+    falling = notes.falling and order == QUEUE_ORDER
+    if after >= 0:
         expect_job(state, after)
-    if notes.falling and order == QUEUE_ORDER:
+    elif not falling or notes.ahead != state.clock.now:  # else they are ranked as of now, and soon anew
+        bring_up_to_date(state, order)
+    if falling:
         return next_falling(state, PAST, after, at, spare)
     if notes.entered < 0 or notes.tail - notes.head < state.clock.queued:
         return look_through(state, order, after, at, spare)

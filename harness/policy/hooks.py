@@ -95,7 +95,8 @@ def order_queue() -> "list[Order]":  # type: ignore[empty-body]
     Each `harness.Order(name, score)` has a function `score(job, clock, **parameters) -> float`; the lowest score
     is first, ties go by submission, then by place in the log. It is called when a job arrives (or is suspended).
     With `varies=True` it is called for every waiting job at every instant, because the score changes with time. With
-    `falls=True` besides, which says that it only falls, and with nothing but `clock.now`, it is called for few of them.
+    `falls=True` besides, which says that it only falls, and with nothing but `clock.now`, it is called for few of them,
+    and about times to come that may never be.
 
     `job` is one record of `state.jobs`: `job.procs`, `job.estimate`, `job.left` (what remains of the estimate),
     `job.submit`, `job.user`, …; `clock.now` is the time in seconds. The true runtime is not there.

@@ -29,6 +29,9 @@ class Named(float):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Named) and self._what == other._what
 
+    def __ne__(self, other: object) -> bool:  # a float's own would say that two infinities are equal
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self._what)
 

@@ -381,6 +381,12 @@ def test_a_folder_that_is_none(harness_says: Call, log: Path, tmp_path: Path, pl
     refused(answer, "cannot be written: there is no folder")  # before anything else is looked at
 
 
+def test_a_page_is_refused_before_a_schedule_is_written(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    for place, words in (("missing/x.html", "there is no folder"), ("run.pdf", "expected a name that ends in .html")):
+        refused(harness_says("run", log, "--schedule", tmp_path / "o.csv", "--report", tmp_path / place), words)
+        assert not (tmp_path / "o.csv").exists()
+
+
 def test_a_folder_where_a_file_belongs(harness_says: Call, log: Path, tmp_path: Path) -> None:
     (tmp_path / "out.csv").mkdir()
     refused(harness_says("run", log, "--schedule", tmp_path / "out.csv"), "folder")

@@ -146,19 +146,18 @@ def easy(machine, reservations, backfill=None):
         machine.lift(job)
 
 
-def promise_all(machine, early):
-    """Whoever can begins, if somebody was early; then whoever has no promise gets one."""
-    if early:
-        for job in machine.queue():
-            if job.reserved is not None:
-                machine.start(job)
+def promise_all(machine):
+    """Whoever can begins; then whoever has no promise gets one."""
+    for job in machine.queue():
+        if job.reserved is not None:
+            machine.start(job)
     for job in machine.queue():
         if job.reserved is None:
             machine.promise(job)
 
 
 def conservative(machine, early):
-    promise_all(machine, early)
+    promise_all(machine)
     for job in (due := [job for job in machine.queue() if job.reserved == machine.now]):
         assert machine.start(job)
     while due:  # they may have begun elsewhere than they were promised to

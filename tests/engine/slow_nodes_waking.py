@@ -126,7 +126,7 @@ def check_first(machine):
 
 
 def conservative(machine, early):
-    slow_nodes.promise_all(machine, early)
+    slow_nodes.promise_all(machine)
     for job in machine.waiting:
         job.first = job.reserved if job.first is None else job.first
     going_on = True

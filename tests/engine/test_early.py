@@ -16,8 +16,8 @@ NEVER = float("inf")
 
 def plainly(state):
     """Conservative backfilling by nodes in which everybody is asked at every instant, in so many words."""
-    if harness.drop_departed(state):
-        start_whoever_fits(state, False)
+    harness.drop_departed(state)
+    start_whoever_fits(state, False)
     for job in harness.waiting(state):
         if state.jobs[job].status == harness.WAITING:
             harness.promise(state, job)

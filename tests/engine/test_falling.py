@@ -119,3 +119,28 @@ def told(state):
 def test_everybody_is_scored_where_the_order_of_all_is_seen(parts):
     outcome = simulate(crowd(1, 100, 9), plain(9), choose(**({"order": "wfp3", "start": "easy"} | parts)))
     assert outcome.notes.falling == 0
+
+
+def never_for_some(job, clock):
+    return np.inf if job.number % 5 == 0 else -(clock.now - job.submit) / job.estimate
+
+
+def by_virtual_time(job, clock):
+    return -(clock.virtual - job.submit) / job.estimate
+
+
+def test_who_never_comes_first_is_no_mistake():
+    assert_same(both(crowd(1, 400, 9), plain(9), harness.Order("late", never_for_some, varies=True)))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"start": harness.Start("told", told, bound=told)},
+        {"order": harness.Order("virtual", by_virtual_time, varies=True, falls=True)},
+    ],
+    ids=["the same where something binds", "another clock"],
+)
+def test_nor_is_it_believed_that_nobody_looks(parts):
+    outcome = simulate(crowd(1, 100, 9), plain(9), choose(**({"order": "wfp3", "start": "easy"} | parts)))
+    assert outcome.notes.falling == 0

@@ -117,3 +117,11 @@ def test_where_memory_binds_conservative_is_about_as_good_as_easy_on_a_real_log(
         for start in ("none", "easy", "conservative")
     }
     assert waits["conservative"] < 1.1 * waits["easy"] < 0.3 * waits["none"]
+
+
+@both_ways
+def test_nobody_waits_on_an_empty_machine(by_python):
+    """The second begins before its time, because the first ended early; when it ends in time the third is not promised
+    anything yet, and begins."""
+    jobs = [(1, 3, 6, 9, {"memory": 1.0}), (1, 3, 5, 5), (2, 3, 8, 8)]
+    assert starts(jobs, [(1, 8.0, 0)] * 4, start="conservative", by_python=by_python) == [1, 7, 12]

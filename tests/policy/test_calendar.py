@@ -329,3 +329,16 @@ def test_the_calendar_of_kth_brings_a_replay_nearer_to_the_log():
     }
     assert round(p["none"]) == 46_813
     assert round(p["calendar(kth-sp2)"]) == 41_896
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.floats(0.0, 604800.0), st.integers(0, 20), st.integers(1, 12))
+def test_a_window_as_long_as_the_job_is_met_at_any_time(tmp_path_factory, submit, begin, hours):
+    """The opening is a sum of times that need not be whole: it is met though it comes out a little late."""
+    path = tmp_path_factory.mktemp("calendars") / "one.toml"
+    window = f'days = "Mon"\nfrom = "{begin:02d}:00"\nto = "{(begin + hours) % 24:02d}:00"\nwithin = true\n'
+    path.write_text(f"utc = 0\n[[begin]]\n{window}")
+    jobs = workload([(0, 1, 60, 3600 * hours)])
+    jobs = replace(jobs, jobs=jobs.jobs.assign(submit=submit))
+    outcome = simulate(jobs, plain(1), Scheduler(hold=f"calendar('{path}')", energy="none").choose(bundled()))
+    assert submit <= float(outcome.jobs.start[0]) <= submit + 604800.0
