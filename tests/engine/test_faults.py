@@ -147,7 +147,6 @@ BROKEN = [
     ("start", overcommit, ["12 s", "job 2", "needs 3 processors", "only 2", "overcommit", "harness.fits"]),
     ("start", start_twice, ["10 s", "job 1", "not waiting"]),
     ("start", start_the_future, ["10 s", "index 1", "not waiting"]),
-    ("start", wait_for_ever, ["4 jobs waiting", "job 1", "idle"]),
     ("start", start_nobody, ["30 s", "4 jobs waiting", "job 1", "idle"]),
     ("start", suspend_who_waits, ["10 s", "job 1", "preemptive=True"]),
     ("start", suspend_undeclared, ["10 s", "preemptive=True"]),
@@ -189,6 +188,13 @@ def test_a_broken_policy_is_refused_with_everything_said(run, part, function, wo
     message = str(caught.value)
     for word in [repr(policy.name), policy.hook, *words]:
         assert word in message
+
+
+@pytest.mark.slow
+@both_ways
+def test_who_waits_for_ever_is_told_in_the_end(run, plain):
+    with pytest.raises(PolicyError, match="'broken-wait-for-ever'.*4 jobs waiting, the first of them job 1"):
+        run(workload(JOBS), PAIR, plain=plain, start=policy_of("start", wait_for_ever))
 
 
 @both_ways
