@@ -193,7 +193,7 @@ def test_a_broken_policy_is_refused_with_everything_said(run, part, function, wo
 @pytest.mark.slow
 @both_ways
 def test_who_waits_for_ever_is_told_in_the_end(run, plain):
-    with pytest.raises(PolicyError, match="'broken-wait-for-ever'.*4 jobs waiting, the first of them job 1"):
+    with pytest.raises(PolicyError, match=r"'broken-wait-for-ever'.*4 jobs waiting, the first of them job 1"):
         run(workload(JOBS), PAIR, plain=plain, start=policy_of("start", wait_for_ever))
 
 
