@@ -17,14 +17,20 @@ def _part(view: Any, chosen: Mapping[str, Choice]) -> tuple[str, Choice]:
     return choice.policy.hook, choice
 
 
+def moment(view: Any) -> float:
+    """Return what time it is, also while an order is asked about a time ahead."""
+    ahead = view.notes.falling and view.clock.now == view.notes.ahead
+    return float(view.notes.meanwhile if ahead else view.clock.now)
+
+
 def where(view: Any, chosen: Mapping[str, Choice]) -> str:
     """Say which policy was being asked, and when, for errors that it raised itself."""
     hook, choice = _part(view, chosen)
     if hook in ("order_queue", "select_resources", "predict_runtime", "hold_jobs") and view.clock.culprit >= 0:
         job = view.jobs[view.clock.culprit].number
-        return f"in the policy {str(choice)!r} ({hook}), for job {job}, at {number(view.clock.now)} s"
+        return f"in the policy {str(choice)!r} ({hook}), for job {job}, at {number(moment(view))} s"
     first = [int(view.jobs[job].number) for job in waiting(view)[:1]]
-    return f"in the policy {str(choice)!r} ({hook}) at {number(view.clock.now)} s" + "".join(
+    return f"in the policy {str(choice)!r} ({hook}) at {number(moment(view))} s" + "".join(
         f", first waiting job {job}" for job in first
     )
 
@@ -64,7 +70,7 @@ def explain(view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError:
 def blame(view: Any, chosen: Mapping[str, Choice], what: str) -> faults.PolicyError:
     """Say what the policy that was being asked did, and when."""
     hook, choice = _part(view, chosen)
-    return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(view.clock.now)} s, {what}")
+    return faults.PolicyError(f"the policy {str(choice)!r} ({hook}), at {number(moment(view))} s, {what}")
 
 
 def number(value: float) -> str:

@@ -47,13 +47,11 @@ def rank_ahead(state: Any) -> None:
 @seldom
 def rank_now(state: Any) -> None:
     """Score every waiting job as of now. Changes notes, queue, scores; walks begin anew behind whom they passed."""
-    asked = state.clock.hook
     state.notes.ahead = state.clock.now
     state.notes.entered = -1
     for kind in (THROUGH, PAST):
         state.walks[kind].free = state.walks[kind].last = -1
     rank_queue(state)
-    state.clock.hook = asked
 
 
 @inner
@@ -93,20 +91,31 @@ def score_now(state: Any, job: int) -> float:
 
 
 @inner
-def nearest(state: Any, kind: int, walk: Any) -> int:
-    """Return who is next in the walk by the scores ahead, or −1; it is not passed yet."""
+def is_meant(state: Any, kind: int, walk: Any, job: int) -> bool:
+    """Return whether the walk is about the job: whether it waits, and may overtake, if that is asked."""
+    record = state.jobs[job]
+    may = kind == THROUGH or may_overtake(state, record.procs, record.left, walk.until, walk.spare)
+    return bool(may and record.status == WAITING)
+
+
+@inner
+def look_on(state: Any, kind: int, walk: Any) -> int:
+    """Return who is next in the queue of those whom the walk is about, or −1; it is not passed yet."""
     notes = state.notes
-    if kind == PAST and notes.entered >= 0:
-        return int(first_standing(state, walk.last, walk.until, walk.spare))
     while notes.head + walk.looked < notes.tail:
         job = state.queue[notes.head + walk.looked]
-        record = state.jobs[job]
-        if record.status == WAITING and (
-            kind == THROUGH or may_overtake(state, record.procs, record.left, walk.until, walk.spare)
-        ):
+        if is_meant(state, kind, walk, job):
             return int(job)
         walk.looked += 1
     return -1
+
+
+@inner
+def nearest(state: Any, kind: int, walk: Any) -> int:
+    """Return who is next in the walk by the scores ahead, or −1; it is not passed yet."""
+    if kind == PAST and state.notes.entered >= 0:
+        return int(first_standing(state, walk.last, walk.until, walk.spare))
+    return int(look_on(state, kind, walk))
 
 
 @inner
@@ -124,9 +133,7 @@ def best_known(state: Any, kind: int, walk: Any, base: int) -> int:
     best = -1
     k = 0
     while k < walk.count:
-        record = state.jobs[state.nearing[base + k]]
-        possible = kind == THROUGH or may_overtake(state, record.procs, record.left, walk.until, walk.spare)
-        if record.status != WAITING or not possible:
+        if not is_meant(state, kind, walk, state.nearing[base + k]):
             walk.count -= 1
             state.nearing[base + k] = state.nearing[base + walk.count]
             state.nearing_scores[base + k] = state.nearing_scores[base + walk.count]
@@ -146,22 +153,15 @@ def comes_before(state: Any, place: int, other: int) -> bool:
 
 
 @inner
-def next_by_score(state: Any, kind: int, after: int, at: float, spare: int) -> int:
+def next_by_score(state: Any, kind: int, walk: Any, after: int) -> int:
     """Return what `next_falling` does, where everybody has the score of now."""
-    notes = state.notes
-    walk = state.walks[kind]
     if after < 0:
         walk.looked = 0
     elif walk.last != after:
-        walk.looked = place_in_queue(state, after) + 1 - notes.head
-    while notes.head + walk.looked < notes.tail:
-        job = state.queue[notes.head + walk.looked]
-        walk.looked += 1
-        record = state.jobs[job]
-        if record.status == WAITING and (kind == THROUGH or may_overtake(state, record.procs, record.left, at, spare)):
-            walk.last = job
-            return int(job)
-    return -1
+        walk.looked = place_in_queue(state, after) + 1 - state.notes.head
+    walk.last = look_on(state, kind, walk)
+    walk.looked += 1
+    return int(walk.last)
 
 
 @seldom
@@ -170,13 +170,14 @@ def next_falling(state: Any, kind: int, after: int, at: float, spare: int) -> in
     notes = state.notes
     walk = state.walks[kind]
     free = state.clock.free
-    if notes.ahead == state.clock.now:
-        return next_by_score(state, kind, after, at, spare)
-    if after < 0 or at > walk.until or spare > walk.spare or free > walk.free:  # who was passed by may be meant now
-        begin_walk(state, walk, after)
+    more = at > walk.until or spare > walk.spare or free > walk.free  # who was passed by may be meant now
     walk.until = at
     walk.spare = spare
     walk.free = free
+    if notes.ahead == state.clock.now:
+        return next_by_score(state, kind, walk, after)
+    if after < 0 or more:
+        begin_walk(state, walk, after)
     base = kind * (len(state.nearing) // 2)
     best = best_known(state, kind, walk, base)
     while True:
@@ -189,7 +190,7 @@ def next_falling(state: Any, kind: int, after: int, at: float, spare: int) -> in
             notes.at_once = DECISIONS
             notes.judged += OFTEN * state.clock.queued
             rank_now(state)
-            return next_by_score(state, kind, after, at, spare)
+            return next_by_score(state, kind, walk, after)
         walk.scored += 1
         walk.looked += 1
         walk.last = job

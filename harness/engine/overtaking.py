@@ -8,11 +8,9 @@ of the queue in which nobody can overtake are passed over.
 
 from typing import Any
 
-from harness.engine.bundles import seen
-from harness.engine.faults import BACKFILLING
 from harness.engine.instants import later
 from harness.engine.marks import inner, seldom
-from harness.engine.scoring import check_scores
+from harness.engine.scoring import ask_second
 from harness.engine.state import WAITING
 from harness.engine.verbs import QUEUE_ORDER
 
@@ -184,11 +182,7 @@ def stand_up(state: Any, count: int, order: int) -> bool:
         for k in range(count):
             state.scores[k] = state.jobs[state.ranking[k]].score
     else:
-        asked = state.clock.hook
-        state.clock.hook = BACKFILLING
-        state.second(seen(state), state.ranking[:count], state.scores[:count], state.second_own)
-        check_scores(state, count)
-        state.clock.hook = asked
+        ask_second(state, count)
     for k in range(count):
         job = state.ranking[k]
         stand = state.stands[slot(state, job)]

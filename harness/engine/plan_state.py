@@ -86,7 +86,7 @@ STAND = np.dtype(
     align=True,
 )
 
-#: A walk through the queue where scores only fall, see falling.py.
+#: A walk through the queue, see walks.py; most of it is for where scores only fall, see falling.py.
 WALK = np.dtype(
     [
         ("count", "i8"),  # how many were scored and not passed …

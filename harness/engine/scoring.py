@@ -14,13 +14,27 @@ from harness.engine.ongoing import first_running, next_running, who_runs
 def ask_order(state: Any, count: int) -> None:
     """Let the order score the first `count` of `ranking`; as of a time ahead, if scores only fall: see `falling`."""
     clock = state.clock
+    asked = clock.hook
     clock.hook = ORDERING
     now = clock.now
     if state.notes.falling:
+        state.notes.meanwhile = now
         clock.now = max(now, state.notes.ahead)
     state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
     clock.now = now
     check_scores(state, count)
+    clock.hook = asked
+
+
+@inner
+def ask_second(state: Any, count: int) -> None:
+    """Let the order that the start policy was given score the first `count` of `ranking`."""
+    clock = state.clock
+    asked = clock.hook
+    clock.hook = BACKFILLING
+    state.second(seen(state), state.ranking[:count], state.scores[:count], state.second_own)
+    check_scores(state, count)
+    clock.hook = asked
 
 
 @inner
@@ -87,17 +101,12 @@ def rank_queue(state: Any) -> None:
 @seldom
 def rank_anew(state: Any) -> int:
     """Rank the waiting jobs by the second order, in `ranking`; returns how many they are."""
-    clock = state.clock
     notes = state.notes
     count = 0
     for k in range(notes.head, notes.tail):
         state.ranking[count] = state.queue[k]
         count += 1
-    asked = clock.hook
-    clock.hook = BACKFILLING
-    state.second(seen(state), state.ranking[:count], state.scores[:count], state.second_own)
-    check_scores(state, count)
-    clock.hook = asked
+    ask_second(state, count)
     sort_ranking(state, count)
     return count
 
@@ -116,11 +125,7 @@ def rank_running(state: Any) -> int:
             state.jobs[job].left = (state.jobs[job].planned - clock.virtual) * state.jobs[job].speed
         state.ranking[count] = job
         count += 1
-    asked = clock.hook
-    clock.hook = ORDERING
-    state.order(seen(state), state.ranking[:count], state.scores[:count], state.order_own)
-    check_scores(state, count)
-    clock.hook = asked
+    ask_order(state, count)
     sort_ranking(state, count)
     return count
 

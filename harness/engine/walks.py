@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.engine.falling import PAST, THROUGH, next_falling
+from harness.engine.falling import PAST, THROUGH, look_on, next_falling
 from harness.engine.marks import expect_job, inner, verb
 from harness.engine.overtaking import bring_up_to_date, first_standing, may_overtake
 from harness.engine.scoring import rank_anew
@@ -22,14 +22,12 @@ def next_waiting(state: Any, after: int) -> int:
         expect_job(state, after)
     if notes.falling:
         return next_falling(state, THROUGH, after, 0.0, 0)
+    walk = state.walks[THROUGH]
     if after < 0:
-        notes.stepped = 0
-    while notes.head + notes.stepped < notes.tail:
-        job = state.queue[notes.head + notes.stepped]
-        notes.stepped += 1
-        if state.jobs[job].status == WAITING:
-            return int(job)
-    return -1
+        walk.looked = 0
+    job = look_on(state, THROUGH, walk)
+    walk.looked += 1
+    return int(job)
 
 
 @inner

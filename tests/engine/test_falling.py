@@ -144,3 +144,17 @@ def test_who_never_comes_first_is_no_mistake():
 def test_nor_is_it_believed_that_nobody_looks(parts):
     outcome = simulate(crowd(1, 100, 9), plain(9), choose(**({"order": "wfp3", "start": "easy"} | parts)))
     assert outcome.notes.falling == 0
+
+
+def only_when_something_happens(job, clock):
+    if clock.now % 300.0 > 0.0:
+        raise ValueError("nothing happens then")
+    return -(clock.now - job.submit)
+
+
+def test_an_order_that_fails_at_a_time_ahead_is_told_with_the_time_it_is():
+    jobs = workload([(0, 1, 300, 300)] * 30)
+    order = harness.Order("strict", only_when_something_happens, varies=True, falls=True)
+    with pytest.raises(ValueError, match="nothing happens then") as caught:
+        simulate(jobs, plain(1), choose(order=order, start="none"))
+    assert caught.value.__notes__[0].endswith(", at 0 s")
