@@ -54,15 +54,10 @@ class Ratio:
         return least[0] / least[1]
 
 
-def pair(make: Callable[..., Pair], *arguments: Any, **named: Any) -> Callable[[], Pair]:
-    """Return what makes a pair with these arguments."""
-    return partial(make, *arguments, **named)
-
-
 # Goals that were asked for in seconds are in what the other piece took on the machine they were asked for.
 RATIOS = (
-    Ratio("fcfs beside bare", "FCFS over a bare loop", 2.0, pair(beside_bare, "none")),
-    Ratio("easy beside bare", "EASY over a bare loop", 2.0, pair(beside_bare, "easy")),
+    Ratio("fcfs beside bare", "FCFS over a bare loop", 2.0, partial(beside_bare, "none")),
+    Ratio("easy beside bare", "EASY over a bare loop", 2.0, partial(beside_bare, "easy")),
     Ratio("everything beside plain", "eleven levels of power, rates, timeouts over none of them", 1.8, with_everything),
     Ratio(
         "nodes that sleep",
@@ -75,21 +70,21 @@ RATIOS = (
             f"many nodes, {select}",
             f"the same jobs on 100,000 nodes of 64 cores over 1,000, {select}",
             3.0,
-            pair(on_more_nodes, 100_000, 1_000, 64, 10_000, select=select),
+            partial(on_more_nodes, 100_000, 1_000, 64, 10_000, select=select),
         )
         for select in ("first-fit", "best-fit", "efficient")
     ),
     *(
-        Ratio(f"{select} beside first-fit", "a selection over the simplest", 3.0, pair(selecting, select))
+        Ratio(f"{select} beside first-fit", "a selection over the simplest", 3.0, partial(selecting, select))
         for select in ("best-fit", "efficient", "contiguous", "random", "whole-nodes")
     ),
-    Ratio("fcfs, 4 n over n", "FCFS, overloaded", 4.4, pair(four_times, 20_000, start="none")),
-    Ratio("easy, 4 n over n", "EASY, overloaded", 8.0, pair(four_times, 20_000, start="easy")),
+    Ratio("fcfs, 4 n over n", "FCFS, overloaded", 4.4, partial(four_times, 20_000, start="none")),
+    Ratio("easy, 4 n over n", "EASY, overloaded", 8.0, partial(four_times, 20_000, start="easy")),
     Ratio(
         "easy-spf, 4 n over n",
         "EASY that tries the shortest first, overloaded",
         8.0,
-        pair(four_times, 20_000, start="easy(backfill_order=spf)"),
+        partial(four_times, 20_000, start="easy(backfill_order=spf)"),
     ),
     Ratio(
         "overloaded beside stable",
@@ -97,21 +92,25 @@ RATIOS = (
         5.0,
         lambda: (run(200_000, 1.3, start="easy"), run(200_000, 0.8, start="easy")),
     ),
-    Ratio("wfp3, 4 n over n", "WFP3 and EASY, overloaded", 16.0, pair(four_times, 1_500, order="wfp3", start="easy")),
-    Ratio("conservative, 4 n over n", "conservative, overloaded", 16.0, pair(four_times, 1_500, start="conservative")),
+    Ratio(
+        "wfp3, 4 n over n", "WFP3 and EASY, overloaded", 16.0, partial(four_times, 1_500, order="wfp3", start="easy")
+    ),
+    Ratio(
+        "conservative, 4 n over n", "conservative, overloaded", 16.0, partial(four_times, 1_500, start="conservative")
+    ),
     Ratio(
         "conservative beside easy",
         "conservative over EASY, overloaded",
         20.0,
         lambda: (run(3_000, 1.3, start="conservative"), run(3_000, 1.3, start="easy")),
     ),
-    Ratio("conservative on HPC2N", "conservative on a log over EASY in the bare loop", 21.0, pair(of_log, "HPC2N")),
-    Ratio("conservative on RICC", "the same on an overloaded one", 14.0, pair(of_log, "RICC"), rounds=1, slow=True),
+    Ratio("conservative on HPC2N", "conservative on a log over EASY in the bare loop", 21.0, partial(of_log, "HPC2N")),
+    Ratio("conservative on RICC", "the same on an overloaded one", 14.0, partial(of_log, "RICC"), rounds=1, slow=True),
     Ratio(
         "cold start beside imports",
         "a first answer, nothing compiled before, over importing numba and pandas",
         16.0,
-        pair(beginning, None),
+        partial(beginning, None),
         rounds=1,
         slow=True,
     ),
@@ -119,22 +118,24 @@ RATIOS = (
         "second start beside imports",
         "the same, conservative, all of EASY compiled before",
         6.0,
-        pair(beginning, "easy", "conservative"),
+        partial(beginning, "easy", "conservative"),
         rounds=1,
         slow=True,
     ),
-    Ratio("warm start beside imports", "the same, all compiled before", 1.8, pair(beginning, "easy"), slow=True),
-    Ratio("reading beside pandas", "reading a log over what pandas takes for its table", 2.0, pair(reading, 100_000)),
-    Ratio("reading, 4 n over n", "reading a log", 4.4, pair(reading, 200_000, 50_000)),
+    Ratio("warm start beside imports", "the same, all compiled before", 1.8, partial(beginning, "easy"), slow=True),
+    Ratio(
+        "reading beside pandas", "reading a log over what pandas takes for its table", 2.0, partial(reading, 100_000)
+    ),
+    Ratio("reading, 4 n over n", "reading a log", 4.4, partial(reading, 200_000, 50_000)),
     Ratio(
         "two threads beside one",
         "a tournament of compiled policies",
         1 / 1.9,
-        pair(on_two, dask=False),
+        partial(on_two, dask=False),
         rounds=1,
         slow=True,
     ),
-    Ratio("two Dask workers beside one thread", "the same", 1 / 1.7, pair(on_two, dask=True), rounds=1, slow=True),
+    Ratio("two Dask workers beside one thread", "the same", 1 / 1.7, partial(on_two, dask=True), rounds=1, slow=True),
     Ratio("empty run beside bare", "a run of one job in a tournament over 10,000 in the bare loop", 1.2, empty_runs),
     Ratio(
         "resident beside 250 bytes",

@@ -1,4 +1,8 @@
-"""Who is alike to the policies of a run: jobs that may be held and let go by kin (`kin.py`), nodes in one stock."""
+"""What policies look at, by what they say and by the names in their functions: what the engine may spare itself.
+
+Jobs that are alike to all of them may be held and let go by kin (`kin.py`), nodes that are stand in one stock, scores
+that only fall are looked at when they matter (`falling.py`), and nodes fall asleep unseen (`sleep.py`).
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
@@ -12,7 +16,7 @@ from harness.engine.readings import EACH
 from harness.engine.state import CLOCK, NODE
 from harness.engine.stocks import take_stock
 from harness.errors import HarnessError
-from harness.policy import declared_traits
+from harness.policy.declared_traits import INSTEAD
 from harness.policy.kinds import Policy, Prefer, Start, functions_of
 from harness.policy.spec import Choice
 
@@ -38,7 +42,7 @@ def lasts(order: Choice) -> bool:
 OF_THE_ORDER = frozenset(
     {"waiting", "ranked", "prefix", "unpromised", "due", "compress", "next_promise", "next_beside"}
 )
-OF_THE_ORDER |= {"score", "getattr"}
+OF_A_SCORE = frozenset({"score", "getattr"})
 
 #: What an order names that is not the job's own from when it came: all of the clock but `now`, and what plans change.
 OF_NO_TIME = (frozenset(CLOCK.names or ()) - {"now"}) | {"reserved", "score", "status", "getattr"}
@@ -56,8 +60,10 @@ def falls(chosen: Mapping[str, Choice], view: Any) -> bool:
         return False
     usual = not (view.notes.reading & EACH or view.notes.period > 0.0 or view.notes.main >= 0.0)
     policies = [one.policy for part, choice in chosen.items() if part != "order" for one in choice.chain]
-    functions = [function for one in policies for function in functions_now(one)]
-    unseen = all(one.compiled for one in policies) and not any(named_in(one) & OF_THE_ORDER for one in functions)
+    # Which of them takes a start policy's place is settled: what might have is not asked.
+    asked = [one for policy in policies for name, one in functions_of(policy).items() if name not in INSTEAD]
+    seeing = OF_THE_ORDER | OF_A_SCORE
+    unseen = all(one.compiled for one in policies) and not any(named_in(one) & seeing for one in asked)
     return usual and unseen and not (start.preemptive or start.extras)
 
 
@@ -81,11 +87,6 @@ def refuse_counting(starts: Iterable[Choice]) -> None:
                 "what else jobs ask for binds: expected one that plans there too, as 'easy' and 'conservative' do "
                 "(harness.Start(…, bound=…))"
             )
-
-
-def functions_now(policy: Policy) -> list[Any]:
-    """Return the functions of a policy that are asked in a run of which it is known what binds."""
-    return [function for name, function in functions_of(policy).items() if name not in declared_traits.INSTEAD]
 
 
 def draws_by_load(energy: Choice) -> bool:

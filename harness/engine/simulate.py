@@ -155,8 +155,9 @@ def put_together(
     inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))
     chosen = suited(chosen, view)
     other = readings.ask_for(view, chosen["predict"], extras.timing) or other
-    held = bool(holding.in_use(chosen["hold"]))
-    tell_who_holds_nobody(holding.in_use(chosen["hold"]), workload)
+    holds = holding.in_use(chosen["hold"])
+    held = bool(holds)
+    tell_who_holds_nobody(holds, workload)
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(keep_stocks(view, chosen), chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}

@@ -9,12 +9,11 @@ from typing import Any
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
-from harness.policy.calendar_rules import refuse_rules_that_never_agree
+from harness.policy.calendar_rules import WEEK, refuse_rules_that_never_agree
 from harness.policy.csv_rows import rows_of
 from harness.policy.table import Named
 
 HOUR, DAY = 3600.0, 86400.0
-WEEK = 7 * DAY
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 #: The first number of a calendar, where it goes by the clocks of the log's site: no offset from UTC [s].
@@ -49,8 +48,8 @@ def read_calendar(source: str) -> list[float]:
     """Read a calendar, by path or bundled name; return its clock and `WIDTH` numbers for each of its windows.
 
     Windows with the same conditions are one rule: a job that meets these may begin in any of its windows, and nowhere
-    else in the week. A job that meets the conditions of several rules must be allowed by all; rules by which it could
-    never begin are refused.
+    else in the week. A job that meets the conditions of several rules must be allowed by all. Rules are refused by
+    which a job could never begin that is just longer and wider than they say; of others a run tells at its end.
     """
     path = bundled_calendars().get(source, Path(source))
     if not path.is_file():
