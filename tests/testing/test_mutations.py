@@ -1,16 +1,36 @@
 """The published study of planted faults is what its command writes, and the checks miss next to nothing."""
 
+import ast
+from dataclasses import replace
+
 import pytest
 import rooms
 from equivalent import EQUIVALENT
 from mutants import mutants
 from mutations import FAULTS, HEADING, REPORT, ROOT, published, report, study
+from planted_faults import NotPlantedError, file_of, planted
 
 
-def test_every_fault_can_still_be_planted():
-    assert len(FAULTS) == 30
-    for fault in FAULTS:
-        assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.old) == 1, fault.what
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
+def test_every_fault_can_still_be_planted(fault):
+    text = (ROOT / file_of(fault, ROOT)).read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(planted(fault, text))) != ast.dump(ast.parse(text))
+
+
+def test_there_are_thirty_faults():
+    assert len({fault.what for fault in FAULTS}) == len(FAULTS) == 30
+
+
+def test_a_fault_survives_formatting_comments_and_other_functions():
+    fault = replace(FAULTS[0], function="f", old="a + b", new="a - b")
+    text = "def g(a, b):\n    return a + b\n\ndef f(a, b):\n    return (a   # first\n        +b)\n"
+    assert planted(fault, text) == "def g(a, b):\n    return a + b\n\ndef f(a, b):\n    return a - b"
+
+
+@pytest.mark.parametrize("text", ["def f(a, b):\n    return a * b\n", "def f(a, b):\n    return a + b, a + b\n"])
+def test_a_fault_without_its_one_place_is_refused(text):
+    with pytest.raises(NotPlantedError, match="occurs"):
+        planted(replace(FAULTS[0], function="f", old="a + b", new="a - b"), text)
 
 
 @pytest.mark.study
