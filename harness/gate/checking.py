@@ -58,9 +58,10 @@ def check(
     """Run again what a baseline names; compare every schedule exactly and every measure within its tolerance.
 
     With `update` the baseline is written anew, with the `field` (a name or a path) if one is given; this is how a
-    baseline is made. The verdict says what has changed all the same. `tolerances` are relative differences, by measure,
-    that count as none: they go before those of the baseline, which go before `tolerance`, that of all measures, which
-    goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default those that matter.
+    baseline is made. The verdict contains what has changed all the same. `tolerances` are relative differences, by
+    measure, that count as none: they go before those of the baseline, which go before `tolerance`, that of all
+    measures, which goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default those
+    that matter.
     `schedules` are files with schedules made elsewhere, by workload: each takes the place of its workload's one run.
     """
     path = Path(baseline)
@@ -92,7 +93,8 @@ def check(
     verdict = Verdict(path, ())
     if old is not None:  # before its starts are replaced
         compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated, elsewhere)
-        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made, known)))
+        lacking = tuple(sorted(known.keys() - {name for run in old.runs for name in run.measures}))
+        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made)), lacking)
     if update:
         past = tuple(_past(key, result, known) for key, result in results.items())
         packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
@@ -182,15 +184,13 @@ def _problems(old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: 
     return found
 
 
-def _stale(old: Baseline, made: Baseline, measures: Measures) -> Iterator[str]:
-    """Say what else has changed since the baseline was made: information, in case results moved."""
+def _stale(old: Baseline, made: Baseline) -> Iterator[str]:
+    """Yield a sentence for each version that differs from the baseline's."""
     was, now = old.versions, made.versions
     if was.engine != now.engine:
         yield f"the engine has changed: {was.engine} (harness {was.harness}), now {now.engine} (harness {now.harness})"
     if was.measures != now.measures:
         yield "how measures are computed has changed"
-    if lacking := sorted(measures.keys() - {name for past in old.runs for name in past.measures}):
-        yield f"the baseline has nothing to compare with: {', '.join(lacking)}"
     if was.python != now.python:
         yield f"made under Python {was.python}, this is {now.python}: whether policies have changed cannot be told"
         return

@@ -23,7 +23,8 @@ class Verdict:
 
     baseline: Path
     runs: tuple[Compared, ...]
-    stale: tuple[str, ...] = ()  # what else than results has changed since the baseline was made
+    stale: tuple[str, ...] = ()  # versions that differ from the baseline's, printed if a result moved
+    unmeasured: tuple[str, ...] = ()  # measures of which the baseline has no value
     written: int = 0  # runs in the baseline that was written, if one was
 
     @cached_property
@@ -43,6 +44,13 @@ class Verdict:
         return self.outcome != "same"
 
     @property
+    def notes(self) -> list[str]:
+        """What is printed below the headline: versions that differ are of interest only if a result moved."""
+        lacking = ", ".join(self.unmeasured)
+        notes = [f"the baseline has nothing to compare with: {lacking}"] if lacking else []
+        return [*notes, *self.stale] if self.changed else notes
+
+    @property
     def status(self) -> int:
         """0: the same or better; 1: worse, or changed and written down anew; 2: something could not be compared."""
         if self.written:
@@ -55,7 +63,7 @@ class Verdict:
 
 def as_text(verdict: Verdict) -> str:
     """Write it for a terminal."""
-    lines = [f"{verdict.baseline}: {headline(verdict)}", *(f"  {note}" for note in verdict.stale)]
+    lines = [f"{verdict.baseline}: {headline(verdict)}", *(f"  {note}" for note in verdict.notes)]
     for run in verdict.runs:
         if run.outcome != "same":
             lines += ["", f"{run.where}, {run.scheduler}: {what(run)}", *details(run, "table")]
@@ -67,8 +75,8 @@ def as_github(verdict: Verdict) -> str:
     moved = [run for outcome in OUTCOMES[:-1] for run in verdict.runs if run.outcome == outcome]
     name = prose(verdict.baseline.name, "markdown")
     blocks = [f"### {name}: {prose(headline(verdict), 'markdown')}"]
-    if verdict.stale:
-        blocks.append("\n".join(f"- {prose(note, 'markdown')}" for note in verdict.stale))
+    if verdict.notes:
+        blocks.append("\n".join(f"- {prose(note, 'markdown')}" for note in verdict.notes))
     if moved:
         rows = [(run.where, run.scheduler, what(run), most(run)) for run in moved[:LISTED]]
         blocks.append(render(("workload", "scheduler", "outcome", "moved most"), rows, "markdown"))
@@ -89,6 +97,7 @@ def as_json(verdict: Verdict) -> str:
         "outcome": verdict.outcome,
         "runs": verdict.counts,
         "stale": verdict.stale,
+        "unmeasured": verdict.unmeasured,
         "written": verdict.written,
         "moved": [as_object(run) for run in verdict.runs if run.outcome != "same"],
     }

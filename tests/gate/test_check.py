@@ -11,6 +11,7 @@ from gates import GATE, LAST_COME, Bench
 import harness
 from harness.errors import HarnessError
 from harness.gate.baseline import starts_path
+from harness.gate.verdict import as_github
 
 
 def test_making_a_baseline_and_checking_it_is_green(bench: Bench) -> None:
@@ -172,13 +173,28 @@ def test_a_run_that_fails_now(made: Bench) -> None:
         (r'(?s)(.*"measures": )"\w+"', r'\1"abc"', "how measures are computed has changed"),
     ],
 )
-def test_versions_that_have_changed_are_said_and_compared_all_the_same(
+def test_versions_that_differ_are_printed_only_if_a_result_moved(
     made: Bench, pattern: str, replacement: str, words: str
 ) -> None:
     made.edit(pattern, replacement)
     verdict = made.check()
     assert verdict.status == 0
-    assert words in str(verdict)
+    assert any(words in note for note in verdict.stale)
+    assert str(verdict) == f"{made.baseline}: 8 runs: 8 the same"
+    assert as_github(verdict) == "### gate.json: 8 runs: 8 the same"
+    made.decide(LAST_COME)
+    assert words in str(made.check())
+    assert words in as_github(made.check())
+
+
+def test_a_measure_that_the_baseline_lacks_is_printed_although_no_result_moved(made: Bench) -> None:
+    content = json.loads(made.baseline.read_text())
+    for run in content["runs"]:
+        del run["measures"]["mean_wait"]
+    made.baseline.write_text(json.dumps(content))
+    verdict = made.check()
+    assert not verdict.changed
+    assert "the baseline has nothing to compare with: mean_wait" in str(verdict)
 
 
 def test_another_content_of_a_workload_is_not_compared(made: Bench) -> None:
