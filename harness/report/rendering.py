@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
+from harness.present.drawing import NO_TOOLBAR_WITHOUT_MOUSE
 from harness.present.json_text import finite
 from harness.present.words import harmless, readable
 from harness.report.ratio_diagram import Diagram
@@ -52,7 +53,7 @@ def render(page: "Page") -> str:
             numbered=lambda figure: numbered[id(figure)],
             drawings=drawings,
             config=_CONFIG,
-            style=_asset("report.css"),
+            style=_asset("report.css") + NO_TOOLBAR_WITHOUT_MOUSE,
             scripts=scripts,
             policy=policy,
         )

@@ -33,8 +33,10 @@ def browser() -> Iterator[Any]:
 class Opened:
     """A page, and what it said and asked for."""
 
-    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", mouse: bool = True) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, is_mobile=not mouse, has_touch=not mouse
+        )
         self.page = self.context.new_page()
         self.said: list[str] = []
         self.asked: list[str] = []
@@ -241,4 +243,45 @@ def test_no_legend_covers_a_title(browser: Any, tmp_path: Path, width: int) -> N
     assert title["y"] + title["height"] <= legend["y"]
     assert under["y"] + under["height"] <= legend["y"] + 1
     assert opened.page.query_selector("meta[name=viewport]") is not None
+    opened.context.close()
+
+
+@pytest.mark.parametrize("mouse", [True, False])
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_toolbar_is_hidden_where_there_is_no_mouse(
+    browser: Any, page: Path, tmp_path: Path, mouse: bool, alone: bool
+) -> None:
+    """Of the report, and of a chart that stands alone. With a mouse it is there."""
+    if alone:
+        data = [{"type": "scatter", "x": [1, 2], "y": [1, 2], "name": name} for name in ("one", "two")]
+        page = tmp_path / "one.html"
+        write_page(for_a_notebook(Figure("one", "How it was", "", data, {"xaxis": axis("time")})), page)
+    opened = Opened(browser, page, 800, mouse=mouse)
+    selector = ".plotly-graph-div" if alone else ".plot"
+    opened.draw(selector)
+    [*plots] = [plot for plot in opened.page.query_selector_all(selector) if plot.is_visible()]
+    plots[0].scroll_into_view_if_needed()
+    (plots[0].hover if mouse else plots[0].tap)()
+    bars = [bar for plot in plots for bar in plot.query_selector_all(".modebar")]
+    assert bars
+    assert all(bar.is_visible() == mouse for bar in bars)
+    opened.context.close()
+
+
+def test_a_copied_block_contains_its_commands_alone(browser: Any, tmp_path: Path) -> None:
+    """The site's own style, and a block as MkDocs writes it while a copy button reads its text."""
+    pygments = pytest.importorskip("pygments")
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+
+    style = Path(__file__).resolve().parents[2] / ".docs/style.css"
+    if not style.exists():
+        pytest.skip("the site is not made here")
+    session = "$ harness run x\nanswer: 1\n\nmore $ of it\n$ harness list orders  # all\n"
+    block = pygments.highlight(session, get_lexer_by_name("console"), HtmlFormatter(linespans="__span"))
+    (tmp_path / "page.html").write_text(f"<style>{style.read_text(encoding='utf-8')}</style>{block}")
+    opened = Opened(browser, tmp_path / "page.html")
+    text = "pre => { pre.setAttribute('data-md-copying', ''); return pre.innerText; }"
+    copied = opened.page.query_selector("pre").evaluate(text)
+    assert [line for line in copied.splitlines() if line] == ["harness run x", "harness list orders  # all"]
     opened.context.close()
