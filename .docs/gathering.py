@@ -117,7 +117,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Follow every link of the finished site, also those of docstrings and menus."""
+    """Follow every link of the finished site, also those of docstrings and menus, and look for what a page fetches."""
     for complaint in broken_links(Path(config.site_dir)):
         LOG.warning("%s", complaint)
 

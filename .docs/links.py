@@ -5,14 +5,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+#: Elements whose address a browser fetches at once, and the attribute that contains it.
+FETCHING = {("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href")}
+
 
 class Page(HTMLParser):
-    """The anchors that a page has, and the addresses that it leads to."""
+    """The anchors that a page has, the addresses that it leads to, and those that a browser fetches to show it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.anchors: set[str] = set()
         self.targets: list[str] = []
+        self.fetched: list[str] = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -22,12 +26,19 @@ class Page(HTMLParser):
                 self.anchors.add(value)
             if name in ("href", "src") and value and tag != "base":
                 self.targets.append(value)
+            if (tag, name) in FETCHING and value and urlsplit(value).netloc:
+                self.fetched.append(value)
 
 
 def broken_links(site: Path) -> Iterator[str]:
-    """A sentence for every link that leads nowhere within the site; links to elsewhere are not followed."""
+    """Yield a sentence for every link that leads nowhere within the site, and for every file fetched from elsewhere.
+
+    Links to elsewhere are not followed.
+    """
     pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
     for path, page in pages.items():
+        for target in page.fetched:
+            yield f"{path.relative_to(site).as_posix()}: {target} is fetched from elsewhere"
         for target in dict.fromkeys(page.targets):
             parts = urlsplit(target)
             if parts.scheme or parts.netloc:

@@ -42,3 +42,17 @@ def test_links_that_lead_nowhere(site: Path, link: str) -> None:
     [complaint] = broken_links(site)
     assert complaint.startswith("index.html: ")
     assert "attic" in complaint
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<script src="https://elsewhere.example/shim"></script>', '<img src="https://elsewhere.example/a.svg">',
+        '<link rel="stylesheet" href="//elsewhere.example/a.css">',
+    ],
+)  # fmt: skip
+def test_nothing_is_fetched_from_elsewhere(site: Path, element: str) -> None:
+    (site / "index.html").write_text(element)
+    [complaint] = broken_links(site)
+    assert complaint.startswith("index.html: ")
+    assert complaint.endswith("is fetched from elsewhere")
