@@ -1,36 +1,43 @@
 # The words people expect. Each sets up what it needs in .venv first; Python 3.11 or newer and make are enough.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs dist clean
+.PHONY: help demo test test-all lint bench docs dist clean
 
 # The first Python here that is new enough; `make test PYTHON=…` takes another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-# The real logs, where they lie beside the checkout. Without them the tests that need them are skipped.
+# The real logs, where they lie next to the checkout. Without them the tests that need them are skipped.
 LOGS := $(abspath $(wildcard ../shared/data))
 ifneq ($(LOGS),)
 export HARNESS_DATA ?= $(LOGS)
 endif
 
-PIP := .venv/bin/python -m pip --disable-pip-version-check --quiet
+# Python compiles the modules that are imported. pip would compile all, which takes half of the installation's time.
+INSTALL := .venv/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --editable
 
 help:
-	@echo 'make demo    let six schedulers compete on generated workloads'
-	@echo 'make test    run the tests'
-	@echo 'make lint    check style, formatting, types and which room calls which'
-	@echo 'make bench   measure how fast this machine simulates'
-	@echo 'make docs    build the documentation site, .site/index.html'
-	@echo 'make dist    build the sdist and the wheel of a tagged version, in dist/'
-	@echo 'make clean   remove what the others made'
+	@echo 'make demo       let six schedulers compete on generated workloads'
+	@echo 'make test       run the quick tests, five minutes at most'
+	@echo 'make test-all   run all tests with all examples'
+	@echo 'make lint       check style, formatting, types and which room calls which'
+	@echo 'make bench      measure how fast this machine simulates'
+	@echo 'make docs       build the documentation site, .site/index.html'
+	@echo 'make dist       build the sdist and the wheel of a tagged version, in dist/'
+	@echo 'make clean      remove what the others made'
 
 # Generated jobs only. Again, it finds its results in tournaments/demo, and only ranks them.
 demo: .venv/installed
 	@.venv/bin/harness tournament demo
 	@echo
-	@echo 'harness is .venv/bin/harness; see also README.md'
+	@echo 'Next:  . .venv/bin/activate   puts harness on the path of this shell; README.md shows how to go on'
 
-test: .venv/installed-dev
+# Every module and command, with a tenth of the examples of property tests.
+test: .venv/installed-test
+	.venv/bin/python -m pytest --quick --numprocesses auto --dist worksteal $(ARGS)
+
+# Everything, before a release and in CI.
+test-all: .venv/installed-dev
 	.venv/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: .venv/installed-dev
@@ -57,17 +64,22 @@ clean:
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo 'installing into .venv …'
-	@$(PIP) install --editable .
+	@$(INSTALL) .
 	@touch $@
+
+.venv/installed-test: pyproject.toml | .venv/bin/python
+	@echo 'installing into .venv, with the libraries that make test needs …'
+	@$(INSTALL) '.[test]'
+	@touch $@ .venv/installed
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	@echo 'installing into .venv, with the tools of the developers …'
-	@$(PIP) install --editable '.[dev]'
-	@touch $@ .venv/installed
+	@$(INSTALL) '.[dev]'
+	@touch $@ .venv/installed .venv/installed-test
 
 .venv/installed-docs: pyproject.toml | .venv/bin/python
 	@echo 'installing into .venv, with what builds the documentation …'
-	@$(PIP) install --editable '.[docs]'
+	@$(INSTALL) '.[docs]'
 	@touch $@ .venv/installed
 
 .venv/bin/python:

@@ -4,10 +4,11 @@ import os
 import random
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gates import Bench
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 from small_fields import turn
 
 import harness
@@ -22,15 +23,33 @@ settings.register_profile("untimed", deadline=None, derandomize="CI" in os.envir
 settings.load_profile("untimed")
 
 
+#: `make test` runs one in so many examples of each property test, and at least so many of them.
+ONE_IN, AT_LEAST = 10, 5
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the tests be run in any order: none may need another before it."""
+    """Add the options of `make test` and of a run in another order: no test may need another before it."""
+    parser.addoption("--quick", action="store_true", help="leave out slow tests, and most examples of property tests")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order drawn by lot")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the tests, in the same way in every worker, where that is asked for."""
+    """Shuffle the tests, in the same way in every worker, and leave out what `--quick` leaves out."""
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
+        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:  # type: ignore[attr-defined]
+            run_fewer_examples(test)
     if (seed := config.getoption("--shuffle")) is not None:
         random.Random(seed).shuffle(items)
+
+
+def run_fewer_examples(test: Any) -> None:
+    """Scale the number of examples of a property test, also where the test sets it by hand."""
+    usual = test._hypothesis_internal_use_settings  # hypothesis has no public way to change it
+    fewer = min(usual.max_examples, max(AT_LEAST, usual.max_examples // ONE_IN))
+    test._hypothesis_internal_use_settings = settings(usual, max_examples=fewer)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
