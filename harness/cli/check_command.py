@@ -29,6 +29,12 @@ def check(
             metavar="[WORKLOAD=]FILE", help="a schedule made elsewhere, in the place of the run of its workload"
         ),
     ] = None,
+    scheduler_name: Annotated[
+        str, typer.Option(metavar="NAME", help="the scheduler that made --schedule (the file's name)")
+    ] = "",
+    starts_only: Annotated[
+        bool, typer.Option("--starts-only", help="ignore the runtimes in --schedule, which else must be the workload's")
+    ] = False,
     history: Annotated[
         int | None, typer.Option(metavar="N", help="only show the last so many baselines; nothing runs", min=2)
     ] = None,
@@ -41,11 +47,12 @@ def check(
 
     Schedules are compared exactly. Of measures those that matter are judged by, each by its own direction: mean waits,
     responses, slowdowns and energy may move by 1 %, the 95th percentile of waits, makespan and utilisation by 2 %, the
-    longest wait by 5 %; --tolerance says otherwise, of one measure or of all (1 tolerates anything). --update keeps the
-    tolerances of single measures in the baseline.
+    longest wait by 5 %; --tolerance says otherwise, of one measure or of all (100% tolerates anything). --update keeps
+    the tolerances of single measures in the baseline. Jobs that never started always count, by the measure unstarted.
 
-    --schedule takes what a real scheduler did, or another simulator (SWF, sacct, CSV or Parquet), for what came of a
-    policy: its starts and runtimes are replayed, of the same jobs by number.
+    --schedule puts a schedule by a real scheduler or another simulator (SWF, sacct, CSV or Parquet) in the place of a
+    policy's. It must have the jobs of the workload, by number. Its starts are replayed with the workload's runtimes.
+    The verdict and the baseline carry the scheduler's name.
 
     Exit status 0: the same or better, or a new baseline.
     1: a measure is worse, or --update wrote other results than before, for a person to review.
@@ -62,6 +69,9 @@ def check(
         if history is not None:
             say(_history(baseline, history, update, format))
             return 0
+        for option, value in {"--scheduler-name": scheduler_name, "--starts-only": starts_only}.items():
+            if value and not schedule:
+                raise HarnessError(f"{option} is about schedules made elsewhere: expected --schedule FILE")
         given_tolerances = dict(_tolerance(text) for text in tolerance or ())
         of_all = given_tolerances.pop("", None)
         with told() as watch:
@@ -73,6 +83,8 @@ def check(
                 tolerance=of_all,
                 measures=[name.strip() for name in measures.split(",") if name.strip()],
                 schedules=dict(_schedule(text) for text in schedule or ()),
+                scheduler_name=scheduler_name,
+                starts_only=starts_only,
                 plugins=given.folders,
                 workers=workers,
                 watch=watch,
@@ -91,6 +103,8 @@ def _tolerance(text: str) -> tuple[str, float]:
     except ValueError:
         expected = "expected SHARE or MEASURE=SHARE, such as 5% or mean_wait=0.01"
         raise HarnessError(f"--tolerance {text}: {expected}") from None
+    if share > 1:
+        raise HarnessError(f"--tolerance {text}: that is {share * 100:g} %; expected at most 100%, such as 5% or 0.05")
     return name.strip(), share
 
 

@@ -22,7 +22,7 @@ from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
 from harness.present.words import counted
 from harness.results.executions import LAG
-from harness.workload.log import Log, Step, Workload
+from harness.workload.log import Log, LoggedStatus, Step, Workload
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -33,6 +33,9 @@ Numbers = npt.NDArray[Any]
 
 #: Where clocks that count whole seconds let two jobs overlap, the second starts as soon as it fits, within this [s].
 LATEST = 60.0
+
+#: Runtimes by clocks of whole seconds differ by less than this [s].
+ROUNDING = 1.0
 
 
 def as_recorded(state, columns):  # type: ignore[no-untyped-def]
@@ -51,9 +54,10 @@ def as_recorded(state, columns):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Recorded:
-    """A schedule that somebody made."""
+    """A schedule made elsewhere."""
 
     log: Log
+    starts_only: bool = False  # replay the starts alone, with the runtimes of the workload
 
     @property
     def name(self) -> str:
@@ -61,9 +65,18 @@ class Recorded:
         return self.log.name
 
     def common(self, workload: Workload, *, whole: bool = False) -> Workload:
-        """Return the jobs of `workload` that it has; with `whole` it must have all."""
+        """Return the jobs of `workload` that the schedule has; with `whole` it must have all of them and no others."""
         jobs = workload.jobs
         kept = jobs[jobs["job"].isin(self._known["job"])]
+        others = self.log.jobs["job"][~self.log.jobs["job"].isin(jobs["job"])]
+        if whole and len(others):
+            raise HarnessError(
+                f"{self.name}: job {others.iloc[0]} is not in {workload.name} ({counted(len(others), 'such job')}): "
+                "expected a schedule of its jobs alone"
+            )
+        if len(others):
+            step = Step("not in the workload", len(others), f"jobs of {self.name}, left out")
+            workload = replace(workload, preparation=(*workload.preparation, step))
         lacking = len(jobs) - len(kept)
         if not len(kept) or (whole and lacking):
             first = int(jobs["job"][~jobs["job"].isin(kept["job"])].iloc[0])
@@ -79,9 +92,9 @@ class Recorded:
         return replace(workload, jobs=kept.reset_index(drop=True), digest=digest, preparation=steps)
 
     def of(self, workload: Workload) -> Workload:
-        """Return `workload`, of which it has all jobs, with its starts and runtimes."""
+        """Return `workload`, of which the schedule has all jobs, with its starts and perhaps its runtimes."""
         jobs = workload.jobs
-        theirs = self._known.set_index("job").loc[jobs["job"]]
+        theirs = self._of(jobs)
         submit, procs = (jobs[name].to_numpy(dtype=np.float64) for name in ("submit", "procs"))
         width = theirs["width"].to_numpy()
         self._refuse(jobs["job"].to_numpy(), width != procs, "processors", width, procs)
@@ -89,17 +102,22 @@ class Recorded:
         shift = float(np.median(came - submit))
         came = came - shift
         self._refuse(jobs["job"].to_numpy(), np.abs(came - submit) > LAG, "s as its submission", came, submit)
-        begin = np.maximum(came + theirs["wait"].to_numpy(), submit)
+        wait = theirs["wait"].to_numpy(dtype=np.float64)
         run = theirs["run"].to_numpy(dtype=np.float64)
+        last = float(np.max((came + wait + run)[run >= 0], initial=0.0))  # a job that never left waits until then
+        begin = np.maximum(np.where(wait >= 0, came + wait, last), submit)
         never = run < 0
-        work = np.where(never, jobs["work"], np.maximum(run, 1e-6))
+        work, stays = jobs["work"].to_numpy(dtype=np.float64), jobs["cancel"].to_numpy(dtype=np.float64)
+        if not self.starts_only:
+            work, stays = np.where(never, work, np.maximum(run, 1e-6)), np.full(len(jobs), np.inf)
         changed = jobs.assign(
             work=work,
             estimate=np.maximum(jobs["estimate"], work),
-            cancel=np.where(never, begin, np.inf),
+            cancel=np.where(never, begin, stays),
             x_start=np.where(never, np.inf, begin),
         )
-        step = Step("starts", int((~never).sum()), f"and runtimes as in {self.name}")
+        what = "as" if self.starts_only else "and runtimes as"
+        step = Step("starts", int((~never).sum()), f"{what} in {self.name}")
         return replace(workload, jobs=changed, preparation=(*workload.preparation, step))
 
     def simulate(
@@ -129,14 +147,35 @@ class Recorded:
         told = replace(jobs, preparation=(*jobs.preparation, Step("moved", moved, words)))
         return replace(schedule, workload=told)
 
+    def refuse_other_runtimes(self, workload: Workload) -> None:
+        """Refuse runtimes that are not those of `workload`, of which the schedule has all jobs.
+
+        Clocks that count whole seconds round a runtime by less than a second, up or down.
+        """
+        jobs = workload.jobs
+        run, work = self._of(jobs)["run"].to_numpy(dtype=np.float64), jobs["work"].to_numpy(dtype=np.float64)
+        wrong = (run >= 0) & (np.abs(run - work) > ROUNDING)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise HarnessError(
+                f"{self.name}: job {jobs['job'].iloc[first]} runs {run[first]:.15g} s, in the workload "
+                f"{work[first]:.15g} s ({counted(int(wrong.sum()), 'such job')}): expected the runtimes of the "
+                "workload, or --starts-only, which replays the starts with these"
+            )
+
+    def _of(self, jobs: pd.DataFrame) -> pd.DataFrame:
+        """Return the schedule's rows of `jobs`, in their order."""
+        return self._known.set_index("job").loc[jobs["job"]]
+
     @cached_property
     def _known(self) -> pd.DataFrame:
-        """Its jobs of which it is known when they started, or left the queue."""
+        """The jobs of the schedule that have a start, or left the queue, or never started."""
         jobs = self.log.jobs
         if (twice := jobs["job"].duplicated()).any():
             raise HarnessError(f"{self.name}: job {jobs['job'][twice].iloc[0]} is there twice; expected it once")
+        never = (jobs["run"] < 0) & (jobs["status"] == LoggedStatus.CANCELLED)
         width = jobs["procs"].where(jobs["procs"] > 0, jobs["used_procs"])
-        known: pd.DataFrame = jobs.assign(width=width)[(jobs["wait"] >= 0) & (jobs["submit"] >= 0)]
+        known: pd.DataFrame = jobs.assign(width=width)[((jobs["wait"] >= 0) | never) & (jobs["submit"] >= 0)]
         return known
 
     def _refuse(self, number: Numbers, wrong: Numbers, what: str, theirs: Numbers, ours: Numbers) -> None:

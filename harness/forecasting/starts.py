@@ -17,6 +17,7 @@ from harness.forecasting.arrivals import Arrivals
 from harness.forecasting.usage import Usage
 from harness.policy.scheduler import Scheduler
 from harness.policy.timing import Timing
+from harness.present.words import counted
 from harness.workload.log import STARTED, Workload
 from harness.workload.snapshot import Snapshot, followed_by
 
@@ -111,6 +112,12 @@ def forecast_starts(
         raise HarnessError(f"{snapshot.name}: nobody waits then: expected an instant at which jobs wait")
     base = snapshot.workload()
     what = given(base, platform, scheduler, seed=seed, plugins=plugins, timing=timing)
+    in_use = int(base.jobs["procs"][base.jobs[STARTED] >= 0].sum())
+    if snapshot.live and in_use > what.machine.cores:
+        raise HarnessError(
+            f"{snapshot.name}: its running jobs use {counted(in_use, 'processor')} of a machine of "
+            f"{what.machine.cores:,}: expected the machine of this state, of at least {in_use:,} processors"
+        )
     base, crowded = _with_room(base, what.machine.cores)
     kept = ~crowded
     usage, draw = Usage(snapshot.past), np.random.default_rng([seed, 1])

@@ -3,7 +3,7 @@
 The JSON holds a digest of every schedule and is meant for people to review. The starts lie in a zip of its name, about
 1.5 bytes a job, under the digests of their schedules: they are never compared, they only tell which job was first to
 start otherwise, and a check without them is as strict. As a digest says whose starts they are, no two files can
-disagree unnoticed.
+disagree unnoticed. A check reports that the zip is missing.
 """
 
 import io
@@ -60,6 +60,7 @@ class Past(_Keys):
     policies: dict[str, str]
     schedule: str  # its digest
     measures: dict[str, float | None]
+    scheduler: str = ""  # the name of the scheduler that made the schedule elsewhere; "": the policies made it here
 
     @field_validator("policies")
     @classmethod
@@ -101,7 +102,9 @@ class Baseline(_Keys):
         content = {"schema": SCHEMA, **self.model_dump()}
         if not self.former:  # as it was before there were any
             del content["former"]
-        content["runs"] = [past.model_dump() for past in sorted(self.runs, key=lambda past: past.key)]
+        content["runs"] = [
+            past.model_dump(exclude_defaults=True) for past in sorted(self.runs, key=lambda past: past.key)
+        ]
         return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,7 +1,6 @@
 """The regression check: run again what a baseline names, and say what moved."""
 
 import json
-import math
 import os
 import platform
 import tomllib
@@ -26,9 +25,9 @@ from harness.experiment.source_text import SourceText
 from harness.experiment.stored_results import scheduler_names
 from harness.gate import baseline as kept
 from harness.gate.baseline import Baseline, Key, Past, Versions
-from harness.gate.comparison import Compared, judged, moves
+from harness.gate.comparison import UNSTARTED, Compared, judged, moves
 from harness.gate.difference import Difference, decided, first_difference
-from harness.gate.given_schedules import stand_ins
+from harness.gate.given_schedules import Given, given_schedules
 from harness.gate.history import remembered
 from harness.gate.verdict import Verdict
 from harness.policy.scheduler import SLURM
@@ -51,6 +50,8 @@ def check(
     tolerance: float | None = None,
     measures: Iterable[str] = (),
     schedules: Mapping[str, str | Path] | None = None,
+    scheduler_name: str = "",
+    starts_only: bool = False,
     plugins: Iterable[str | Path] = (),
     workers: int | None = None,
     watch: Watch = lambda progress: None,
@@ -58,11 +59,14 @@ def check(
     """Run again what a baseline names; compare every schedule exactly and every measure within its tolerance.
 
     With `update` the baseline is written anew, with the `field` (a name or a path) if one is given; this is how a
-    baseline is made. The verdict contains what has changed all the same. `tolerances` are relative differences, by
-    measure, that count as none: they go before those of the baseline, which go before `tolerance`, that of all
-    measures, which goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default those
-    that matter.
-    `schedules` are files with schedules made elsewhere, by workload: each takes the place of its workload's one run.
+    baseline is made. The verdict contains what has changed all the same. `tolerances` are relative differences between
+    0 and 1 by measure, that count as none: they go before those of the baseline, which go before `tolerance`, that of
+    all measures, which goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default
+    those that matter. Jobs that never started always count.
+
+    `schedules` are files with schedules made elsewhere, by workload: each takes the place of its workload's one run,
+    with the runtimes of the workload. `scheduler_name` names their scheduler; the default is the file's name. Other
+    runtimes in a schedule are refused unless `starts_only`.
     """
     path = Path(baseline)
     workers = threads_wanted(workers)
@@ -81,22 +85,23 @@ def check(
     plan = make_plan(read, paths)
     made = _described(plan, table, tolerated)
     runs = {_key(run): run for run in plan.runs}
-    problems = {} if old is None else _problems(old, made, runs, known)
+    given = given_schedules(schedules or {}, runs, paths, scheduler_name)
+    problems = {} if old is None else _problems(old, made, runs, known, given)
     todo = {key: run for key, run in runs.items() if update or key not in problems}
-    results = stand_ins(schedules or {}, todo, paths)
-    elsewhere = frozenset(results)
-    results |= _executed({key: run for key, run in todo.items() if key not in elsewhere}, workers, watch)
+    results = {key: given[key].result(todo[key], paths, starts_only=starts_only) for key in given if key in todo}
+    results |= _executed({key: run for key, run in todo.items() if key not in given}, workers, watch)
     failures = {key: f"it fails: {result.error}" for key, result in results.items() if result.error}
     if update and failures:
         key, why = next(iter(failures.items()))
         raise HarnessError(f"{path}: not written: {len(failures)} of {len(runs)} runs fail; {_words(key)}: {why}")
     verdict = Verdict(path, ())
     if old is not None:  # before its starts are replaced
-        compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated, elsewhere)
+        compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated, given)
         lacking = tuple(sorted(known.keys() - {name for run in old.runs for name in run.measures}))
-        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made)), lacking)
+        startless = not kept.starts_path(path).exists()
+        verdict = Verdict(path, tuple(compared), tuple(_stale(old, made)), lacking, startless)
     if update:
-        past = tuple(_past(key, result, known) for key, result in results.items())
+        past = tuple(_past(key, result, known, given.get(key)) for key, result in results.items())
         packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
         made = made.model_copy(update={"runs": past})
         kept.write_baseline(path, made.model_copy(update={"former": remembered(old, made)} if old else {}), packed)
@@ -129,8 +134,11 @@ def _refuse_tolerances(tolerances: Mapping[str, float], measures: Iterable[str])
     for name, value in tolerances.items():
         if name not in measures:
             raise HarnessError(f"tolerance of {name!r}: there is no such measure; {did_you_mean(name, measures)}")
-        if not 0 <= value < math.inf:
-            raise HarnessError(f"tolerance of {name!r}: {value}: expected a relative difference, such as 0.01")
+        if not 0 <= value <= 1:
+            raise HarnessError(
+                f"tolerance of {name!r}: {value:.15g}: expected a relative difference between 0 and 1, such as 0.05 "
+                "for 5 %; 1 tolerates anything"
+            )
 
 
 def _key(run: Run) -> Key:
@@ -163,7 +171,9 @@ def _described(plan: Plan, table: dict[str, Any], tolerances: dict[str, float]) 
     )
 
 
-def _problems(old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: Measures) -> dict[Key, str]:
+def _problems(
+    old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: Measures, given: Mapping[Key, Given]
+) -> dict[Key, str]:
     """Say why runs cannot be compared with those of the baseline."""
     before = {past.key: past for past in old.runs}
     found = {}
@@ -181,6 +191,10 @@ def _problems(old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: 
             found[key] = "variations are drawn in another way than when the baseline was made"
         elif lost := sorted(before[key].measures.keys() - measures.keys()):
             found[key] = f"nobody offers the measure {lost[0]!r} any more; {did_you_mean(lost[0], measures)}"
+        elif key in given and UNSTARTED not in before[key].measures:
+            found[key] = f"the baseline lacks the measure {UNSTARTED}: expected a newer one (--update)"
+        elif before[key].scheduler and key not in given:
+            found[key] = f"the baseline has a schedule by {before[key].scheduler}: give its schedule now (--schedule)"
     return found
 
 
@@ -216,7 +230,7 @@ def _executed(runs: Mapping[Key, Run], workers: int, watch: Watch) -> Iterator[t
             yield _key(run), result
 
 
-def _past(key: Key, result: Finished, measures: Iterable[str]) -> Past:
+def _past(key: Key, result: Finished, measures: Iterable[str], given: Given | None = None) -> Past:
     workload, machine, number, seed, policies = key
     return Past(
         workload=workload,
@@ -226,6 +240,7 @@ def _past(key: Key, result: Finished, measures: Iterable[str]) -> Past:
         policies=dict(policies),
         schedule=str(result.schedule_digest),
         measures=finite({name: value for name, value in result.measures.items() if name in measures}),
+        scheduler=given.scheduler if given else "",
     )
 
 
@@ -240,7 +255,7 @@ def _compared(
     problems: Mapping[Key, str],
     measures: Iterable[Measure],
     tolerances: Mapping[str, float],
-    elsewhere: frozenset[Key],
+    given: Mapping[Key, Given],
 ) -> Iterator[Compared]:
     """Put every run beside its baseline, in the order of the field, then those that the field lost."""
     before = {past.key: past for past in old.runs}
@@ -249,6 +264,8 @@ def _compared(
     keys = list(dict.fromkeys([*runs, *before]))
     explained = 0
     for key, scheduler in zip(keys, _names(keys), strict=True):
+        if key in given or (key in before and before[key].scheduler):
+            scheduler = _by(scheduler, before.get(key), given.get(key))
         if key in problems:
             yield Compared(key, scheduler, problems[key])
             continue
@@ -256,15 +273,11 @@ def _compared(
         difference = None
         if was.schedule != now.schedule and was.schedule in packed:
             starts = packed[was.schedule], results[key].kept or b""
-            explained += key not in elsewhere  # of what was decided elsewhere we know the starts alone
-            difference = _difference(runs[key], *starts, key not in elsewhere and explained <= EXPLAINED)
-        yield Compared(
-            key,
-            scheduler,
-            rescheduled=was.schedule != now.schedule,
-            moves=moves(was.measures, now.measures, measures, tolerances),
-            difference=difference,
-        )
+            explained += key not in given  # of a schedule made elsewhere only the starts are known
+            difference = _difference(runs[key], *starts, key not in given and explained <= EXPLAINED)
+        beyond, within = moves(was.measures, now.measures, measures, tolerances)
+        rescheduled = was.schedule != now.schedule
+        yield Compared(key, scheduler, "", rescheduled, beyond, within, difference)
 
 
 def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Difference | None:
@@ -283,6 +296,16 @@ def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Differe
 def _names(keys: Iterable[Key]) -> list[str]:
     """Name the schedulers in a few words each."""
     return scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
+
+
+def _by(policies: str, was: Past | None, now: Given | None) -> str:
+    """Name the scheduler of a run that was made elsewhere, now or in the baseline."""
+    before = was.scheduler if was else ""
+    if now is None:
+        return before
+    if before:
+        return now.scheduler if now.scheduler == before else f"{now.scheduler}, before {before}"
+    return f"{now.scheduler}, in the place of {policies}"
 
 
 def _words(key: Key) -> str:

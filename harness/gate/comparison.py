@@ -22,6 +22,7 @@ class Move:
     measure: Measure
     before: float  # not a number where there is none
     now: float
+    tolerance: float = 0.0  # relative, of the measure in this check
 
     @property
     def outcome(self) -> Outcome:
@@ -38,24 +39,32 @@ class Move:
         return (self.now - self.before) / abs(self.before) if self.before else math.nan
 
 
-#: The measures that a check judges by if nobody says otherwise, with the relative differences that count as none: what
-#: hangs on the last job or on a few moves most by chance. Those of plugins are judged by, too, each as it says.
+#: The measure of jobs that never started.
+UNSTARTED = "unstarted"
+
+#: The default measures of a check, each with the relative difference that counts as none. Measures that depend on the
+#: last job, or on a few jobs, vary most by chance. The measures of plugins are judged too, with their own tolerances.
 MATTER = {
     **dict.fromkeys(("mean_wait", "mean_response", "mean_bounded_slowdown", "area_weighted_response", "energy"), 0.01),
     **dict.fromkeys(("p95_wait", "makespan", "utilisation"), 0.02),
     "max_wait": 0.05,
-    **dict.fromkeys(("unaccepted", "stranded", "killed"), 0.0),
+    **dict.fromkeys(("unaccepted", "stranded", UNSTARTED, "killed"), 0.0),
 }
 
 
 def judged(known: Mapping[str, Measure], chosen: Iterable[str]) -> tuple[list[Measure], dict[str, float]]:
-    """Return the `chosen` measures, or those that matter, and what is tolerated of each if nobody says otherwise."""
+    """Return the measures to judge by, and the default tolerances of those in `MATTER`.
+
+    These are the `chosen` measures, or those that matter. Jobs that never started always count, because most other
+    measures leave them out.
+    """
     names = list(chosen)
     for name in names:
         if name not in known:
             raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
     built_in = known_measures(())
     names = names or [name for name in known if name in MATTER or name not in built_in]
+    names = list(dict.fromkeys([*names, UNSTARTED]))
     return [known[name] for name in names], {name: MATTER[name] for name in names if name in MATTER}
 
 
@@ -64,17 +73,25 @@ def moves(
     now: Mapping[str, float | None],
     measures: Iterable[Measure],
     tolerances: Mapping[str, float],
-) -> tuple[Move, ...]:
-    """Find the measures, of those in both, that moved by more than is tolerated; the worse ones first."""
-    found = []
+) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
+    """Return the measures, of those in both, that moved beyond their tolerances, and those that moved within them.
+
+    The worse ones are first.
+    """
+    beyond: list[Move] = []
+    within: list[Move] = []
     for measure in measures:
         if measure.name in before and measure.name in now:
             old, new = _value(before[measure.name]), _value(now[measure.name])
-            tolerance = tolerances.get(measure.name, measure.tolerance)
-            same = math.isclose(old, new, rel_tol=tolerance) or (math.isnan(old) and math.isnan(new))
-            if not same:
-                found.append(Move(measure, old, new))
-    return tuple(sorted(found, key=lambda move: OUTCOMES.index(move.outcome)))
+            if old == new or (math.isnan(old) and math.isnan(new)):
+                continue
+            move = Move(measure, old, new, tolerances.get(measure.name, measure.tolerance))
+            (within if math.isclose(old, new, rel_tol=move.tolerance) else beyond).append(move)
+    return _gravest_first(beyond), _gravest_first(within)
+
+
+def _gravest_first(moves: Iterable[Move]) -> tuple[Move, ...]:
+    return tuple(sorted(moves, key=lambda move: OUTCOMES.index(move.outcome)))
 
 
 def _value(value: float | None) -> float:
@@ -89,7 +106,8 @@ class Compared:
     scheduler: str  # in a few words
     problem: str = ""  # why it could not be compared
     rescheduled: bool = False  # whether any start differs
-    moves: tuple[Move, ...] = ()
+    moves: tuple[Move, ...] = ()  # beyond the tolerances
+    within: tuple[Move, ...] = ()  # other moves
     difference: Difference | None = None  # the first of the schedule, if the old starts are there
 
     @property

@@ -29,6 +29,8 @@ def what(run: Compared) -> str:
     sides = {side: [move for move in run.moves if move.outcome == side] for side in ("better", "worse")}
     if all(sides.values()):
         return " and ".join(f"{side} by {', '.join(map(_briefly, moved[:_NAMED]))}" for side, moved in sides.items())
+    if run.outcome == "changed" and run.within and not run.moves:
+        return "changed, within tolerance"
     return IN_WORDS[run.outcome] + ("" if run.rescheduled else ", with the same starts")
 
 
@@ -39,10 +41,14 @@ def _briefly(move: Move) -> str:
 def most(run: Compared) -> str:
     """Say what matters most: the largest of the gravest moves."""
     if not run.moves:
-        return "no measure"
+        return "within tolerance" if run.within else "no measure"
     gravest = [move for move in run.moves if move.outcome == run.moves[0].outcome]
-    move = max(gravest, key=lambda move: math.inf if math.isnan(move.share) else abs(move.share))
+    move = max(gravest, key=_size)
     return f"{move.measure.name}: {_change(move)}"
+
+
+def _size(move: Move) -> float:
+    return math.inf if math.isnan(move.share) else abs(move.share)
 
 
 def details(run: Compared, format: str) -> Iterator[str]:
@@ -54,7 +60,7 @@ def details(run: Compared, format: str) -> Iterator[str]:
         ]
         yield render(("measure", "before", "now", "unit", "change", "outcome"), rows, format, digits=8)
     elif run.rescheduled:
-        yield prose("No measure moved.", format)
+        yield prose(_within(run.within) if run.within else "No measure moved.", format)
     if run.difference is not None:
         yield ""
         yield prose(_sentence(run.difference), format)
@@ -62,6 +68,13 @@ def details(run: Compared, format: str) -> Iterator[str]:
             yield from _decision(run.difference.instant, run.difference.decision, format)
     elif run.rescheduled:
         yield prose("The starts were not kept beside the baseline, so the first job that differs is not known.", format)
+
+
+def _within(moves: tuple[Move, ...]) -> str:
+    largest = sorted(moves, key=_size, reverse=True)[:_NAMED]
+    named = ", ".join(f"{_briefly(move)[:-1]}, of {move.tolerance * 100:.3g} %)" for move in largest)
+    rest = len(moves) - len(largest)
+    return f"Every measure is within tolerance: {named}{f', and {rest} more' if rest else ''}."
 
 
 def _sentence(difference: Difference) -> str:

@@ -1,8 +1,13 @@
-"""Schedules made elsewhere in the place of a check's runs: a new release of somebody's real scheduler, say."""
+"""Schedules made elsewhere in the place of a check's runs: those of a new release of a real scheduler, for example.
+
+Only the starts of such a schedule count. They are replayed with the runtimes of the workload, because a scheduler does
+not decide how long jobs run.
+"""
 
 import socket
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HarnessError, did_you_mean
@@ -15,11 +20,48 @@ from harness.results.measures import extra_measures
 from harness.workload.log_reading import read_workload
 
 
-def stand_ins(
-    schedules: Mapping[str, str | Path], runs: Mapping[Key, Run], plugins: tuple[str, ...]
-) -> dict[Key, Finished]:
-    """Return what the `schedules` give in the place of runs, by workload; "" is the workload of the only run."""
-    return {key: _result(path, runs[key], plugins) for name, path in schedules.items() for key in [_key(name, runs)]}
+@dataclass(frozen=True)
+class Given:
+    """A schedule made elsewhere, and the name of its scheduler."""
+
+    recorded: Recorded
+    scheduler: str
+
+    def result(self, run: Run, plugins: tuple[str, ...], *, starts_only: bool) -> Finished:
+        """Return what the schedule gives in the place of a run.
+
+        The schedule must have the jobs of the workload and, unless `starts_only`, their runtimes.
+        """
+        began = time.time()
+        workload = self.recorded.common(run.replayed, whole=True)
+        if not starts_only:
+            self.recorded.refuse_other_runtimes(workload)
+        schedule = self.recorded.simulate(workload, run.platform, seed=run.seed)
+        return Finished(
+            None,
+            len(workload),
+            began,
+            time.time(),
+            socket.gethostname(),
+            measures=schedule.measures(extra_measures(plugins)),
+            schedule_digest=schedule.digest,
+            kept=kept.pack(schedule),
+        )
+
+
+def given_schedules(
+    schedules: Mapping[str, str | Path], runs: Iterable[Key], plugins: tuple[str, ...], scheduler: str
+) -> dict[Key, Given]:
+    """Return the `schedules` by the run whose place each takes.
+
+    They are given by workload; "" is the workload of the only run. `scheduler` names the scheduler that made them; ""
+    takes the names of the files.
+    """
+    found = {}
+    for name, path in schedules.items():
+        recorded = Recorded(read_workload(str(path), plugins=plugins), starts_only=True)
+        found[_key(name, runs)] = Given(recorded, scheduler or recorded.name)
+    return found
 
 
 def _key(name: str, runs: Iterable[Key]) -> Key:
@@ -35,21 +77,3 @@ def _key(name: str, runs: Iterable[Key]) -> Key:
             "expected a field of one scheduler, platform and seed"
         )
     return keys[0]
-
-
-def _result(path: str | Path, run: Run, plugins: tuple[str, ...]) -> Finished:
-    """Return what a schedule gives in the place of a run."""
-    recorded = Recorded(read_workload(str(path), plugins=plugins))
-    began = time.time()
-    workload = recorded.common(run.replayed, whole=True)
-    schedule = recorded.simulate(workload, run.platform, seed=run.seed)
-    return Finished(
-        None,
-        len(workload),
-        began,
-        time.time(),
-        socket.gethostname(),
-        measures=schedule.measures(extra_measures(plugins)),
-        schedule_digest=schedule.digest,
-        kept=kept.pack(schedule),
-    )

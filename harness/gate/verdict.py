@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from harness.gate.baseline import starts_path
 from harness.gate.comparison import OUTCOMES, Compared, Outcome
 from harness.gate.comparison_text import IN_WORDS, as_object, details, most, what
 from harness.present.json_text import to_json
@@ -25,6 +26,7 @@ class Verdict:
     runs: tuple[Compared, ...]
     stale: tuple[str, ...] = ()  # versions that differ from the baseline's, printed if a result moved
     unmeasured: tuple[str, ...] = ()  # measures of which the baseline has no value
+    startless: bool = False  # the file of the baseline's starts is missing
     written: int = 0  # runs in the baseline that was written, if one was
 
     @cached_property
@@ -48,6 +50,9 @@ class Verdict:
         """What is printed below the headline: versions that differ are of interest only if a result moved."""
         lacking = ", ".join(self.unmeasured)
         notes = [f"the baseline has nothing to compare with: {lacking}"] if lacking else []
+        if self.startless:
+            missing = starts_path(self.baseline)
+            notes.append(f"{missing} is missing: the first job that starts otherwise is not known; --update writes it")
         return [*notes, *self.stale] if self.changed else notes
 
     @property
@@ -98,6 +103,7 @@ def as_json(verdict: Verdict) -> str:
         "runs": verdict.counts,
         "stale": verdict.stale,
         "unmeasured": verdict.unmeasured,
+        "without_starts": verdict.startless,
         "written": verdict.written,
         "moved": [as_object(run) for run in verdict.runs if run.outcome != "same"],
     }

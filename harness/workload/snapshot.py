@@ -36,6 +36,7 @@ class Snapshot:
     header: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     procs: int | None = None  # of the machine, where known
+    live: bool = False  # read from a running machine, on which all running jobs fit; logs may have some that do not
 
     @property
     def running(self) -> Bools:

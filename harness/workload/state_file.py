@@ -126,6 +126,7 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
         reading.header,
         tuple(dump.steps),
         header_procs(reading.header),
+        live=True,
     )
 
 

@@ -95,7 +95,9 @@ def test_update_writes_and_still_fails_when_something_changed(made: Bench) -> No
 
 def test_without_the_starts_it_is_as_strict(made: Bench) -> None:
     starts_path(made.baseline).unlink()
-    assert made.check().status == 0
+    verdict = made.check()
+    assert verdict.status == 0
+    assert "gate.starts.zip is missing" in str(verdict)
     made.decide(LAST_COME)
     verdict = made.check()
     assert verdict.status == 1
@@ -136,10 +138,25 @@ def test_better_here_and_worse_there_is_said(made: Bench) -> None:
     assert re.search(r"better by mean wait \(-.* %\) and worse by makespan \(\+.* %\)", str(made.check()))
 
 
-@pytest.mark.parametrize(("name", "value"), [("mean_wait", -0.1), ("mean_wait", math.nan), ("mean_weight", 0.1)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("mean_wait", -0.1), ("mean_wait", math.nan), ("mean_wait", 1.01), ("mean_wait", 5), ("mean_weight", 0.1)],
+)
 def test_tolerances_that_mean_nothing(made: Bench, name: str, value: float) -> None:
     with pytest.raises(HarnessError, match=f"tolerance of '{name}'"):
         made.check(tolerances={name: value})
+
+
+@pytest.mark.parametrize("value", [5, 1.01, math.inf])
+def test_a_tolerance_of_all_measures_above_the_whole_is_refused(made: Bench, value: float) -> None:
+    with pytest.raises(HarnessError, match=r"between 0 and 1, such as 0\.05 for 5 %"):
+        made.check(tolerance=value)
+
+
+def test_a_tolerance_above_the_whole_in_a_baseline_is_refused(made: Bench) -> None:
+    made.edit(r'"tolerances": \{\}', '"tolerances": {"mean_wait": 5}')
+    with pytest.raises(HarnessError, match="tolerance of 'mean_wait': 5: expected"):
+        made.check()
 
 
 def test_plain_python_that_takes_its_time(made: Bench) -> None:

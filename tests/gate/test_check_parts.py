@@ -13,7 +13,7 @@ from strategies import workloads
 import harness
 from harness.gate.baseline import pack, unpack
 from harness.gate.comparison import Compared, Move, moves
-from harness.gate.comparison_text import details, most
+from harness.gate.comparison_text import details, most, what
 from harness.gate.difference import Candidate, Decision, Difference, decided, first_difference
 from harness.gate.verdict import Verdict
 from harness.platform.machine import plain
@@ -133,7 +133,7 @@ def test_moves_follow_tolerance_and_direction(old: float, new: float, tolerance:
             {measure.name: new for measure in measures},
             measures,
             {measure.name: tolerance for measure in measures},
-        )
+        )[0]
     }
     if abs(new - old) <= tolerance * max(old, new):
         assert found == {}
@@ -149,10 +149,26 @@ def test_moves_follow_tolerance_and_direction(old: float, new: float, tolerance:
 def test_moves_where_there_is_no_number_and_where_there_was_nothing(
     before: float | None, now: float | None, outcome: str
 ) -> None:
-    (move,) = moves({"mean_wait": before}, {"mean_wait": now}, [LOWER], {})
-    assert move.outcome == outcome
-    assert moves({"mean_wait": before}, {"mean_wait": before}, [LOWER], {}) == ()
-    assert moves({}, {"mean_wait": now}, [LOWER], {}) == ()
+    (move,), within = moves({"mean_wait": before}, {"mean_wait": now}, [LOWER], {})
+    assert (move.outcome, within) == (outcome, ())
+    assert moves({"mean_wait": before}, {"mean_wait": before}, [LOWER], {}) == ((), ())
+    assert moves({}, {"mean_wait": now}, [LOWER], {}) == ((), ())
+
+
+@given(VALUES, VALUES, st.floats(0, 1))
+def test_every_measure_that_moved_is_beyond_its_tolerance_or_within(old: float, new: float, tolerance: float) -> None:
+    beyond, within = moves({"mean_wait": old}, {"mean_wait": new}, [LOWER], {"mean_wait": tolerance})
+    assert len(beyond) + len(within) == (old != new)
+    assert all(move.tolerance == tolerance for move in within)
+
+
+@pytest.mark.parametrize("format", ["table", "markdown"])
+def test_moves_within_tolerance_are_named_with_the_tolerance(format: str) -> None:
+    run = compared(rescheduled=True, within=(Move(LOWER, 100.0, 103.0, 0.05),))
+    text = "\n".join(details(run, format))
+    assert "within tolerance: mean wait (+3 %, of 5 %)" in text
+    assert "No measure moved" not in text
+    assert (what(run), most(run)) == ("changed, within tolerance", "within tolerance")
 
 
 def compared(**more: object) -> Compared:
@@ -177,7 +193,7 @@ GOOD, BAD = Move(LOWER, 2.0, 1.0), Move(LOWER, 1.0, 2.0)
     ],
 )
 def test_the_gravest_run_decides(runs: list[Compared], written: int, outcome: str, status: int) -> None:
-    verdict = Verdict(Path("gate.json"), tuple(runs), (), written)
+    verdict = Verdict(Path("gate.json"), tuple(runs), written=written)
     assert (verdict.outcome, verdict.status) == (outcome, status)
 
 

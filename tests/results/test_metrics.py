@@ -150,6 +150,7 @@ def test_averages_job_by_job(some: Schedule) -> None:
         "killed": sum(row.status == "killed" for row in rows),
         "cancelled": sum(row.status == "cancelled" for row in some.frame.itertuples()),
         "stranded": 0,
+        "unstarted": sum(math.isnan(row.start) for row in some.frame.itertuples()),
         "mean_boot": mean([row.boot for row in rows]),
         "offered_load": sum(area) / 12 / (max(row.submit for row in rows) - min(row.submit for row in rows)),
         "utilisation": sum(area) / 12 / (max(row.end for row in rows) - min(row.submit for row in rows)),

@@ -49,6 +49,12 @@ def stranded(schedule: "Schedule") -> float:
     return _count(schedule, Ending.STRANDED)
 
 
+@measure("jobs", "less", "number of jobs without a start")
+def unstarted(schedule: "Schedule") -> float:
+    """Jobs that never started: unaccepted, stranded, or cancelled while they waited."""
+    return float(np.count_nonzero(np.isnan(schedule.of_all("start"))))
+
+
 @measure("", "less", "Σ over all jobs of the times it was suspended", headline=True)
 def preemptions(schedule: "Schedule") -> float:
     """How many times a running job was suspended."""
