@@ -1,7 +1,7 @@
 """`harness verify`: does a schedule keep a promise, and the machine's size, as far as it shows itself?"""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,9 @@ def verify(
         ),
     ] = "none",
     procs: options.Procs = None,
+    workload: Annotated[
+        str, typer.Option(metavar="LOG", help="the log that SCHEDULE was made of: its requested times count")
+    ] = "",
     slack: Annotated[float, typer.Option(help="so much later than promised is no breach [s]", min=0)] = 0.0,
     plugins: options.PluginPaths = None,
     lenient: options.Lenient = False,
@@ -28,9 +31,11 @@ def verify(
 ) -> int:
     """Say from SCHEDULE alone whether a machine was overcommitted, and where a promise was first broken.
 
-    Jobs queue by submission. The first of the queue may count on the instant at which, by the requested times of those
-    that run, there are processors enough for it; under conservative backfilling everybody may count on the reservation
-    made at its submission, or a better one since. A promise is void where a job runs longer than it was to.
+    Jobs queue by submission, and by their place in SCHEDULE if they were submitted at the same time. The first of the
+    queue may count on the instant at which, by the requested times of those that run, there are processors enough for
+    it; under conservative backfilling everybody may count on the reservation made at its submission, or a better one
+    since. A promise is void where a job runs longer than it was to. A schedule without requested times needs --workload
+    for the promises of easy and conservative.
 
     Exit status 1: overcommitted, or broken.
     """
@@ -41,9 +46,9 @@ def verify(
 
     if format not in ("table", "json"):
         raise HarnessError(f"--format {format}: expected table or json")
-    found = verified(
-        read_workload(schedule, lenient=lenient, plugins=tuple(plugins or ())), promise, procs=procs, slack=slack
-    )
+    how: dict[str, Any] = {"lenient": lenient, "plugins": tuple(plugins or ())}
+    requests = read_workload(workload, **how) if workload else None
+    found = verified(read_workload(schedule, **how), promise, procs=procs, slack=slack, workload=requests)
     say(to_json(asdict(found) | {"kept": found.kept}) if format == "json" else _told(found))
     return int(not found.kept)
 

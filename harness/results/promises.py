@@ -1,10 +1,10 @@
 """Whether a schedule keeps a promise, from the schedule alone: who started when, on how many processors, for how long.
 
-Whoever made the schedule is not asked. Jobs queue in the order of their submission, and of the file where they were
-submitted at once. Times may differ by a second or so, as real schedulers look at their queue every so often: `slack`.
+Jobs queue in the order of their submission. Jobs submitted at the same time queue in the order of the file. Times may
+differ by a second or so, as real schedulers look at their queue every so often: `slack`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, cast, get_args
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError, did_you_mean
+from harness.present.words import counted
 from harness.results.reservations import Follower, waiting_jobs
 from harness.workload.log import Log
 from harness.workload.occupation import Occupation
@@ -58,10 +59,13 @@ class Verified:
         return self.overcommitted is None and self.broken is None
 
 
-def verify(log: Log, promise: str = "none", *, procs: int | None = None, slack: float = 0.0) -> Verified:
+def verify(
+    log: Log, promise: str = "none", *, procs: int | None = None, slack: float = 0.0, workload: Log | None = None
+) -> Verified:
     """Look for the first instant at which more than `procs` processors were used, and the first broken promise.
 
     `procs` are those that the log names, by default. `slack` is how much later than promised a job may start [s].
+    Reservations are made by requested times: those of `workload`, by job number, or else of `log`.
     """
     if promise not in get_args(Promise):
         raise HarnessError(f"the promise {promise!r}: {did_you_mean(promise, get_args(Promise))}")
@@ -69,9 +73,16 @@ def verify(log: Log, promise: str = "none", *, procs: int | None = None, slack: 
         procs = log.procs
     if procs is None:
         raise HarnessError(f"{log.name} does not say how many processors its machine had: give --procs N")
+    log = log if workload is None else _requested(log, workload)
     starts = _Starts.of(log)
     if not len(starts.job):
         raise HarnessError(f"{log.name}: of none of its {len(log.jobs):,} jobs it is known when it started")
+    if promise in ("easy", "conservative") and (unknown := ~(starts.requested > 0)).any():
+        raise HarnessError(
+            f"{log.name}: job {starts.job[np.argmax(unknown)]} has no requested time "
+            f"({counted(int(unknown.sum()), 'such job')}), and the promise of {promise} is made by requested times: "
+            "expected a schedule with them, or the log that it was made of (--workload LOG)"
+        )
     broken, void = (_overtaking(starts, slack) if promise == "fcfs" else None), 0
     if promise == "easy":
         broken, void = _delay(starts, procs, slack)
@@ -82,6 +93,18 @@ def verify(log: Log, promise: str = "none", *, procs: int | None = None, slack: 
     return Verified(log.name, len(starts.job), left_out, procs, overcommitted, cast(Promise, promise), broken, void)
 
 
+def _requested(log: Log, workload: Log) -> Log:
+    """Return `log` with the requested times of `workload`, which must have all its jobs."""
+    known = workload.jobs.drop_duplicates("job").set_index("job")["estimate"]
+    lacking = ~log.jobs["job"].isin(known.index)
+    if lacking.any():
+        raise HarnessError(
+            f"{log.name}: job {log.jobs['job'][lacking].iloc[0]} is not in {workload.name} "
+            f"({counted(int(lacking.sum()), 'such job')}): expected the log that the schedule was made of"
+        )
+    return replace(log, jobs=log.jobs.assign(estimate=known.loc[log.jobs["job"]].to_numpy()))
+
+
 @dataclass(frozen=True)
 class _Starts:
     """The jobs that ran, in queue order."""
@@ -90,7 +113,7 @@ class _Starts:
     submit: Floats
     start: Floats
     end: Floats
-    planned: Floats  # when they were to end at the latest, by their requested time
+    requested: Floats  # times; not positive where unknown
     procs: Floats
 
     @staticmethod
@@ -104,9 +127,13 @@ class _Starts:
         kept = np.flatnonzero((submit >= 0) & (wait >= 0) & (run >= 0) & (width > 0))
         kept = kept[np.argsort(submit[kept], kind="stable")]
         start = (submit + wait)[kept]
-        planned = start + np.where(asked > 0, asked, run)[kept]
         number = jobs["job"].to_numpy(dtype=np.int64)[kept]
-        return _Starts(number, submit[kept], start, start + run[kept], planned, width[kept])
+        return _Starts(number, submit[kept], start, start + run[kept], asked[kept], width[kept])
+
+    @cached_property
+    def planned(self) -> Floats:
+        """The latest time at which each is to end, by its requested time."""
+        return self.start + self.requested
 
     @cached_property
     def head_from(self) -> Floats:
@@ -135,17 +162,16 @@ def _overcommitment(starts: _Starts, procs: int) -> Breach | None:
 
 
 def _overtaking(starts: _Starts, slack: float) -> Breach | None:
-    """Find the first start of a job while one that was submitted before it waits."""
-    latest = np.maximum.accumulate(starts.start)
-    # Of those submitted at once, the order is anybody's.
-    earlier = np.searchsorted(starts.submit, starts.submit, "left") - 1
-    overtakes = (earlier >= 0) & (starts.start < latest[np.maximum(earlier, 0)] - slack)
-    if not overtakes.any():
+    """Find the first start of a job while one that is before it in the queue waits."""
+    latest = np.concatenate([[-np.inf], np.maximum.accumulate(starts.start)[:-1]])
+    rows = np.flatnonzero(starts.start < latest - slack)
+    if not len(rows):
         return None
-    rows = np.flatnonzero(overtakes)
     row = int(rows[np.argmin(starts.start[rows])])
-    passed = int(np.flatnonzero(starts.start[: earlier[row] + 1] > starts.start[row] + slack)[0])
-    return starts.breach(passed, float(starts.start[row]), f"job {starts.job[row]}, submitted later, starts before it")
+    passed = int(np.flatnonzero(starts.start[:row] > starts.start[row] + slack)[0])
+    at_once = starts.submit[row] == starts.submit[passed]
+    later = "submitted at the same time but later in the log" if at_once else "submitted later"
+    return starts.breach(passed, float(starts.start[row]), f"job {starts.job[row]}, {later}, starts before it")
 
 
 def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:

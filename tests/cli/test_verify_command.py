@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 from calling import Call
 
 KEPT = "job,submit,wait,run,estimate,procs\n1,0,0,10,10,3\n2,1,9,5,5,4\n"
@@ -29,6 +30,17 @@ def test_a_schedule_that_somebody_else_wrote(harness_says: Call, tmp_path: Path)
     )
     found = json.loads(harness_says("verify", path, "--promise", "fcfs", "--procs", 4, "--format", "json").out)
     assert (found["kept"], found["broken"]["queue"], found["overcommitted"]["job"]) == (False, [2], 3)
+
+
+def test_requested_times_from_the_workload(harness_says: Call, log: Path, tmp_path: Path) -> None:
+    """The same schedule without its requested times is refused, and verified with those of its workload."""
+    written = tmp_path / "schedule.csv"
+    assert harness_says("run", log, "--schedule", written).status == 0
+    table = pd.read_csv(written).drop(columns="estimate")
+    table.to_csv(written, index=False)
+    answer = harness_says("verify", written, "--promise", "easy", "--procs", 4)
+    assert (answer.status, "has no requested time" in answer.err) == (2, True)
+    assert harness_says("verify", written, "--promise", "easy", "--procs", 4, "--workload", log).status == 0
 
 
 def test_refusals(harness_says: Call, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A schedule is found to keep its promise by whoever gave it, and to break it where one start is moved."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,30 @@ def test_the_first_to_be_overtaken_is_named_with_the_queue() -> None:
     assert verify(log_of(rows), "fcfs", procs=16, slack=11.0).kept
 
 
+@pytest.mark.parametrize("submits", [(3.0, 3.0), (3.0, 3.5)])
+def test_jobs_of_one_second_queue_in_the_order_of_the_log(submits: tuple[float, float]) -> None:
+    first, second = submits
+    rows = [(0.0, 0.0, 10.0, 10.0, 8), (first, 20.0 - first, 5.0, 5.0, 8), (second, 10.0 - second, 5.0, 5.0, 1)]
+    broken = verify(log_of(rows), "fcfs", procs=PROCS).broken
+    assert broken is not None
+    assert (broken.job, broken.instant, broken.start) == (2, 10.0, 20.0)
+    later = "submitted at the same time but later in the log" if first == second else "submitted later"
+    assert broken.why == f"job 3, {later}, starts before it"
+    in_order = [rows[0], (first, 10.0 - first, 5.0, 5.0, 8), (second, 15.0 - second, 5.0, 5.0, 1)]
+    assert verify(log_of(in_order), "fcfs", procs=PROCS).kept
+
+
+@settings(max_examples=60)
+@given(JOBS)
+def test_overtaking_against_a_slow_twin(jobs: list[tuple[int, int, int, int]]) -> None:
+    rows = [(float(submit), float(more), float(run), float(run), width) for submit, run, more, width in jobs]
+    queue = sorted(range(len(rows)), key=lambda row: (rows[row][0], row))
+    starts = [rows[row][0] + rows[row][1] for row in queue]
+    overtaking = [later for place, start in enumerate(starts) for later in starts[place + 1 :] if later < start]
+    found = verify(log_of(rows), "fcfs", procs=PROCS).broken
+    assert (found.instant if found else None) == (min(overtaking) if overtaking else None)
+
+
 #: The first takes all for 10 s of the 12 it asks for, the second waits for it; the third backfills, or so it should.
 DELAYED = [(0.0, 0.0, 10.0, 12.0, 6), (1.0, 19.0, 5.0, 5.0, 8), (2.0, 0.0, 18.0, 18.0, 2)]
 
@@ -124,6 +149,30 @@ def test_a_job_that_runs_longer_than_it_was_to_voids_promises() -> None:
     for promise in ("easy", "conservative"):
         found = verify(log_of(longer), promise, procs=PROCS)
         assert (found.kept, found.void) == (True, 1), promise
+
+
+@pytest.mark.parametrize("promise", ["easy", "conservative"])
+@pytest.mark.parametrize("known", [0, 1, 2])
+@settings(max_examples=10)
+@given(JOBS)
+def test_requested_times_are_never_guessed(promise: str, known: int, jobs: list[tuple[int, int, int, int]]) -> None:
+    """Without them nothing is verified; with those of the workload the schedule keeps the promise that it was given."""
+    log = replayed(jobs, promise)
+    bare = replace(log, jobs=log.jobs.assign(estimate=log.jobs["estimate"].where(log.jobs.index < known, -1)))
+    if len(jobs) > known:
+        with pytest.raises(HarnessError, match=r"job \d+ has no requested time .* --workload LOG"):
+            verify(bare, promise, procs=PROCS)
+    assert verify(bare, promise, procs=PROCS, workload=log).kept
+    assert verify(bare, "fcfs", procs=PROCS).jobs == len(jobs)
+
+
+def test_a_workload_that_has_not_the_jobs_or_their_requests_is_refused() -> None:
+    log = log_of(DELAYED)
+    with pytest.raises(HarnessError, match=r"made: job 3 is not in made \(1 such job\)"):
+        verify(log, "easy", procs=PROCS, workload=log_of(DELAYED[:2]))
+    unknown = replace(log, jobs=log.jobs.assign(estimate=-1))
+    with pytest.raises(HarnessError, match=r"job 1 has no requested time \(3 such jobs\)"):
+        verify(log, "easy", procs=PROCS, workload=unknown)
 
 
 def test_what_is_not_known_is_counted_and_refused() -> None:
