@@ -160,7 +160,7 @@ def test_requested_times_are_never_guessed(promise: str, known: int, jobs: list[
     log = replayed(jobs, promise)
     bare = replace(log, jobs=log.jobs.assign(estimate=log.jobs["estimate"].where(log.jobs.index < known, -1)))
     if len(jobs) > known:
-        with pytest.raises(HarnessError, match=r"job \d+ has no requested time .* --workload LOG"):
+        with pytest.raises(HarnessError, match=r"job \d+ has no requested time .*--workload LOG"):
             verify(bare, promise, procs=PROCS)
     assert verify(bare, promise, procs=PROCS, workload=log).kept
     assert verify(bare, "fcfs", procs=PROCS).jobs == len(jobs)
