@@ -45,6 +45,7 @@ def show(
     procs: Annotated[int | None, typer.Option(help="processors of the machine; else its header's", min=1)] = None,
     lenient: options.Lenient = False,
     plugins: options.PluginPaths = None,
+    max_size: options.MaxSize = None,
     format: Annotated[str, typer.Option(help="table or json")] = "table",
 ) -> None:
     """Describe a log on one screen: its jobs, its load, when they came, and what in it may mislead."""
@@ -64,6 +65,7 @@ def fetch(
     mirror: Annotated[
         str | None, typer.Option(help="address of a copy of the archive, with its folders; else HARNESS_MIRROR")
     ] = None,
+    max_size: options.MaxSize = None,
 ) -> None:
     """Fetch logs from the Parallel Workloads Archive or a mirror, and check them.
 
@@ -96,6 +98,7 @@ def outages(
     out: Annotated[Path | None, typer.Option(help="write them to this CSV, for --events")] = None,
     lenient: options.Lenient = False,
     plugins: options.PluginPaths = None,
+    max_size: options.MaxSize = None,
     format: options.Format = "table",
 ) -> None:
     """Infer from a log when its machine was down or shrunk: jobs came that fitted, and not one began.

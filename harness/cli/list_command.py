@@ -28,6 +28,7 @@ def list_names(
         str | None, typer.Option("--from", help="platforms: the servers of this table instead, and which rows are none")
     ] = None,
     plugins: options.PluginPaths = None,
+    max_size: options.MaxSize = None,
     format: options.Format = "table",
 ) -> None:
     """List the policies, workloads, platforms and measures there are, and what policies may call and read."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 import typer
 
 from harness.cli import completion
+from harness.disk.size_limit import set_max_size
 from harness.errors import HarnessError
 from harness.policy import kinds
 from harness.policy.timing import Timing
@@ -90,6 +91,12 @@ Format = Annotated[
     typer.Option("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats),
 ]
 By = Annotated[str, typer.Option(metavar="MEASURE", help="what decides", autocompletion=completion.measures)]
+MaxSize = Annotated[
+    str | None,
+    typer.Option(
+        "--max-size", metavar="SIZE", callback=set_max_size, help="the most that an input may hold, unpacked (512MB)"
+    ),
+]
 Workers = Annotated[int | None, typer.Option(help="threads (as many as there are cores)", min=1, max=1024)]
 
 
@@ -105,6 +112,7 @@ class Shared:
     """What all commands take that run something."""
 
     plugins: PluginPaths = None
+    max_size: MaxSize = None
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ def report(
     ] = None,
     images: Annotated[Path | None, typer.Option(metavar="DIR", help="also its first pictures, as SVG and PNG")] = None,
     plugins: options.PluginPaths = None,
+    max_size: options.MaxSize = None,
 ) -> None:
     """Show what is in a tournament's folder, finished or not, as one self-contained HTML page."""
     from harness.experiment.stored_results import Results

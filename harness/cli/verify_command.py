@@ -26,6 +26,7 @@ def verify(
     ] = "",
     slack: Annotated[float, typer.Option(help="so much later than promised is no breach [s]", min=0)] = 0.0,
     plugins: options.PluginPaths = None,
+    max_size: options.MaxSize = None,
     lenient: options.Lenient = False,
     format: Annotated[str, typer.Option(help="table or json")] = "table",
 ) -> int:

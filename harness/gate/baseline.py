@@ -6,7 +6,6 @@ start otherwise, and a check without them is as strict. As a digest says whose s
 disagree unnoticed. A check reports that the zip is missing.
 """
 
-import io
 import json
 import os
 import zipfile
@@ -20,7 +19,8 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from harness.disk.atomic import replacing
-from harness.disk.stored import DAMAGED, stored_bytes
+from harness.disk.size_limit import SMALL, max_size, too_large
+from harness.disk.stored import DAMAGED, stored_bytes, zip_of
 from harness.errors import HarnessError
 from harness.experiment.field import PARTS
 
@@ -112,6 +112,8 @@ def read_baseline(path: Path) -> tuple[Baseline, str]:
     """Read a baseline; return it and its text."""
     try:
         text = stored_bytes(path, "a baseline").decode()
+        if len(text) > max_size() // SMALL:
+            raise too_large(path, SMALL)
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"{path}: cannot be read as a baseline: {error}; expected JSON") from error
@@ -145,13 +147,15 @@ def starts_path(path: Path) -> Path:
     return path.with_suffix(".starts.zip")
 
 
-def read_packed(path: Path) -> dict[str, bytes]:
-    """Read the packed starts of a baseline by digest; none if they were not kept with it."""
+def read_packed(path: Path, runs: int) -> dict[str, bytes]:
+    """Read the packed starts of a baseline of so many `runs` by digest; none if they were not kept with it."""
     if not os.path.exists(starts_path(path)):
         return {}
     stored = stored_bytes(starts_path(path), "what --update writes")
     try:
-        with zipfile.ZipFile(io.BytesIO(stored)) as archive:
+        with zip_of(stored, runs) as archive:
+            if sum(one.file_size for one in archive.infolist()) > len(stored):
+                raise ValueError("it unpacks to more than it holds")
             return {name: archive.read(name) for name in archive.namelist()}
     except DAMAGED as error:
         raise HarnessError(f"{starts_path(path)}: cannot be read: {error}; expected what --update writes") from error
@@ -168,7 +172,10 @@ def pack(schedule: "Schedule") -> bytes:
 def unpack(packed: bytes, submit: npt.NDArray[Any]) -> Starts:
     """Unpack what `pack` packed, with the submits of the same workload."""
     try:
-        rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(8, -1).T
+        content = zlib.decompressobj().decompress(packed, 8 * len(submit) + 1)
+        if len(content) != 8 * len(submit):
+            raise ValueError("they are those of more or fewer jobs")
+        rows = np.frombuffer(content, np.uint8).reshape(8, -1).T
         bits = np.ascontiguousarray(rows).view("<i8").ravel() + _bits(submit)
     except (zlib.error, ValueError) as error:
         raise HarnessError(f"starts of {len(submit)} jobs cannot be unpacked: {error}; expected others") from error

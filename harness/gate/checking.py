@@ -259,7 +259,7 @@ def _compared(
 ) -> Iterator[Compared]:
     """Put every run beside its baseline, in the order of the field, then those that the field lost."""
     before = {past.key: past for past in old.runs}
-    packed = kept.read_packed(path)
+    packed = kept.read_packed(path, len(old.runs))
     measures = list(measures)
     keys = list(dict.fromkeys([*runs, *before]))
     explained = 0

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.disk.stored import read_text
+from harness.errors import HarnessError, shortened
 from harness.policy.csv_rows import is_name
 
 #: A table has at most so many numbers.
@@ -104,14 +105,13 @@ def _read(name: str, where: str) -> list[float]:
     if not path.is_file():  # nor do we wait for what never ends
         raise HarnessError(f"{where}: there is no file {name!r}: expected a list like [0, 10, 5], or a file of numbers")
     found: list[float] = []
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for place, line in enumerate(file, start=1):  # noqa: B007 - a refusal says it
-                found += map(float, re.findall(r"[^\s,;]+", line.partition("#")[0]))
-                if len(found) > LONGEST:
-                    raise HarnessError(f"{where}: {name}: expected at most {LONGEST:,} numbers")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HarnessError(f"{where}: {name}: cannot be read: {error}") from error
-    except ValueError as error:
-        raise HarnessError(f"{where}: {name}, line {place}: expected numbers: {error}") from error
+    for place, line in enumerate(read_text(path, "a list of numbers").split("\n"), start=1):
+        for word in re.findall(r"[^\s,;]+", line.partition("#")[0]):
+            try:
+                found.append(float(word))
+            except ValueError:
+                quote = f", not {shortened(word, 20)!r}" if found else ""  # else it may be a file of any kind
+                raise HarnessError(f"{where}: {name}, line {place}: expected numbers{quote}") from None
+            if len(found) > LONGEST:
+                raise HarnessError(f"{where}: {name}: expected at most {LONGEST:,} numbers")
     return found

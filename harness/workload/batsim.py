@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from harness.disk.size_limit import TREE
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
 from harness.workload.frame import log_from_frame
@@ -24,7 +25,7 @@ def read_batsim(path: str | Path) -> Log:
     """
     path = Path(path)
     try:
-        content = json.loads(unpacked(stored_bytes(path, "a workload of Batsim"), path))
+        content = json.loads(unpacked(stored_bytes(path, "a workload of Batsim"), path, TREE))
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"{path}: cannot be read: {error}") from error
     try:

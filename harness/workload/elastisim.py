@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from harness.disk.size_limit import TREE
 from harness.disk.stored import beginning, stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
 from harness.workload.frame import log_from_frame
@@ -33,7 +34,7 @@ def read_elastisim(path: str | Path) -> Log:
     """
     path = Path(path)
     try:
-        content = json.loads(unpacked(stored_bytes(path, "a workload of ElastiSim"), path))
+        content = json.loads(unpacked(stored_bytes(path, "a workload of ElastiSim"), path, TREE))
         rows = [_row(number, job, path) for number, job in enumerate(content["jobs"], 1)]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise HarnessError(

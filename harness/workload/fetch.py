@@ -12,6 +12,7 @@ import pooch
 import requests
 import urllib3
 
+from harness.disk.size_limit import max_size, too_large
 from harness.errors import HarnessError
 from harness.workload.catalogue import Trace, fetched_folder
 
@@ -117,6 +118,8 @@ def _transfer(session: requests.Session, url: str, part: Path, progress: Progres
         with part.open("ab" if resumed else "wb") as file:
             progress(done, whole)
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
+                if done + len(chunk) > max_size():  # also where the server gives no length
+                    raise too_large(url)
                 file.write(chunk)
                 done += len(chunk)
                 progress(done, whole)
@@ -126,12 +129,14 @@ def _is_whole_gzip(path: Path) -> bool:
     """Say whether `path` holds gzip data to its end, and any: without a checksum of our own, gzip's must do."""
     try:
         with gzip.open(path) as file:
-            something = bool(file.read(1))
-            while file.read(_CHUNK):
-                pass
+            unpacked = 0
+            while chunk := file.read(_CHUNK):
+                unpacked += len(chunk)
+                if unpacked > max_size():
+                    raise too_large(path)
     except (OSError, EOFError, zlib.error):
         return False
-    return something
+    return unpacked > 0
 
 
 def _size(part: Path) -> int:

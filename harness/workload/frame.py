@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.disk.size_limit import TABLE, refuse_large
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError, did_you_mean, shortened
 from harness.workload.asked import ASKED_COLUMNS, Constraints, is_asked, numbers_in
@@ -45,9 +46,10 @@ def read_table(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
 
 def read_cells(path: Path, expected: str, *, lenient: bool) -> tuple[pd.DataFrame, tuple[Step, ...]]:
     """Return all cells of a CSV file as text, or of a Parquet file as they are, and what reading it took."""
-    content = unpacked(stored_bytes(path, expected), path)
+    stored = stored_bytes(path, expected)
     if suffix_of(path) == ".parquet":
-        return _parquet(content, path), ()
+        return _parquet(unpacked(stored, path), path), ()
+    content = unpacked(stored, path, TABLE)
     table, steps = read_delimited(content, path, lenient=lenient)
     return table.apply(lambda column: column.str.strip('" ')), steps
 
@@ -153,6 +155,8 @@ def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
     """Return the cells of a column as numbers, NaN where they are none; numbers written as text count."""
     if column.dtype.kind == "i":
         return column.to_numpy()
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fub":  # without an object for each cell
+        return column.to_numpy(dtype=np.float64)
     if column.dtype.kind in "mM":  # dates would become nanoseconds
         return np.full(len(column), np.nan)
     try:
@@ -162,11 +166,29 @@ def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
 
 
 def _parquet(stored: bytes, path: Path) -> pd.DataFrame:
+    """Return the table in a Parquet file; a few bytes of one may stand for a long column of equal values."""
     try:
         import pyarrow
+        from pyarrow import compute, parquet
     except ImportError:
         raise HarnessError(f"{path}: reading Parquet needs pyarrow: pip install 'sched-harness[parquet]'") from None
     try:
-        return pd.read_parquet(io.BytesIO(stored), engine="pyarrow")
-    except (OSError, ValueError, pyarrow.ArrowException) as error:
+        schema = parquet.read_schema(io.BytesIO(stored))
+        texts = [one.name for one in schema if pyarrow.types.is_string(one.type) or pyarrow.types.is_binary(one.type)]
+        file = parquet.ParquetFile(io.BytesIO(stored), read_dictionary=texts)
+        about = file.metadata
+        if about.num_columns != len(schema):
+            raise HarnessError(f"{path}: has nested columns; expected columns of numbers, texts and dates")
+        sizes = [about.row_group(k).total_byte_size for k in range(about.num_row_groups)]
+        refuse_large(max(8 * about.num_rows * about.num_columns, sum(sizes)), path)
+        table = file.read()
+        held = [
+            compute.binary_length(chunk.dictionary).take(chunk.indices)
+            for text in texts
+            for chunk in table[text].chunks
+        ]
+        refuse_large(sum(compute.sum(lengths).as_py() or 0 for lengths in held), path)
+        found: pd.DataFrame = table.cast(schema).to_pandas()
+        return found
+    except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
         raise HarnessError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split())[:120]}") from error

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from harness.disk.size_limit import TABLE
 from harness.disk.stored import first_line, stored_bytes, unpacked
 from harness.errors import HarnessError, did_you_mean
 from harness.workload.delimited import names_of, read_delimited
@@ -66,7 +67,7 @@ def _customers(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.
     A customer that comes together with the one before, or earlier, comes several milliseconds after it, drawn from
     `seed`.
     """
-    cells, steps = read_delimited(unpacked(stored_bytes(path, "a CSV"), path), path, lenient=lenient)
+    cells, steps = read_delimited(unpacked(stored_bytes(path, "a CSV"), path, TABLE), path, lenient=lenient)
     for name in TIMES:
         if name not in cells:
             raise HarnessError(f"{path}: has no column {name!r}; it has {', '.join(map(str, cells.columns))}")

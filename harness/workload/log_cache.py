@@ -49,6 +49,8 @@ def load(key: str) -> CachedReading | None:
     if hashlib.sha256(archive).digest() != checksum:
         return None
     with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        if any(one.file_size > one.compress_size for one in arrays.zip.infolist()):  # not as `save` writes it
+            return None
         about = json.loads(arrays["about"].tobytes())
         columns = {str(name): _widened(arrays[name]) for name in about["columns"]}
     return CachedReading(

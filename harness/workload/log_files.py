@@ -14,17 +14,24 @@ _ENDINGS = re.compile(r"\.(swf|log|txt|csv|parquet)$", re.IGNORECASE)
 
 
 def read_file(
-    path: Path, parse: Callable[[bytes], CachedReading], *, kind: str, expected: str, cache: bool = True
+    path: Path,
+    parse: Callable[[bytes], CachedReading],
+    *,
+    kind: str,
+    expected: str,
+    cache: bool = True,
+    divisor: int = 1,
 ) -> Log:
     """Return the log that `parse` makes of the content of `path`, or what it made of the same bytes before.
 
     `kind` tells apart what different readers make of the same bytes; `expected` is what should be at `path`.
+    `divisor` is that of the limit of its size (`size_limit.py`).
     """
     stored = stored_bytes(path, expected)
     key = hashlib.sha256(stored).hexdigest() + kind
     reading = load(key) if cache else None
     if reading is None:
-        reading = parse(unpacked(stored, path))
+        reading = parse(unpacked(stored, path, divisor))
         del stored  # which may be large
         if cache:
             save(key, reading)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.disk.size_limit import TABLE
 from harness.disk.stored import first_line, stored_bytes, unpacked
 from harness.errors import HarnessError
 from harness.workload.asked import Constraints
@@ -175,7 +176,7 @@ def read_published(path: str | os.PathLike[str], *, lenient: bool = False) -> Lo
     time or a width are left out and counted.
     """
     path = Path(path)
-    table, steps = read_delimited(unpacked(stored_bytes(path, "a trace"), path), path, lenient=lenient)
+    table, steps = read_delimited(unpacked(stored_bytes(path, "a trace"), path, TABLE), path, lenient=lenient)
     read = next((read for columns, read in FORMATS.items() if columns <= set(table)), None)
     if read is None:
         raise HarnessError(

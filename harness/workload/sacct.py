@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.disk.size_limit import TABLE
 from harness.disk.stored import first_line
 from harness.errors import HarnessError
 from harness.workload.content import canonical, content_digest
@@ -59,6 +60,7 @@ def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bo
         kind="-sacct-lenient" if lenient else "-sacct",
         expected="what sacct --parsable2 prints",
         cache=cache,
+        divisor=TABLE,
     )
 
 

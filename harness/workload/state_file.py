@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from harness.disk.size_limit import TREE
 from harness.disk.stored import stored_bytes, unpacked
 from harness.errors import HarnessError
 from harness.workload.delimited import read_delimited
@@ -53,7 +54,7 @@ def read_state(path: str | os.PathLike[str], *, lenient: bool = False) -> Snapsh
     `lenient` it is skipped.
     """
     path = Path(path)
-    content = unpacked(stored_bytes(path, "what squeue or sacct -P print"), path)
+    content = unpacked(stored_bytes(path, "what squeue or sacct -P print"), path, TREE)
     content = as_table(content, path) if is_json(content) else content
     table, steps = read_delimited(_renamed(content), path, "|", lenient=lenient, only=_wanted(), mend=mend_with)
     missing = [name for name in _NEEDED if name not in table and not (name == "Timelimit" and "TimelimitRaw" in table)]

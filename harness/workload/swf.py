@@ -8,8 +8,9 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from harness.disk.atomic import replacing
-from harness.disk.stored import plain_lines, text_of
+from harness.disk.stored import pieces_of, text_lines, text_of
 from harness.errors import HarnessError, shortened
 from harness.present.numerals import numeral
 from harness.workload.content import canonical, content_digest, narrowed
@@ -64,19 +65,16 @@ def write_swf(log: Log, path: str | os.PathLike[str]) -> None:
 
 
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
-    content = plain_lines(content)
+    content = text_lines(content, path)
     steps: tuple[Step, ...] = ()
     wide = _is_wide(content)
-    header, table = _in_pieces(content, wide)
-    if table is None:  # a piece may be odd where the whole is not
-        header, body = _split_header(content)
-        table = _fast(body, wide)
+    header, table = _in_pieces(content, wide, path)
     if table is None:
         kept, skipped, first = _line_by_line(content, path, lenient)
         if skipped:
             steps = (Step("skipped malformed lines", skipped, f"first: {first}"),)
         wide = _is_wide(kept)
-        table = _fast(kept, wide)
+        _, table = _in_pieces(kept, wide, path)
         if table is None:  # the two passes disagree about what a number is: never guess
             raise HarnessError(f"{path}: cannot be read as SWF; {_EXPECTED}")
     if not table:
@@ -104,44 +102,35 @@ _EXACT_DECIMALS: dict[str, Any] = (
 
 Table = list[np.ndarray[Any, Any]]  # the columns, none if there are no lines
 
-#: Pieces of about so many bytes are read at once by so many threads: what pandas takes besides is many times a piece.
-_PIECE = 1 << 22
 _THREADS = min(4, os.cpu_count() or 1)
 
+#: More comment lines than any log has.
+_MOST_COMMENTS = 1_000_000
 
-def _in_pieces(content: bytes, wide: bool) -> tuple[tuple[str, ...], Table | None]:
-    """Return the comment lines and the table, read in pieces; None in its place if a piece or their sum is odd."""
 
-    def read(piece: slice) -> tuple[tuple[str, ...], Table | None]:
+def _in_pieces(content: bytes, wide: bool, path: Path) -> tuple[tuple[str, ...], Table | None]:
+    """Return the comment lines and the table; None in its place if some line is malformed."""
+    if content.count(b";") > _MOST_COMMENTS and len(re.findall(rb"(?m)^[ \t]*;", content)) > _MOST_COMMENTS:
+        raise HarnessError(f"{path}: expected at most {_MOST_COMMENTS:,} comment lines")
+    pieces = list(pieces_of(content))
+
+    def read(piece: slice, floats: Iterable[int] = ()) -> tuple[tuple[str, ...], Table | None]:
         header, body = _split_header(content[piece])
-        table = _fast(body, wide)
+        table = _fast(body, wide, floats)
         return header, table and [narrowed(column) for column in table]
 
     with ThreadPoolExecutor(_THREADS) as threads:
-        found = list(threads.map(read, _pieces(content)))
-    header = tuple(line for lines, _ in found for line in lines)
-    parts = [table for _, table in found if table is not None]
-    return header, _put_together(parts, content) if len(parts) == len(found) else None
-
-
-def _pieces(content: bytes) -> Iterator[slice]:
-    """Yield where there are pieces of whole lines."""
-    begin = 0
-    while begin < len(content):
-        end = content.find(b"\n", begin + _PIECE) + 1 or len(content)
-        yield slice(begin, end)
-        begin = end
-
-
-def _put_together(parts: list[Table], content: bytes) -> Table | None:
-    """Return the table of which these are parts; None where a number depends on what the other parts hold."""
-    columns = []
-    for column in zip(*filter(None, parts), strict=True):
-        kinds = {values.dtype.kind == "f" for values in column}
-        if len(kinds) == 2 and b"-0" in content:  # which as a whole number is no less than 0
-            return None
-        columns.append(np.concatenate(column, dtype=np.float64 if True in kinds else np.int64))
-    return columns
+        found = list(threads.map(read, pieces))
+        header = tuple(line for lines, _ in found for line in lines)
+        if any(table is None for _, table in found):
+            return header, None
+        columns = list(zip(*(table for _, table in found if table), strict=True))
+        mixed = [k for k, parts in enumerate(columns) if len({part.dtype.kind == "f" for part in parts}) == 2]
+        if mixed and b"-0" in content:  # as a whole number it would lose its sign
+            found = list(threads.map(partial(read, floats=mixed), pieces))
+            columns = list(zip(*(table for _, table in found if table), strict=True))
+    kinds = [np.float64 if any(part.dtype.kind == "f" for part in parts) else np.int64 for parts in columns]
+    return header, [np.concatenate(parts, dtype=kind) for parts, kind in zip(columns, kinds, strict=True)]
 
 
 def _is_wide(content: bytes) -> bool:
@@ -150,8 +139,11 @@ def _is_wide(content: bytes) -> bool:
     return first is not None and len(first[0].split()) > _WIDTH
 
 
-def _fast(body: bytes, wide: bool) -> Table | None:
-    """Return the table of a well-formed body, else None: 18 columns, or 19 where every line has more."""
+def _fast(body: bytes, wide: bool, floats: Iterable[int] = ()) -> Table | None:
+    """Return the table of a well-formed body, else None: 18 columns, or 19 where every line has more.
+
+    The columns at `floats` become floats, also where they hold whole numbers.
+    """
     if not re.search(rb"\S", body):
         return []
     if any(strange in body for strange in (b"\0", b"\v", b"\f")):
@@ -167,6 +159,7 @@ def _fast(body: bytes, wide: bool) -> Table | None:
             low_memory=False,
             quoting=csv.QUOTE_NONE,
             usecols=range(_WIDTH + 1) if wide else None,
+            dtype=dict.fromkeys(floats, np.float64),
             **_EXACT_DECIMALS,
         )
     except (ValueError, pd.errors.ParserError):
@@ -176,38 +169,44 @@ def _fast(body: bytes, wide: bool) -> Table | None:
     numbers = table.iloc[:, :_WIDTH]
     if any(dtype not in (np.int64, np.float64) for dtype in numbers.dtypes):
         return None
-    finite = all(np.isfinite(table[i].to_numpy()).all() for i, t in enumerate(numbers.dtypes) if t == np.float64)
-    return [numbers[i].to_numpy() for i in range(_WIDTH)] if finite else None
+    decimals = [numbers[i].to_numpy() for i, dtype in enumerate(numbers.dtypes) if dtype == np.float64]
+    if not all(np.isfinite(values).all() for values in decimals):
+        return None
+    large = any((np.abs(values) >= _TOO_LARGE).any() for values in decimals)
+    if large and any(abs(int(number)) >= _TOO_LARGE for number in _LONG_NUMBER.findall(body)):
+        return None  # refused as a whole number
+    return [numbers[i].to_numpy() for i in range(_WIDTH)]
 
 
+_TOO_LARGE = 2**63
+_LONG_NUMBER = re.compile(rb"(?<!\S)[+-]?\d{19,4000}(?!\S)")
 _PLAIN_LINE = re.compile(rb"[ \t]*(-?\d{1,18}(\.\d+)?[ \t]+){%d}-?\d{1,18}[ \t]*" % (_WIDTH - 1))  # most are
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int, str]:
     """Return the well-formed lines, how many were skipped, and what is wrong with the first of those."""
-    kept: list[bytes] = []
+    kept = bytearray()  # lists of lines would need several times the memory
     skipped, first = 0, ""
     wide: bool | None = None  # decided by the first well-formed line
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not wide and _PLAIN_LINE.fullmatch(line):
-            kept.append(line)
-            wide = False
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        line = line.rstrip(b"\n")
+        plain = not wide and _PLAIN_LINE.fullmatch(line) is not None
+        fields = [] if plain else re.findall(rb"[^ \t]+", line)
+        if not plain and (not fields or fields[0].startswith(b";")):
             continue
-        fields = re.findall(rb"[^ \t]+", line)
-        if not fields or fields[0].startswith(b";"):
-            continue
-        wrong = _fault(fields, wide)
+        wrong = None if plain else _fault(fields, wide)
         if wrong is None:
-            kept.append(line)
+            kept += line + b"\n"
             wide = len(fields) > _WIDTH
             continue
-        complaint = f"line {number}: {_EXPECTED}, {wrong}: {shortened(line.decode('latin-1'))}"
+        quote = f": {shortened(line.decode('latin-1'))}" if kept else ""  # else it may be a file of any kind
+        complaint = f"line {number}: {_EXPECTED}, {wrong}{quote}"
         if not lenient:
             raise HarnessError(f"{path}: {complaint}")
         skipped += 1
         first = first or complaint
-    return b"\n".join(kept), skipped, first
+    return bytes(kept), skipped, first
 
 
 def _fault(fields: list[bytes], wide: bool | None) -> str | None:
@@ -218,7 +217,7 @@ def _fault(fields: list[bytes], wide: bool | None) -> str | None:
         column = f"column {position + 1} ({SWF_COLUMNS[position]})"
         if not _NUMBER.fullmatch(field):
             return f"{column} is not a number"
-        if not np.isfinite(float(field)) or (field.lstrip(b"+-").isdigit() and abs(int(field)) >= 2**63):
+        if not np.isfinite(float(field)) or (field.lstrip(b"+-").isdigit() and abs(int(field)) >= _TOO_LARGE):
             return f"{column} is too large"
     if wide is not None and wide != (len(fields) > _WIDTH):
         return f"found {len(fields)}, unlike the lines before"

@@ -47,7 +47,7 @@ def test_what_is_not_what_it_says_is_one_sentence(tmp_path: Path, pack, spoil) -
 
 def test_an_archive_of_several_files(tmp_path: Path) -> None:
     (tmp_path / "two.zip").write_bytes(zipped(b"x", files=2))
-    with pytest.raises(HarnessError, match="it holds 2 files; expected one"):
+    with pytest.raises(HarnessError, match="it holds 2 files; expected at most 1"):
         read_text(tmp_path / "two.zip", "a table")
 
 

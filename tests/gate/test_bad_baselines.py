@@ -2,7 +2,10 @@
 
 import io
 import tempfile
+import tracemalloc
 import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,13 +64,52 @@ def test_a_baseline_that_is_a_folder_or_a_dangling_link_is_refused(tmp_path: Pat
 
 
 def test_starts_of_other_jobs_are_refused(made: Bench) -> None:
-    packed = read_packed(made.baseline)
+    packed = read_packed(made.baseline, 99)
     with zipfile.ZipFile(starts_path(made.baseline), "w") as archive:
         for digest in packed:
             archive.writestr(digest, b"nothing of the kind")
     made.decide(LAST_COME)
     with pytest.raises(HarnessError, match="cannot be unpacked"):
         made.check()
+
+
+def _inflated(digest: str) -> bytes:
+    """Return a zip whose entry unpacks to more than the whole zip holds."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(digest, bytes(10**7))
+    return packed.getvalue()
+
+
+def _of_many_jobs(digest: str) -> bytes:
+    """Return a zip as a baseline has it, of starts that unpack to those of a million jobs."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(digest, zlib.compress(bytes(8 * 10**6)))
+    return packed.getvalue()
+
+
+def _of_many_runs(digest: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for k in range(1000):
+            archive.writestr(f"{digest}{k}", b"")
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("bomb", [_inflated, _of_many_jobs, _of_many_runs])
+def test_starts_that_unpack_to_more_than_the_baseline_needs_are_refused(
+    made: Bench, bomb: Callable[[str], bytes]
+) -> None:
+    digest = read_baseline(made.baseline)[0].runs[0].schedule
+    starts_path(made.baseline).write_bytes(bomb(digest))
+    made.decide(LAST_COME)
+    tracemalloc.start()
+    with pytest.raises(HarnessError, match=r"expected what --update writes|cannot be unpacked: .* more or fewer jobs"):
+        made.check()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 5 * 10**6
 
 
 def test_a_policy_that_is_not_there_is_said_by_line(made: Bench) -> None:
@@ -103,7 +145,7 @@ def test_starts_that_cannot_be_read(made: Bench) -> None:
 
 def test_the_starts_of_a_baseline_are_those_of_its_schedules(made: Bench) -> None:
     baseline, _ = read_baseline(made.baseline)
-    assert set(read_packed(made.baseline)) == {past.schedule for past in baseline.runs}
+    assert set(read_packed(made.baseline, 99)) == {past.schedule for past in baseline.runs}
 
 
 @given(st.integers(1, 60), st.integers(0, 60))
@@ -116,4 +158,4 @@ def test_starts_that_lost_bytes_are_refused_in_a_sentence(lost: int, place: int)
         path = Path(folder) / "gate.json"
         starts_path(path).write_bytes(content[:place] + content[place + lost :])
         with pytest.raises(HarnessError, match="cannot be read"):
-            read_packed(path)
+            read_packed(path, 99)

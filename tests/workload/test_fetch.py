@@ -139,6 +139,20 @@ def test_without_a_checksum_gzip_must_be_whole(mirror: Mirror, content: bytes) -
     assert kept() == []
 
 
+@pytest.mark.parametrize("lengths", [True, False])
+def test_more_than_the_limit_is_not_fetched(mirror: Mirror, monkeypatch: pytest.MonkeyPatch, lengths: bool) -> None:
+    mirror.lengths = lengths
+    monkeypatch.setenv("HARNESS_MAX_SIZE", "100KB")
+    refused(UNKNOWN, mirror, "holds more than 100 KB")
+    assert sum(path.stat().st_size for path in fetched_folder().iterdir()) <= 100 << 10
+
+
+def test_what_unpacks_to_more_than_the_limit_is_not_kept(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+    mirror.files[PATH] = gzip.compress(bytes(10**6))
+    monkeypatch.setenv("HARNESS_MAX_SIZE", "100KB")
+    refused(UNKNOWN, mirror, "holds more than 100 KB")
+
+
 def test_nobody_answers(mirror: Mirror) -> None:
     with pytest.raises(HarnessError, match=rf"http://127.0.0.1:1/{PATH}: cannot be fetched: \S") as raised:
         fetch(HERE, mirror="http://127.0.0.1:1")

@@ -85,8 +85,8 @@ ASKING = "submit,run,procs,nodes\n"
         (ASKING.replace("nodes", "constraint") + "2,3,4,a&\n", "column 'constraint': 'a&'; expected features like a&b"),
         (GOOD + "2,-5,3\n", "mine.csv: column 'run', line 4: '-5' is below 0; unknown is -1"),
         (GOOD + "2,3,-0.5\n", "mine.csv: column 'procs', line 4: '-0.5' is below 0; unknown is -1"),
-        (GOOD + "2,3\n", "mine.csv: line 4: expected 3 cells, found 2: 2,3"),
-        (GOOD + "2,3,4,5\n", "mine.csv: line 4: expected 3 cells, found 4: 2,3,4,5"),
+        (GOOD + "2,3\n", "mine.csv: line 4: expected 3 cells, found 2"),
+        (GOOD + "2,3,4,5\n", "mine.csv: line 4: expected 3 cells, found 4"),
         (GOOD + "2021-03-01,3,4\n", "mine.csv: column 'submit', line 4: '2021-03-01' is not a finite number"),
     ],
 )

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from harness.disk import stored
 from harness.errors import HarnessError
-from harness.workload import swf
 from harness.workload.log import SWF_COLUMNS, Log
 from harness.workload.swf import read_swf, write_swf
 from harness.workload.swf_header import header_number
@@ -95,7 +95,8 @@ def test_more_columns_in_every_line_are_left_out_and_said(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("1 2 3\n", r"line 1: expected 18 numbers separated by blanks, found 3: 1 2 3"),
+        ("1 2 3\n", r"line 1: expected 18 numbers separated by blanks, found 3$"),
+        (f"{LINE}\n1 2 3\n", r"line 2: expected 18 numbers separated by blanks, found 3: 1 2 3$"),
         (f"; H\n\n{LINE}\n{LINE[:-3]}\n", r"line 4: .*found 17"),
         (f"{LINE}\n{LINE} 7\n", r"line 2: .*found 19, unlike the lines before"),
         (f"{LINE} 7\n{LINE}\n", r"line 2: .*found 18, unlike the lines before"),
@@ -112,9 +113,9 @@ def test_more_columns_in_every_line_are_left_out_and_said(tmp_path: Path) -> Non
         (f"{line(job='1' + chr(12))}\n", r"column 1 \(job\) is not a number"),
         (f"{LINE} ; a remark\n{LINE}\n", r"line 2: "),
         (f"{LINE}\n".encode() + b"\xff\xfe\x80\n", r"line 2: .*found 1: \\xff\\xfe\\x80$"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, r"line 1: .*\\x89PNG"),
-        ("job,submit,run\n1,2,3\n", r"line 1: .*found 1: job,submit,run"),
-        ("x" * 500, r"line 1: .*: x{77}\.\.\.$"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, r"line 1: expected 18 numbers separated by blanks, found \d+$"),
+        ("job,submit,run\n1,2,3\n", r"line 1: .*found 1$"),
+        (f"{LINE}\n" + "x" * 500, r"line 2: .*: x{77}\.\.\.$"),
         ("", "holds no jobs"),
         (" \n\n", "holds no jobs"),
         ("; only\n; a header\n", "holds no jobs"),
@@ -297,7 +298,7 @@ def test_pieces_make_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str], lenient: bool
 ) -> None:
     def read(piece: int) -> object:
-        monkeypatch.setattr(swf, "_PIECE", piece)
+        monkeypatch.setattr(stored, "_PIECE", piece)
         try:
             log = log_of(tmp_path, "\n".join(lines), lenient=lenient, cache=False)
         except HarnessError as error:
