@@ -1,7 +1,9 @@
 """`harness report`: a tournament as one page that opens offline."""
 
+import os
 import shlex
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +16,9 @@ from harness.errors import HarnessError, did_you_mean
 if TYPE_CHECKING:
     from harness.report.page import Page
     from harness.results.schedule import Schedule
+
+#: The page in a folder of results, where no other place is given.
+PAGE = "report.html"
 
 
 def report(
@@ -37,11 +42,21 @@ def report(
     require(images=images is not None)
     folders = tuple(plugins or ())
     extra = extra_measures(folders)
+    if out is None and os.path.isdir(folder):
+        _refuse_another_place(folder)
     if by not in (measures := known_measures(extra)):
         raise HarnessError(f"there is no measure {by!r}; {did_you_mean(by, measures)}")
     with progress("looking closely at single runs", "runs") as watch:
         page = tournament_page(Results(folder), by, extra=extra, plugins=folders, watch=watch, look=look or ())
-    write(page, out or folder / "report.html", images)
+    write(page, out or folder / PAGE, images)
+
+
+def _refuse_another_place(folder: Path) -> None:
+    """Refuse a folder whose page is a link: a folder from another person chooses no other place to write to."""
+    from harness.disk.own_folder import OwnFolder
+
+    with closing(OwnFolder(folder)) as own:
+        own.size(PAGE)
 
 
 def ready_for(path: Path | None) -> None:

@@ -59,10 +59,11 @@ def tournament(
     workers = threads_wanted(workers)
     plan = make_plan(field, paths)
     folder = Path(out) if out is not None else default_folder(field)
-    with pool_of(workers, dask) as pool, opened(folder, create=True) as store:
+    with pool_of(workers, dask) as pool, opened(folder) as store:
         store.begin(_about(plan, command, dask or f"{workers} threads"), _wanted(plan))
         _run_all(plan, store, pool, keep_schedules, watch)
-    return Results(folder)
+        session = store.session
+    return Results(folder, session)
 
 
 def default_folder(field: Field) -> Path:

@@ -1,72 +1,44 @@
-"""The results of a field on disk: one SQLite file that two processes may share and any may be killed over.
+"""The results of a field on disk: one SQLite file that several processes share, and that a kill does not damage.
 
-A run is written in one transaction when it has finished; before it starts, whoever will do it claims it. A claim
-names a session, and a session holds a lock on a file of its own for as long as its process lives: the system lets
-go of it however the process ends, and then its claims are free for others. The write-ahead log wants all processes
-on one machine; Dask's workers elsewhere never open the store.
+A finished run is written in one transaction. Before a run starts, a session claims it. A session locks a file of its
+own while its process lives. The system releases the lock when the process ends in any way, and then its claims are
+free for others. The write-ahead log needs all processes on one machine; Dask's workers elsewhere never open the store.
 """
 
 import json
 import os
 import secrets
+import shutil
+import socket
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from harness.disk.atomic import replacing
+from harness.disk.own_folder import OwnFolder
 from harness.errors import HarnessError
 from harness.experiment.execution import Finished
 from harness.experiment.field import PARTS
+from harness.experiment.store_tables import TABLES, check_schema, checked_runs, checked_sessions
 from harness.present.json_text import finite
 
-#: Raised whenever the tables below change.
-SCHEMA = 3
+#: The name of the store, and what SQLite may put next to it. A rollback journal is not among these: the store never
+#: has one, and reading one back deletes the file that it names.
+_STORE = "store.sqlite"
+_FILES = (_STORE, f"{_STORE}-wal", f"{_STORE}-shm")
 
-_TABLES = f"""
-CREATE TABLE sessions (          -- every time a field was started or resumed
-    session INTEGER PRIMARY KEY AUTOINCREMENT,
-    lock TEXT NOT NULL,          -- the file that its process holds
-    over INTEGER NOT NULL DEFAULT 0,
-    started REAL NOT NULL,       -- [s since 1970]
-    finished REAL,
-    about TEXT NOT NULL          -- JSON: field, command, versions, machine, workloads, platforms
-);
-CREATE TABLE plan (              -- the runs that a session wants, in the order of its field
-    session INTEGER NOT NULL,
-    place INTEGER NOT NULL,
-    identity TEXT NOT NULL,
-    workload TEXT NOT NULL,
-    platform TEXT NOT NULL,
-    variation INTEGER NOT NULL,
-    seed INTEGER NOT NULL,
-    {" ".join(f'"{part}" TEXT NOT NULL,' for part in PARTS)}
-    PRIMARY KEY (session, place)
-) WITHOUT ROWID;
-CREATE TABLE runs (              -- what came of them, whoever wanted them
-    identity TEXT PRIMARY KEY,
-    status TEXT NOT NULL,        -- running, done, failed
-    session INTEGER NOT NULL,    -- who claimed it
-    jobs INTEGER,
-    seconds REAL,                -- simulation alone
-    error TEXT,
-    measures TEXT,               -- JSON, null where there is no number
-    schedule_digest TEXT,
-    started REAL,
-    finished REAL,
-    worker TEXT                  -- the machine it ran on
-) WITHOUT ROWID;
-PRAGMA user_version = {SCHEMA};
-"""
+#: How long to wait for another process that is opening the store or writing to it [s].
+_PATIENCE = 60.0
 
-#: Open claims, and failures: what a later session may do anew, once the session that left it is over.
+#: Open claims, and failures: what a later session may claim, once the session that left it is over.
 _CLAIM = """
-INSERT INTO runs (identity, status, session) VALUES (?, 'running', ?)
-ON CONFLICT (identity) DO UPDATE SET status = 'running', session = excluded.session, error = NULL
+INSERT INTO runs (identity, status, session, started) VALUES (?, 'running', ?, ?)
+ON CONFLICT (identity) DO UPDATE
+SET status = 'running', session = excluded.session, started = excluded.started, error = NULL
 WHERE runs.status <> 'done' AND runs.session IN (SELECT session FROM sessions WHERE over)
 """
 
@@ -75,87 +47,121 @@ UPDATE runs SET status = ?, jobs = ?, seconds = ?, error = ?, measures = ?, sche
 finished = ?, worker = ? WHERE identity = ?
 """
 
+_HOLDERS = """
+SELECT process, machine, count(*), min(runs.started) FROM runs JOIN sessions USING (session)
+WHERE status = 'running' AND session <> ? GROUP BY session
+"""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A process that has claimed runs of the store."""
+
+    process: int
+    machine: str
+    runs: int
+    since: float  # [s since 1970]
+
 
 class Store:
-    """A folder of results: `store.sqlite`, and `schedules/` if they are kept."""
+    """A folder of results as a tournament writes it: `store.sqlite`, and `schedules/` if they are kept."""
 
-    def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.path = self.folder / "store.sqlite"
+        self.path = self.folder / _STORE
         self.session = 0
-        self._lock: FileLock | None = None
-        self._making = FileLock(self.folder / "sessions" / "making")
-        if create:
-            _make(self.folder)
-        with self.refusing(OSError, ValueError):
-            if not create and not self.path.is_file():
-                raise HarnessError(f"{folder}: holds no tournament: expected a folder with {self.path.name}")
-            self.database = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        self._lock: tuple[str, int] | None = None
+        with ExitStack() as undo:
             try:
-                # While one process turns the log on, SQLite refuses others and does not let them wait.
-                with self._making if create else nullcontext():
-                    self._open(create)
-            except BaseException:
-                self.database.close()
-                raise
+                self._own = OwnFolder(folder, create=True)
+                undo.callback(self._own.close)
+                self._sessions = OwnFolder("sessions", self._own, create=True)
+                undo.callback(self._sessions.close)
+            except (OSError, ValueError) as error:
+                raise HarnessError(f"{folder}: cannot be made: {getattr(error, 'strerror', error)}") from error
+            with refusing(self.path, OSError, ValueError):
+                with self._making():
+                    if not _plain(self._own):
+                        self._own.write(_STORE, _new_store())
+                self.database = _connected(self.path)
+                undo.callback(self.database.close)
+                check_schema(self.database)
+                # A kill of the process loses nothing that was committed; a power cut may lose the last moments.
+                self.database.execute("PRAGMA synchronous = NORMAL")
+            self._undo = undo.pop_all()
 
     @contextmanager
-    def refusing(self, *others: type[Exception]) -> Iterator[None]:
-        """Say that the store cannot be used where SQLite raises within the block, or one of the `others` is raised."""
-        refused: tuple[type[Exception], ...] = (sqlite3.Error, *others)
+    def _making(self) -> Iterator[None]:
+        """Hold the lock without which no process makes the store, or begins a session in it."""
+        until = time.monotonic() + _PATIENCE
+        while (held := self._sessions.lock("making", create=True)) is None:
+            if time.monotonic() > until:
+                path = self._sessions.path / "making"
+                raise HarnessError(
+                    f"{path}: another process has locked it for {_PATIENCE:.0f} s: expected it to go on, or to be "
+                    f"ended (fuser -v {path} names it)"
+                )
+            time.sleep(0.02)
         try:
             yield
-        except refused as error:
-            what = " ".join(f"{error}".split())
-            raise HarnessError(f"{self.path}: cannot be used as a tournament's store: {what}") from error
-
-    def _open(self, create: bool) -> None:
-        (schema,) = self.database.execute("PRAGMA user_version").fetchone()
-        (tables,) = self.database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        if create and not tables:
-            # A kill of the process loses nothing that was committed; a power cut may lose the last moments.
-            self.database.execute("PRAGMA journal_mode = WAL")
-            self.database.executescript(f"BEGIN; {_TABLES} COMMIT;")
-        elif schema != SCHEMA:
-            raise HarnessError(
-                f"{self.path}: a store of schema {schema}, and this harness keeps schema {SCHEMA}: expected another "
-                "folder (--out), or the version of the harness that made this one"
-            )
-        self.database.execute("PRAGMA synchronous = NORMAL")
+        finally:
+            os.close(held)
 
     # ------------------------------------------------------------ a session
 
     def begin(self, about: dict[str, Any], wanted: Iterable[tuple[Any, ...]]) -> None:
         """Start a session that wants these runs, each (identity, workload, platform, variation, seed, *policies)."""
         name = secrets.token_hex(8)
-        self._lock = FileLock(self.folder / "sessions" / name)
-        with self._making:  # between a session's file and its row here nobody else looks
-            self._lock.acquire()
+        with self._making(), refusing(self.path, OSError, ValueError):
+            held = self._sessions.lock(name, create=True)
+            assert held is not None  # the name is new
+            self._lock = name, held
             self.bury()
+            for _ in checked_runs(self.database):
+                pass
             self._tidy(name)
             with self._transaction():
-                self.database.execute("DELETE FROM plan WHERE session IN (SELECT session FROM sessions WHERE over)")
-                insert = "INSERT INTO sessions (lock, started, about) VALUES (?, ?, ?)"
-                cursor = self.database.execute(insert, (name, time.time(), json.dumps(about)))
-                self.session = int(cursor.lastrowid or 0)
+                self._forget_plans(about["field"])
+                insert = "INSERT INTO sessions (lock, process, machine, started, about) VALUES (?, ?, ?, ?, ?)"
+                values = (name, os.getpid(), socket.gethostname(), time.time(), json.dumps(about))
+                self.session = int(self.database.execute(insert, values).lastrowid or 0)
                 rows = ((self.session, place, *run) for place, run in enumerate(wanted))
                 marks = ", ".join("?" * (7 + len(PARTS)))
                 self.database.executemany(f"INSERT INTO plan VALUES ({marks})", rows)
 
     def bury(self) -> None:
-        """Find out which sessions are over because their processes are: their claims are free."""
-        living = self.database.execute("SELECT session, lock FROM sessions WHERE NOT over").fetchall()
-        for session, name in living:
-            if session != self.session and _let_go(self.folder / "sessions" / name):
-                self.database.execute("UPDATE sessions SET over = 1 WHERE session = ?", (session,))
+        """Mark the sessions whose processes have ended: their claims are free."""
+        for session in checked_sessions(self.database):
+            if not session.over and session.session != self.session and self._ended(session.lock):
+                self.database.execute("UPDATE sessions SET over = 1 WHERE session = ?", (session.session,))
+
+    def _ended(self, lock: str) -> bool:
+        """Return whether no process holds a session's lock."""
+        try:
+            held = self._sessions.lock(lock)
+        except FileNotFoundError:
+            return True
+        if held is None:
+            return False
+        os.close(held)
+        self._sessions.remove_lock(lock)
+        return True
 
     def _tidy(self, mine: str) -> None:
-        """Remove the files of processes that were killed before they had a session, or after."""
-        living = self.database.execute("SELECT lock FROM sessions WHERE NOT over").fetchall()
-        kept = {mine, Path(self._making.lock_file).name, *(name for (name,) in living)}
-        for path in (self.folder / "sessions").iterdir():
-            if path.name not in kept:
-                path.unlink(missing_ok=True)
+        """Remove the lock files of processes that were killed before they had a session, or after."""
+        living = {session.lock for session in checked_sessions(self.database) if not session.over}
+        for name in self._sessions.names():
+            if name != mine and name not in living:
+                self._sessions.remove_lock(name)
+
+    def _forget_plans(self, field: dict[str, Any]) -> None:
+        """Delete the plans that no reader shows: of sessions that are over, all but the last of each other field."""
+        sessions = checked_sessions(self.database)
+        last = {session.about.field.model_dump_json(): session.session for session in sessions}
+        kept = {number for text, number in last.items() if json.loads(text) != field}
+        for session in sessions:
+            if session.over and session.session not in kept:
+                self.database.execute("DELETE FROM plan WHERE session = ?", (session.session,))
 
     def settled(self) -> set[str]:
         """Return the runs that need not be done: those in the store, and what just failed in a session at work."""
@@ -166,17 +172,23 @@ class Store:
         }
 
     def claim(self, identity: str) -> bool:
-        """Make a run this session's to do; False if it is done, or another's."""
-        return self.database.execute(_CLAIM, (identity, self.session)).rowcount == 1
+        """Claim a run for this session; return False if it is done, or claimed by another session."""
+        return self.database.execute(_CLAIM, (identity, self.session, time.time())).rowcount == 1
+
+    def holders(self) -> list[Holder]:
+        """Return the other processes that have claimed runs."""
+        return [Holder(*row) for row in self.database.execute(_HOLDERS, (self.session,))]
 
     def finish(self, identity: str, run: Finished) -> None:
-        """Write down what came of a run, its schedule first: who finds the run finds its schedule."""
+        """Write the result of a run, its schedule first: a reader that finds the run finds its schedule."""
         if run.kept is not None:
             path = schedule_path(self.folder, identity)
-            with self.refusing(OSError):
-                path.parent.mkdir(exist_ok=True)
-                with replacing(path) as temporary:
-                    temporary.write_bytes(run.kept)
+            with refusing(self.path, OSError):
+                schedules = OwnFolder(path.parent.name, self._own, create=True)
+                try:
+                    schedules.write(path.name, run.kept)
+                finally:
+                    schedules.close()
         status = "failed" if run.error else "done"
         self.database.execute(
             _FINISH,
@@ -197,11 +209,12 @@ class Store:
                         "UPDATE sessions SET over = 1, finished = ? WHERE session = ?", (time.time(), *mine)
                     )
         finally:
-            self.database.close()
             if self._lock is not None:
-                self._lock.release()
-                Path(self._lock.lock_file).unlink(missing_ok=True)
+                name, held = self._lock
+                os.close(held)
+                self._sessions.remove_lock(name)
             self.session, self._lock = 0, None
+            self._undo.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -215,14 +228,49 @@ class Store:
 
 
 @contextmanager
-def opened(folder: str | os.PathLike[str], *, create: bool = False) -> Iterator[Store]:
-    """Open the store in a folder, and close it in the end."""
-    store = Store(folder, create=create)
-    with store.refusing():
+def opened(folder: str | os.PathLike[str]) -> Iterator[Store]:
+    """Open the store in a folder, made if there is none, and close it in the end."""
+    store = Store(folder)
+    with refusing(store.path):
         try:
             yield store
         finally:
             store.close()
+
+
+@contextmanager
+def opened_to_read(folder: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """Open the store in a folder for reading, also where nothing may be written, and close it in the end."""
+    path = Path(folder) / _STORE
+    with ExitStack() as undo, refusing(path, OSError, ValueError, TypeError, AttributeError):
+        try:
+            own = OwnFolder(folder)
+        except (OSError, ValueError):
+            raise HarnessError(f"{folder}: holds no tournament: expected a folder with {_STORE}") from None
+        undo.callback(own.close)
+        if not _plain(own):
+            raise HarnessError(f"{folder}: holds no tournament: expected a folder with {_STORE}")
+        if not (os.access(path, os.W_OK) and os.access(folder, os.W_OK)):
+            # SQLite reads a write-ahead log only where it may write next to it.
+            path = _copied(path, Path(undo.enter_context(tempfile.TemporaryDirectory())))
+        database = _connected(path)
+        undo.callback(database.close)
+        database.execute("PRAGMA query_only = ON")
+        check_schema(database)
+        yield database
+
+
+@contextmanager
+def refusing(path: Path, *others: type[Exception]) -> Iterator[None]:
+    """Raise an error of the user's where SQLite raises within the block, or one of the `others` is raised."""
+    refused: tuple[type[Exception], ...] = (sqlite3.Error, *others)
+    try:
+        yield
+    except HarnessError:
+        raise
+    except refused as error:
+        what = " ".join(f"{error}".split())
+        raise HarnessError(f"{path}: cannot be used as a tournament's store: {what}") from error
 
 
 def schedule_path(folder: Path, identity: str) -> Path:
@@ -230,22 +278,62 @@ def schedule_path(folder: Path, identity: str) -> Path:
     return folder / "schedules" / f"{identity}.parquet"
 
 
-def _make(folder: Path) -> None:
-    try:
-        (folder / "sessions").mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"{folder}: cannot be made: {getattr(error, 'strerror', error)}") from error
+def _plain(own: OwnFolder) -> bool:
+    """Return whether a folder has a store; refuse links, and files that SQLite would follow to others."""
+    if own.size(f"{_STORE}-journal"):
+        raise ValueError(f"{_STORE}-journal: a tournament's store has no rollback journal: expected no such file")
+    sizes = [own.size(name) for name in _FILES]
+    return sizes[0] > 0
 
 
-def _let_go(path: Path) -> bool:
-    """Return whether nobody holds the lock on a file any more."""
-    if not path.exists():
-        return True
-    lock = FileLock(path, timeout=0)
+def _new_store() -> bytes:
+    """Return the content of an empty store. It is made elsewhere: here it never has a rollback journal."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _STORE
+        database = sqlite3.connect(path, isolation_level=None)
+        try:
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("PRAGMA journal_mode = WAL")
+            database.executescript(f"BEGIN; {TABLES} COMMIT;")
+        finally:
+            database.close()
+        return path.read_bytes()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """Open a store that is there; functions and tables that its schema names are not trusted."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    database = sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
     try:
-        lock.acquire()
-    except Timeout:
-        return False
-    lock.release()
-    path.unlink(missing_ok=True)
-    return True
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA cell_size_check = ON")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """Copy a store to a folder, with its write-ahead log, as both were at one instant."""
+    sources = [path, path.with_name(f"{_STORE}-wal")]
+    until = time.monotonic() + _PATIENCE
+    while True:
+        before = [_stamp(source) for source in sources]
+        for source in sources:
+            (folder / source.name).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(source, folder / source.name, follow_symlinks=False)
+        if before == [_stamp(source) for source in sources]:
+            return folder / path.name
+        if time.monotonic() > until:
+            raise HarnessError(f"{path}: is being written: expected it at rest, as it cannot be locked from here")
+        time.sleep(0.1)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Return what changes whenever a file is written, or None where there is no such file."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size

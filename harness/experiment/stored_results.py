@@ -1,18 +1,14 @@
 """Reading a store back: plain pandas."""
 
-import json
 import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
-from harness.errors import HarnessError
+from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS
-from harness.experiment.store import Store, opened, schedule_path
+from harness.experiment.store import opened_to_read, schedule_path
+from harness.experiment.store_tables import RunRow, checked_plan, checked_runs, checked_sessions
 from harness.policy.scheduler import SLURM, Scheduler
 from harness.results.measures import MEASURES
 
@@ -20,61 +16,42 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-_RUNS = f"""
-SELECT workload, platform, variation, seed, {", ".join(f'"{part}"' for part in PARTS)}, status, error, jobs, seconds,
-       measures, schedule_digest, identity
-FROM plan JOIN runs USING (identity)
-WHERE plan.session = (SELECT max(session) FROM sessions) AND status <> 'running' ORDER BY place
-"""
-
 #: Part of a scheduler → its column in the frame, where `energy` is the measure.
 COLUMNS = {part: "energy_policy" if part == "energy" else part for part in PARTS}
 
-_PLANNED = "SELECT count(*) FROM plan WHERE session = (SELECT max(session) FROM sessions)"
-
-
-class _FieldAbout(BaseModel):
-    """What is kept of the field that ran last."""
-
-    name: str
-    about: str
-    text: str
-    resamples: int
-    jobs: int | None = None
-
-
-class _LogAbout(BaseModel, extra="allow"):
-    """What is kept of a workload."""
-
-    users: int
-
-
-class _MachineAbout(BaseModel, extra="allow"):
-    """What is kept of a platform."""
-
-    name: str
-    procs: int
-
-
-class _About(BaseModel, extra="allow"):
-    """What a session says of itself, as far as anything relies on it."""
-
-    field: _FieldAbout
-    workloads: list[_LogAbout]
-    platforms: list[_MachineAbout]
+#: The last columns of the frame.
+_LAST = ("schedule_digest", "identity")
 
 
 class Results:
-    """What is in the folder of a tournament, finished or not: the field that ran there last."""
+    """The results in the folder of a tournament, finished or not: of the session that was started there last.
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    `session` is the number of another one whose field ran there.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], session: int | None = None) -> None:
         self.folder = Path(folder)
-        with self._store() as store:
-            last = store.database.execute("SELECT about FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
-            if last is None:
-                raise HarnessError(f"{folder}: nothing has run there yet")
-            #: The last session: `field` (name, about, text), `command`, `versions`, `machine`, `workloads`, `platforms`
-            self.about: dict[str, Any] = _About.model_validate_json(last[0]).model_dump()
+        with opened_to_read(self.folder) as database:
+            sessions = checked_sessions(database)
+            planned = {number for (number,) in database.execute("SELECT DISTINCT session FROM plan")}
+        if not sessions:
+            raise HarnessError(f"{folder}: nothing has run there yet")
+        #: The sessions that can be shown, by number: the last of each field.
+        self.sessions = {one.session: one for one in sessions if one.session in planned or one is sessions[-1]}
+        number = max(self.sessions) if session is None else session
+        wanted = next((one for one in sessions if one.session == number), None)
+        same = [one for one in self.sessions.values() if wanted and one.about.field == wanted.about.field]
+        if wanted is None or not same:
+            raise HarnessError(f"{folder}: there is no session {session}; {did_you_mean('', map(str, self.sessions))}")
+        # The plan of a session is kept until the same field is started again.
+        self._session = wanted if wanted in same else same[-1]
+        #: The session: `field` (name, about, text), `command`, `versions`, `machine`, `workloads`, `platforms`
+        self.about: dict[str, Any] = self._session.about.model_dump()
+
+    @property
+    def session(self) -> int:
+        """The number of the session."""
+        return self._session.session
 
     def __repr__(self) -> str:
         return (
@@ -98,9 +75,8 @@ class Results:
     @property
     def planned(self) -> int:
         """How many runs the field has."""
-        with self._store() as store:
-            (count,) = store.database.execute(_PLANNED).fetchone()
-        return int(count)
+        with opened_to_read(self.folder) as database:
+            return sum(1 for _ in checked_plan(database, self._session))
 
     def frame(self) -> "pd.DataFrame":
         """Read one row per run that is done or failed, in the order of the field.
@@ -113,25 +89,30 @@ class Results:
         """
         import pandas as pd
 
-        with self._store() as store:
-            frame = pd.read_sql_query(_RUNS, store.database)
-            for name in ("variation", "seed", "jobs", "seconds"):
-                frame[name] = pd.to_numeric(frame[name])  # SQLite holds any column to any type
+        with opened_to_read(self.folder) as database:
+            runs = {run.identity: run for run in checked_runs(database, self.session)}
+            plan = [one for one in checked_plan(database, self._session) if _tried(runs.get(one.identity))]
+            tried = [runs[one.identity] for one in plan]
+            columns: dict[str, Any] = {
+                name: [getattr(one, name) for one in plan] for name in ("workload", "platform", "variation", "seed")
+            }
+            columns |= {part: [one.policies[part] for one in plan] for part in PARTS}
+            columns |= {name: [getattr(run, name) for run in tried] for name in ("status", "error")}
+            frame = pd.DataFrame(columns)
+            for name in ("jobs", "seconds"):
+                frame[name] = pd.to_numeric([getattr(run, name) for run in tried])
             frame.insert(4, "scheduler", scheduler_names(frame))
             frame = frame.rename(columns=COLUMNS)
-            measures = [json.loads(text) for text in frame.pop("measures")]
+            measures = [run.measures or {} for run in tried]
             extra = dict.fromkeys(name for values in measures for name in values if name not in MEASURES)
+            if taken := [name for name in (*_LAST, *frame) if name in extra]:
+                raise ValueError(f"runs: measures: {taken[0]!r} is no measure")
             for name in (name for name in (*MEASURES, *extra) if name != "jobs"):  # these are there
                 values = [values.get(name) for values in measures]
                 frame[name] = [math.nan if value is None else float(value) for value in values]
-        last = ["schedule_digest", "identity"]
-        return frame[[name for name in frame if name not in last] + last]
-
-    @contextmanager
-    def _store(self) -> Iterator[Store]:
-        """Open the store; whatever else it holds than it should is refused."""
-        with opened(self.folder) as store, store.refusing(OSError, ValueError, TypeError, AttributeError):
-            yield store
+            for name in _LAST:
+                frame[name] = [getattr(run, name) for run in tried]
+        return frame
 
     def keeps(self, identity: str) -> bool:
         """Return whether the schedule of a run was kept."""
@@ -145,6 +126,10 @@ class Results:
         if not self.keeps(identity):
             raise HarnessError(f"{path}: there is no such schedule: expected a run that was made with keep_schedules")
         return pd.read_parquet(path)
+
+
+def _tried(run: RunRow | None) -> bool:
+    return run is not None and run.status != "running"
 
 
 def scheduler_names(frame: "pd.DataFrame") -> list[str]:

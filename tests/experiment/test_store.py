@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,18 +16,38 @@ from harness.experiment.execution import Finished
 from harness.experiment.store import Store, opened
 from harness.experiment.stored_results import Results
 
+A, B, C = (letter * 64 for letter in "abc")
 WANTED = [
     (name, "log", "8 processors", 0, 0, *("fcfs", "easy", "first-fit", "full", "never", "none", "requested", "none"))
-    for name in "abc"
+    for name in (A, B, C)
 ]
-GOOD = Finished(None, 40, 1.0, 2.0, "here", 0.5, {"mean_wait": 0.1 + 0.2, "energy": float("nan")}, "digest")
+GOOD = Finished(None, 40, 1.0, 2.0, "here", 0.5, {"mean_wait": 0.1 + 0.2, "energy": float("nan")}, "d" * 64)
 BAD = Finished("LookupError: no seven", 40, 1.0, 2.0, "here")
+#: What a session keeps of itself.
+ABOUT: dict[str, Any] = {
+    "field": {"name": "test", "about": "", "text": "", "resamples": 0, "jobs": None, "state": None},
+    "command": "harness tournament test",
+    "workers": "1 threads",
+    "versions": {"harness": "0"},
+    "machine": {"name": "here", "cores": 2},
+    "workloads": [
+        {
+            "name": "log",
+            "source": "log.swf",
+            "digest": "1",
+            "jobs": 40,
+            "procs": 8,
+            "users": 3,
+            "preparation": [{"name": "reading", "jobs": 40, "detail": ""}],
+        }
+    ],
+    "platforms": [{"name": "8 processors", "digest": "2", "nodes": 8, "procs": 8, "windows": 0}],
+}
 
 
 def begun(folder: Path) -> Store:
-    store = Store(folder, create=True)
-    field = {"name": "test", "about": "", "text": "", "resamples": 0}
-    store.begin({"field": field, "workloads": [], "platforms": []}, WANTED)
+    store = Store(folder)
+    store.begin(ABOUT, WANTED)
     return store
 
 
@@ -41,57 +62,57 @@ def two(tmp_path: Path) -> Iterator[tuple[Store, Store]]:
 
 def test_a_run_is_claimed_once(two: tuple[Store, Store]) -> None:
     first, second = two
-    assert first.claim("a")
-    assert not first.claim("a")
-    assert not second.claim("a")
-    assert second.claim("b")
+    assert first.claim(A)
+    assert not first.claim(A)
+    assert not second.claim(A)
+    assert second.claim(B)
     assert first.settled() == second.settled() == set()
 
 
 def test_what_is_done_is_settled_for_everybody_and_for_ever(two: tuple[Store, Store], tmp_path: Path) -> None:
     first, second = two
-    first.claim("a")
-    first.finish("a", GOOD)
-    assert second.settled() == {"a"}
-    assert not second.claim("a")
+    first.claim(A)
+    first.finish(A, GOOD)
+    assert second.settled() == {A}
+    assert not second.claim(A)
     first.close()
     third = begun(tmp_path / "t")
-    assert third.settled() == {"a"}
-    assert not third.claim("a")
+    assert third.settled() == {A}
+    assert not third.claim(A)
     third.close()
 
 
 def test_a_failure_is_settled_for_those_at_work_and_tried_again_later(tmp_path: Path) -> None:
     first, second = begun(tmp_path), begun(tmp_path)
-    first.claim("a")
-    first.finish("a", BAD)
-    assert second.settled() == {"a"}
-    assert not second.claim("a")
+    first.claim(A)
+    first.finish(A, BAD)
+    assert second.settled() == {A}
+    assert not second.claim(A)
     first.close()
     second.bury()
     assert second.settled() == set()
-    assert second.claim("a")
-    second.finish("a", GOOD)
+    assert second.claim(A)
+    second.finish(A, GOOD)
     second.close()
     assert Results(tmp_path).frame()["status"].tolist() == ["done"]
 
 
 def test_claims_of_a_session_that_is_over_are_free(two: tuple[Store, Store]) -> None:
     first, second = two
-    first.claim("a")
+    first.claim(A)
     second.bury()
-    assert not second.claim("a")
+    assert not second.claim(A)
     first.close()
-    assert second.claim("a")
+    assert second.claim(A)
 
 
 CLAIM = """
 import sys, time
 sys.path.insert(0, {here!r})
-from test_store import begun
+from test_store import A, begun
 from pathlib import Path
 store = begun(Path(sys.argv[1]))
-assert store.claim("a")
+assert store.claim(A)
 print("claimed", flush=True)
 time.sleep(60)
 """
@@ -103,10 +124,10 @@ def test_claims_of_a_killed_process_are_free_at_once(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "claimed\n"
         store = begun(tmp_path)
-        assert not store.claim("a")
+        assert not store.claim(A)
         os.kill(process.pid, signal.SIGKILL)
     store.bury()
-    assert store.claim("a")
+    assert store.claim(A)
     store.close()
 
 
@@ -121,13 +142,13 @@ def test_files_of_processes_that_were_killed_before_they_began_are_removed(tmp_p
 
 def test_measures_come_back_to_the_last_bit(tmp_path: Path) -> None:
     store = begun(tmp_path)
-    store.claim("b")
-    store.finish("b", GOOD)
+    store.claim(B)
+    store.finish(B, GOOD)
     store.close()
     frame = Results(tmp_path).frame()
     assert frame["mean_wait"].tolist() == [0.1 + 0.2]
     assert frame["energy"].isna().all()
-    assert frame["identity"].tolist() == ["b"]
+    assert frame["identity"].tolist() == [B]
 
 
 def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -135,21 +156,21 @@ def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path: Path) ->
     with sqlite3.connect(tmp_path / "store.sqlite") as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    for create in (True, False):
+    for used in (Store, Results):
         with pytest.raises(HarnessError, match=r"schema 99.*expected another folder \(--out\)"):
-            Store(tmp_path, create=create)
+            used(tmp_path)
 
 
 def test_what_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_text("mine, and long enough to be taken for a header of a database " * 10)
     before = (tmp_path / "store.sqlite").read_bytes()
     with pytest.raises(HarnessError, match="cannot be used as a tournament's store"):
-        Store(tmp_path, create=True)
+        Store(tmp_path)
     assert (tmp_path / "store.sqlite").read_bytes() == before
     with pytest.raises(HarnessError, match="holds no tournament"):
         Results(tmp_path / "nowhere")
     with pytest.raises(HarnessError, match="cannot be made"):
-        Store(tmp_path / "store.sqlite" / "below", create=True)
+        Store(tmp_path / "store.sqlite" / "below")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +185,8 @@ def test_what_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
 )
 def test_odd_things_where_the_store_belongs_are_refused_in_a_sentence(tmp_path: Path, odd: Callable[..., None]) -> None:
     odd(tmp_path)
-    with pytest.raises(HarnessError, match=r"store\.sqlite: cannot be used as a tournament's store"):
-        Store(tmp_path, create=True)
+    with pytest.raises(HarnessError, match=r"expected a plain file"):
+        Store(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +204,8 @@ def test_odd_things_where_the_store_belongs_are_refused_in_a_sentence(tmp_path: 
 )
 def test_a_store_with_something_else_in_it_is_refused_in_a_sentence(tmp_path: Path, statement: str) -> None:
     store = begun(tmp_path)
-    store.claim("a")
-    store.finish("a", GOOD)
+    store.claim(A)
+    store.finish(A, GOOD)
     store.database.execute(statement)
     store.database.close()
     with pytest.raises(HarnessError, match=r"store\.sqlite: cannot be used as a tournament's store") as refused:
@@ -193,15 +214,15 @@ def test_a_store_with_something_else_in_it_is_refused_in_a_sentence(tmp_path: Pa
 
 
 def test_nothing_has_run_yet(tmp_path: Path) -> None:
-    Store(tmp_path, create=True).close()
+    Store(tmp_path).close()
     with pytest.raises(HarnessError, match="nothing has run there yet"):
         Results(tmp_path)
 
 
 def test_a_file_that_goes_bad_while_it_is_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
     def used() -> None:
-        with opened(tmp_path, create=True) as t:
-            t.begin({}, WANTED)
+        with opened(tmp_path) as t:
+            t.begin(ABOUT, WANTED)
             t.database.execute("DROP TABLE runs")  # which closing the session wants
 
     with pytest.raises(HarnessError, match=r"cannot be used as a tournament's store"):
