@@ -172,12 +172,19 @@ def test_a_worker_of_another_version_is_found_out(write: Write) -> None:
 
 # ---------------------------------------------------------------- processes that end before they are done
 
-#: Many short lives of one tournament, each ended by kill -9 at some moment, and one that is left alone.
+#: Many short lives of one tournament, each ended by kill -9 after a few runs, and one that is left alone.
 LIVES = """
 import os, random, signal, sqlite3, sys, time
-import harness
 from harness.experiment.runner import tournament
 folder, field, plugin = sys.argv[1:]
+
+def done():
+    try:
+        store = sqlite3.connect(f"file:{folder}/killed/store.sqlite?mode=ro", uri=True)
+        return dict(store.execute("SELECT identity, finished FROM runs WHERE status = 'done'").fetchall())
+    except sqlite3.OperationalError:
+        return {}  # killed before there was a table
+
 tournament(field, folder + "/whole", plugins=[plugin], workers=2)
 dice, kills, finished = random.Random(1), 0, {}
 while kills < 20:
@@ -185,14 +192,13 @@ while kills < 20:
     if not child:
         tournament(field, folder + "/killed", plugins=[plugin], workers=2)
         os._exit(0)
-    time.sleep(dice.uniform(0.0, 0.2))
+    goal = len(finished) + dice.randint(0, 8)
+    while len(done()) < goal:
+        time.sleep(0.01)
+    time.sleep(dice.uniform(0.0, 0.05))
     os.kill(child, signal.SIGKILL)
     kills += os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    try:
-        rows = dict(sqlite3.connect(folder + "/killed/store.sqlite").execute(
-            "SELECT identity, finished FROM runs WHERE status = 'done'").fetchall())
-    except sqlite3.OperationalError:
-        rows = {}  # killed before there was a table
+    rows = done()
     assert finished.items() <= rows.items(), "something finished was lost, or done again"
     finished = rows
 print(kills, len(finished))

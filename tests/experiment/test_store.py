@@ -213,6 +213,14 @@ def test_a_store_with_something_else_in_it_is_refused_in_a_sentence(tmp_path: Pa
     assert "\n" not in str(refused.value)
 
 
+def test_an_empty_file_is_no_store_yet(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").touch()
+    with pytest.raises(HarnessError, match="holds no tournament"):
+        Results(tmp_path)
+    begun(tmp_path).close()
+    assert Results(tmp_path).planned == 3
+
+
 def test_nothing_has_run_yet(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with pytest.raises(HarnessError, match="nothing has run there yet"):
