@@ -29,6 +29,9 @@ def report(
         list[str] | None, typer.Option(metavar="SCHEDULER", help="look closely at this one; may be repeated")
     ] = None,
     images: Annotated[Path | None, typer.Option(metavar="DIR", help="also its first pictures, as SVG and PNG")] = None,
+    session: Annotated[
+        int | None, typer.Option(metavar="N", help="the session whose field is shown, where several ran (the last)")
+    ] = None,
     plugins: options.PluginPaths = None,
     max_size: options.MaxSize = None,
 ) -> None:
@@ -46,8 +49,13 @@ def report(
         _refuse_another_place(folder)
     if by not in (measures := known_measures(extra)):
         raise HarnessError(f"there is no measure {by!r}; {did_you_mean(by, measures)}")
+    results = Results(folder, session)
+    for other in results.sessions.values():
+        if session is None and other.session != results.session:
+            command = f"harness report {shlex.quote(str(folder))} --session {other.session}"
+            say(f"{folder} has results of the field {other.about.field.name}, too: {command}", file=sys.stderr)
     with progress("looking closely at single runs", "runs") as watch:
-        page = tournament_page(Results(folder), by, extra=extra, plugins=folders, watch=watch, look=look or ())
+        page = tournament_page(results, by, extra=extra, plugins=folders, watch=watch, look=look or ())
     write(page, out or folder / PAGE, images)
 
 

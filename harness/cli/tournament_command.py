@@ -149,8 +149,14 @@ def _next(results: "Results", again: str, by: str) -> list[str]:
         tips.append(("harness list fields", "other fields, on the logs of real machines"))
     if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):
         tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
-    tips.append((f"harness report {shlex.quote(str(results.folder))}", "all of it as a page, with pictures"))
-    tips.append((f"python -c \"import harness; print(harness.Results('{results.folder}').frame())\"", "every run"))
+    # Where another field ran too, a number tells which results are meant.
+    option, argument = (
+        (f" --session {results.session}", f", {results.session}") if len(results.sessions) > 1 else ("", "")
+    )
+    page = f"harness report {shlex.quote(str(results.folder))}{option}"
+    tips.append((page, "all of it as a page, with pictures"))
+    frame = f"harness.Results('{results.folder}'{argument}).frame()"
+    tips.append((f'python -c "import harness; print({frame})"', "every run"))
     return [line for tip, why in tips for line in (f"  {why}:", f"    {tip}")]
 
 

@@ -46,3 +46,28 @@ def replacing_quietly(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+@contextmanager
+def replacing_both(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Iterator[tuple[Path, Path]]:
+    """Yield temporary paths as `replacing` does, which take the place of both paths or, on any error, of neither."""
+    with _as_before(Path(os.path.realpath(second))), replacing(first) as one, replacing(second) as two:
+        yield one, two
+
+
+@contextmanager
+def _as_before(path: Path) -> Iterator[None]:
+    """Bring a file back, or remove a new one, if the block raises after it was replaced."""
+    former = path.with_name(f".{secrets.token_hex(6)}-{path.name[-100:]}")
+    there = path.is_file()
+    with suppress(OSError):  # a file system without links: the file stays as it is after the block
+        os.link(path, former)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            os.replace(former, path) if there else path.unlink()
+        raise
+    finally:
+        with suppress(OSError):
+            former.unlink()

@@ -1,6 +1,7 @@
 """A tournament from the field to the last result: on threads here, or on a Dask cluster."""
 
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -15,10 +16,14 @@ from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of,
 from harness.experiment.store import Store, opened
 from harness.experiment.stored_results import Results
 from harness.experiment.surroundings import surroundings
+from harness.present.words import counted
 from harness.results.schedule import Schedule
 
 #: How long to wait for runs that another process is doing before looking again [s].
 PATIENCE = 0.5
+
+#: How long to wait for them before it is said which process has them [s].
+SILENCE = 5.0
 
 
 def tournament(
@@ -79,16 +84,36 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
     watch(progress)
     pool.begin(todo)
     keep = _parquet if keep_schedules else None
+    said: set[int] = set()
+    waits_since = None
     while todo:
         elsewhere: list[Run] = []
         for run, result in execute_all(pool, _claimed(todo, store, elsewhere), keep):
             store.finish(run.identity, result)
             watch(progress := progress.after(run))
+            waits_since = None
         if elsewhere:  # another process has them; should it end without having done them, they are ours
+            waits_since = waits_since or time.monotonic()
+            if time.monotonic() - waits_since >= SILENCE:
+                _name_holders(store, said)
             time.sleep(PATIENCE)
             store.bury()
             settled = store.settled()
         todo = [run for run in elsewhere if run.identity not in settled]
+
+
+def _name_holders(store: Store, said: set[int]) -> None:
+    """Warn once of each process whose runs this one waits for."""
+    for holder in store.holders():
+        if holder.process not in said:
+            said.add(holder.process)
+            since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.since))
+            warnings.warn(
+                f"waiting for {counted(holder.runs, 'run')} that process {holder.process} on {holder.machine} has "
+                f"claimed since {since}; if it is stopped, kill -CONT {holder.process} continues it; if it is ended "
+                f"(kill -9 {holder.process}), its runs are done here",
+                stacklevel=2,
+            )
 
 
 def _claimed(runs: Iterable[Run], store: Store, elsewhere: list[Run]) -> Iterator[Run]:

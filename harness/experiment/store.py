@@ -270,6 +270,8 @@ def refusing(path: Path, *others: type[Exception]) -> Iterator[None]:
         raise
     except refused as error:
         what = " ".join(f"{error}".split())
+        if isinstance(error, sqlite3.OperationalError) and "locked" in what:
+            what = f"another process has written to it for {_PATIENCE:.0f} s: expected it to go on, or to be ended"
         raise HarnessError(f"{path}: cannot be used as a tournament's store: {what}") from error
 
 

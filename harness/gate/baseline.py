@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from harness.disk.atomic import replacing
+from harness.disk.atomic import replacing_both
 from harness.disk.size_limit import SMALL, max_size, too_large
 from harness.disk.stored import DAMAGED, stored_bytes, zip_of
 from harness.errors import HarnessError
@@ -134,12 +134,12 @@ def read_baseline(path: Path) -> tuple[Baseline, str]:
 
 
 def write_baseline(path: Path, baseline: Baseline, packed: Mapping[str, bytes]) -> None:
-    """Write a baseline, and the packed starts by digest."""
-    with replacing(starts_path(path)) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for digest in sorted(packed):
-            archive.writestr(zipfile.ZipInfo(digest), packed[digest])  # dated 1980: the same bytes whenever written
-    with replacing(path) as temporary:
-        temporary.write_text(baseline.text, encoding="utf-8")
+    """Write a baseline and the packed starts by digest: both files, or neither."""
+    with replacing_both(path, starts_path(path)) as (text, starts):
+        with zipfile.ZipFile(starts, "w") as archive:
+            for digest in sorted(packed):
+                archive.writestr(zipfile.ZipInfo(digest), packed[digest])  # dated 1980: the same bytes at any time
+        text.write_text(baseline.text, encoding="utf-8")
 
 
 def starts_path(path: Path) -> Path:

@@ -31,6 +31,20 @@ def test_a_tournament_becomes_a_page(harness_says: Call, folder: Path) -> None:
     assert "Tournament small" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+def test_one_of_several_fields_is_chosen_by_its_session(harness_says: Call, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text(FIELD)
+    answer = harness_says("tournament", tmp_path / "other.toml", "--out", folder, "--workers", "1")
+    assert f"harness report {folder} --session 2" in answer.out
+    assert f"harness.Results('{folder}', 2)" in answer.out
+    answer = harness_says("report", folder)
+    assert f"results of the field small, too: harness report {folder} --session 1" in answer.err
+    assert "Tournament other" in (folder / "report.html").read_text(encoding="utf-8")
+    answer = harness_says("report", folder, "--session", "1")
+    assert "too:" not in answer.err
+    assert "Tournament small" in (folder / "report.html").read_text(encoding="utf-8")
+    assert harness_says("report", folder, "--session", "7").status == 2
+
+
 def test_another_file_by_another_measure(harness_says: Call, folder: Path, tmp_path: Path) -> None:
     assert harness_says("report", folder, "--out", tmp_path / "page.html", "--by", "max_wait").status == 0
     assert "By max wait" in (tmp_path / "page.html").read_text(encoding="utf-8")

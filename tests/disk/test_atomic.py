@@ -1,12 +1,13 @@
 """Files are replaced whole or left alone."""
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from harness.disk.atomic import replacing
+from harness.disk.atomic import replacing, replacing_both
 from harness.disk.bundled import folder
 from harness.errors import HarnessError
 
@@ -80,3 +81,36 @@ def test_bundled_folders_are_found_by_name() -> None:
     assert (folder("workloads") / "catalogue.toml").is_file()
     with pytest.raises(HarnessError, match="did you mean 'workloads'"):
         folder("workload")
+
+
+@pytest.mark.parametrize("old", [(), ("first",), ("second",), ("first", "second")])
+@pytest.mark.parametrize(
+    "fails", ["writing the first", "writing the second", "placing the first", "placing the second"]
+)
+def test_two_files_are_replaced_or_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: tuple[str, ...], fails: str
+) -> None:
+    paths = tmp_path / "first", tmp_path / "second"
+    for name in old:
+        (tmp_path / name).write_text(f"old {name}")
+    replace = os.replace
+
+    def full(source: Path, target: Path) -> None:
+        if fails == f"placing the {Path(target).name}" and "old" not in Path(source).read_text():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    def write() -> None:
+        with replacing_both(*paths) as temporary:
+            for path, name in zip(temporary, ("first", "second"), strict=True):
+                if fails == f"writing the {name}":
+                    raise OSError(errno.ENOSPC, "No space left on device")
+                path.write_text(f"new {name}")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(HarnessError, match="No space left on device"):
+        write()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: f"old {name}" for name in old}
+    fails = "nothing"
+    write()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {n: f"new {n}" for n in ("first", "second")}

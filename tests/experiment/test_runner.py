@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -240,6 +241,74 @@ def test_two_processes_share_the_work(write: Write, tmp_path: Path, sleepy: Path
         harness.Results(tmp_path / "both").frame(),
         tournament(field, tmp_path / "alone", plugins=[sleepy], workers=4).frame(),
     )
+
+
+HOLD = """
+import sys, time
+from harness.experiment.field_reading import read_field
+from harness.experiment.plan import make_plan
+from harness.experiment.runner import _about, _wanted
+from harness.experiment.store import Store
+plan = make_plan(read_field(sys.argv[2]))
+store = Store(sys.argv[1])
+store.begin(_about(plan, "", "1 threads"), _wanted(plan))
+assert all([store.claim(run.identity) for run in plan.runs[1:]])
+print("claimed", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_stopped_process_that_holds_claims_is_named(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message has the process, the machine, the number of runs, and how to go on; and that is done here."""
+    field, said = write(FIELD.replace("200", "20").replace("150", "20")), list[str]()
+    with subprocess.Popen([sys.executable, "-c", HOLD, tmp_path / "out", field], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"claimed\n"
+        process.send_signal(signal.SIGSTOP)
+
+        def heard(message: str, **how: object) -> None:
+            said.append(message)
+            process.kill()
+
+        monkeypatch.setattr("harness.experiment.runner.SILENCE", 0.0)
+        monkeypatch.setattr("harness.experiment.runner.warnings.warn", heard)
+        frame = tournament(field, tmp_path / "out", workers=1).frame()
+    assert frame["status"].tolist() == ["done"] * 12
+    (message,) = said
+    assert message.startswith(f"waiting for 11 runs that process {process.pid} on {socket.gethostname()} has claimed")
+    assert f"since {time.strftime('%Y-')}" in message
+    assert f"kill -CONT {process.pid} continues it" in message
+    assert f"kill -9 {process.pid}" in message
+
+
+def test_two_tournaments_in_one_folder_at_once_keep_apart(write: Write, tmp_path: Path) -> None:
+    one = write('workloads = "lublin(jobs=20, procs=8)"\n[[scheduler]]\norder = ["fcfs", "spf"]\n', "one")
+    two = write('workloads = "lublin(jobs=30, procs=8)"\n[[scheduler]]\norder = ["lpf", "saf", "lcfs"]\n', "two")
+    inner: list[harness.Results] = []
+
+    def meanwhile(progress: Progress) -> None:
+        if not inner:  # begun later, and over earlier
+            inner.append(tournament(two, tmp_path / "out", workers=1))
+
+    outer = tournament(one, tmp_path / "out", workers=1, watch=meanwhile)
+
+    def shown(results: harness.Results) -> tuple[str, list[str]]:
+        return results.about["field"]["name"], results.frame()["scheduler"].tolist()
+
+    first, second = ("one", ["fcfs", "spf"]), ("two", ["lpf", "saf", "lcfs"])
+    assert (shown(outer), shown(inner[0])) == (first, second)
+    assert shown(harness.Results(tmp_path / "out")) == second  # was started last
+    assert shown(harness.Results(tmp_path / "out", outer.session)) == first
+    same = tournament(two, tmp_path / "out", workers=1)
+    assert shown(harness.Results(tmp_path / "out", inner[0].session)) == shown(same) == second
+    assert shown(harness.Results(tmp_path / "out", outer.session)) == first
+    less = tournament(one, tmp_path / "out", workers=1, jobs=10)  # the same field of fewer jobs is another one
+    assert set(less.frame()["jobs"]) == {10}
+    assert set(harness.Results(tmp_path / "out", outer.session).frame()["jobs"]) == {20}
+    with pytest.raises(HarnessError, match="there is no session 99; known: "):
+        harness.Results(tmp_path / "out", 99)
 
 
 def test_ctrl_c_stops_within_seconds_and_leaves_what_is_done(write: Write, tmp_path: Path, sleepy: Path) -> None:

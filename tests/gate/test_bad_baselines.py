@@ -1,6 +1,8 @@
 """Baselines and starts that are none are refused in a sentence, before the work."""
 
 import io
+import resource
+import signal
 import tempfile
 import tracemalloc
 import zipfile
@@ -61,6 +63,30 @@ def test_a_baseline_that_is_a_folder_or_a_dangling_link_is_refused(tmp_path: Pat
     for name in ("folder.json", "link.json"):
         with pytest.raises(HarnessError, match=f"{name}: cannot be read as a baseline"):
             harness.check(tmp_path / name)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_full_disk_leaves_both_files_of_a_baseline_or_neither(bench: Bench, there: bool) -> None:
+    """No file may be larger than a limit: of a new baseline, the starts are written, and its JSON is not."""
+    bench.make()
+    files = bench.baseline, starts_path(bench.baseline)
+    large, small = (path.stat().st_size for path in files)
+    assert small < large - 1
+    bench.decide(LAST_COME)
+    if not there:
+        for path in files:
+            path.unlink()
+    before = {path.name: path.read_bytes() for path in bench.folder.iterdir()}
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        for limit in (large - 1, small - 1):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
+            with pytest.raises(HarnessError, match="cannot be written: File too large"):
+                bench.make()
+            assert {path.name: path.read_bytes() for path in bench.folder.iterdir()} == before
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_starts_of_other_jobs_are_refused(made: Bench) -> None:
