@@ -81,10 +81,11 @@ class Window:
 
     def on(self, platform: "Platform") -> tuple[int, ...]:
         """Return the nodes of the platform that it keeps."""
-        if any(not 0 <= node < platform.nodes for node in self.nodes):
-            odd = next(node for node in self.nodes if not 0 <= node < platform.nodes)
-            raise HarnessError(f"a window keeps node {odd}, which is not there: expected 0 to {platform.nodes - 1}")
         if self.nodes:
+            nodes = platform.nodes  # counted once: it adds up the types
+            odd = next((node for node in self.nodes if not 0 <= node < nodes), None)
+            if odd is not None:
+                raise HarnessError(f"a window keeps node {odd}, which is not there: expected 0 to {nodes - 1}")
             return self.nodes
         if self.procs > platform.cores:
             raise HarnessError(f"a window keeps {self.procs:,} processors: expected at most {platform.cores:,}")

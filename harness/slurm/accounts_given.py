@@ -3,21 +3,22 @@
 import hashlib
 import os
 import pwd
-import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from harness.disk.stored import read_text
 from harness.errors import HarnessError, shortened
 from harness.present.words import counted
-from harness.slurm import accounting
-from harness.slurm.adaptation import Place, user_of_slurm
-from harness.slurm.associations import qos_rows, read_shares
+from harness.slurm import accounting, allowed
+from harness.slurm.adaptation import Difference, Place, note, user_of_slurm
+from harness.slurm.associations import association_lines, qos_rows, read_shares
 from harness.slurm.configuration import SlurmConfiguration
 from harness.slurm.fair_tree import Shares
+from harness.slurm.slurm_names import checked_name
 from harness.slurm.quantities import INFINITE
 from harness.slurm.requests import Request
 
@@ -49,6 +50,12 @@ class Accounts:
     shares: Shares
 
     @property
+    def differences(self) -> list[Difference]:
+        """The keys and amounts that the database does not get."""
+        used = Difference("RawUsage", str(self.path), "", "shares begin with nothing used")
+        return [*self._written.dropped.values(), *([used] if self.shares.used else [])]
+
+    @property
     def digest(self) -> str:
         """What tells it from others: SHA-256."""
         return hashlib.sha256(self.text.encode()).hexdigest()
@@ -59,8 +66,7 @@ class Accounts:
         named = {user for _, user in self.shares.users} | {one.user for one in requests}
         users = sorted(named - {mine, "root", ""})
         for user in users:
-            if not re.fullmatch(r"[\w.@-]{1,256}", user):
-                raise HarnessError(f"{self.path}: the user {shortened(user)}: expected letters and figures")
+            checked_name(user, "a user", self.path)
         if os.getuid():
             if theirs := {one.user for one in requests} - {mine}:
                 raise HarnessError(
@@ -76,14 +82,13 @@ class Accounts:
         """Write what the daemons need to the folder; return what the program below the clock is told."""
         folder, user = place.folder, user_of_slurm()
         accounting.write_database(folder, place.database_port, user)
-        loaded = [line for line in self.text.splitlines() if "|" not in line]
         dump = folder / "accounts"
-        dump.write_text("\n".join(loaded) + "\n", encoding="utf-8")
+        dump.write_text("".join(f"{line}\n" for line in self._written.lines), encoding="utf-8")
         if users:
             self._know(folder, users)
         return {
-            "user": user, "cluster": (cluster or "cluster").lower(), "qos": self._qos(),
-            "dump": str(dump) if any(line.strip() for line in loaded) else "",
+            "user": user, "cluster": (cluster or "cluster").lower(),
+            "qos": list(self._written.qos.items()), "dump": str(dump) if self._written.lines else "",
             "group": min(users.values()) if users else None,
         }  # fmt: skip
 
@@ -100,19 +105,38 @@ class Accounts:
         for reached in (folder, folder / "spool"):
             reached.chmod(0o711)
 
-    def _qos(self) -> list[tuple[str, list[str]]]:
-        """Return each QOS with what is to be set of it."""
-        found: dict[str, list[str]] = {}
-        for names in re.findall(r"(?i)\b(?:Def(?:ault)?)?QOS='?\+?([\w.@+,-]+)", self.text):
-            found |= {name.strip("+"): [] for name in names.split(",")}
-        for _, row in qos_rows(self.text):
+    @cached_property
+    def _written(self) -> "_Written":
+        """The accounts and QOS for the database, written anew from known keys and checked values."""
+        found = _Written()
+        for where, kind, name, said in association_lines(self.text, self.path):
+            values = [(key, value) for key, value in said.items() if value]
+            kept, dropped = allowed.sifted(values, allowed.ASSOCIATIONS, where)
+            note(found.dropped, f"{kind} in {self.path.name}", dropped)
+            found.lines.append(f"{kind} - '{name}'" + "".join(f":{key}='{value}'" for key, value in kept))
+            for names in (value for key, value in kept if key in ("QOS", "DefaultQOS")):
+                found.qos |= {checked_name(one.lstrip("+-"), "a QOS", where): [] for one in names.split(",")}
+        for number, row in qos_rows(self.text):
+            where = f"{self.path}, line {number}"
             name = next(value for key, value in row.items() if key.lower() == "name")
-            found[name] = [
-                f"{_TAKEN_AS.get(key.lower(), key)}={value}"
+            values = [
+                (_TAKEN_AS.get(key.lower(), key), value)
                 for key, value in row.items()
                 if value and key.lower() not in _NOT_SET and value.lower() not in INFINITE
             ]
-        return list(found.items())
+            kept, dropped = allowed.sifted(values, allowed.QOS, where)
+            note(found.dropped, f"QOS in {self.path.name}", dropped)
+            found.qos[name] = [f"{key}={value}" for key, value in kept]
+        return found
+
+
+@dataclass
+class _Written:
+    """The accounts and QOS for the database."""
+
+    lines: list[str] = field(default_factory=list)  # of a file that sacctmgr loads
+    qos: dict[str, list[str]] = field(default_factory=dict)  # what is set of each
+    dropped: dict[str, Difference] = field(default_factory=dict)
 
 
 def read_accounts(path: Path, given: SlurmConfiguration) -> Accounts:

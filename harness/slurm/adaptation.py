@@ -1,7 +1,7 @@
-"""What must differ here from the configuration of somebody's machine, so that it runs on this one, all by itself.
+"""The configuration files of an execution, written anew from the parsed values of a site's files.
 
-Everything else is used as it is given. Nothing that the scheduler decides by is changed, except what needs a database
-of accounts.
+Only keys that are known to be harmless are written; every other key is listed as a difference. Keys that the scheduler
+decides by are written as they are given, except those that need a database of accounts.
 """
 
 import getpass
@@ -10,16 +10,16 @@ import re
 import secrets
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.disk.stored import read_text
-from harness.errors import HarnessError, shortened
-from harness.slurm.configuration import Pairs, SlurmConfiguration
+from harness.slurm import allowed
+from harness.slurm.configuration import Pairs, SlurmConfiguration, lines_of
+from harness.slurm.slurm_names import expanded
 
-#: Every node needs a port; and no name of nodes has more brackets.
-_MOST, _DEEPEST = 65535, 8
+#: The largest number of devices of one kind.
+_MOST_DEVICES = 4096
 
 _HOST = "the host"
 _LOOPBACK = "nothing listens but on loopback"
@@ -28,22 +28,37 @@ _SITE = "programs and plugins of the site"
 _ACCOUNTS = "accounting: associations, QOS, their limits and fair share are not in force"
 _CONFINED = "how jobs are started and confined: here they sleep"
 
-#: What there is no use for here, by why: keys, in which `*` stands for any letters, and `?` for one.
+_POWER = "power saving: nodes stay on"
+
+#: Keys of Slurm that are left out, by the reason. `*` stands for any letters, and `?` for one.
 _LEFT_OUT = {
-    _HOST: "ControlMachine ControlAddr BackupController BackupAddr SlurmctldAddr SlurmctldHost SlurmctldParameters",
+    _HOST: "ControlMachine ControlAddr BackupController BackupAddr SlurmctldAddr SlurmctldHost SlurmctldParameters "
+    "NodeHostname NodeAddr BcastAddr Port State Reason AllocNodes SrunPortRange FederationParameters",
     _DAEMON: "SlurmdLogFile SlurmSchedLogFile SlurmSchedLogLevel SlurmctldSyslogDebug "
     "SlurmdSyslogDebug PluginDir JobCredentialPrivateKey JobCredentialPublicCertificate AuthAltTypes "
     "AuthAltParameters CryptoType TmpFS JobContainerType",
     _SITE: "*Program *Prolog *Epilog Prolog* Epilog? EpilogSlurmctld HealthCheck* PrEpPlugins PrEpParameters "
     "MailProg MailDomain JobSubmitPlugins CliFilterPlugins PlugStackConfig BurstBufferType UsePAM "
-    "X11Parameters SlurmctldPrimary*",
+    "X11Parameters SlurmctldPrimary* AutoDetect SlurmctldPlugstack SlurmEventHandlerLogfile *Plugin ScronParameters",
     _ACCOUNTS: "AccountingStorage* AccountingStore* JobCompHost JobCompPass JobCompPort JobCompUser JobCompParams",
     _CONFINED: "JobAcctGather* AcctGather* LaunchParameters LaunchType MpiParams SwitchParameters TaskPluginParam "
-    "NodeFeaturesPlugins CoreSpecPlugin ExtSensors* PowerPlugin PowerParameters PrivateData",
+    "NodeFeaturesPlugins CoreSpecPlugin ExtSensors* PowerPlugin PowerParameters PrivateData "
+    "BcastParameters CpuFreq* GpuFreqDef InteractiveStepOptions RequeueExit*",
+    _POWER: "Resume* Suspend*",
 }
 
-#: What of it there is a use for where accounts are given.
-_OF_ACCOUNTS = ("accountingstorageenforce", "accountingstoragetres")
+_UNKNOWN = "keys that are not known to be harmless"
+_NODES = "every node is on this machine and idle at first"
+
+#: Keys of `gres.conf` whose values are files of devices.
+_FILES = {"file": "File", "multiplefiles": "MultipleFiles"}
+
+#: The keys of lines that are written, by the first key of the line.
+_LINES = {
+    "nodename": allowed.NODES,
+    "partitionname": allowed.PARTITIONS,
+    "nodeset": allowed.NODE_SETS,
+}
 
 
 @dataclass(frozen=True)
@@ -72,42 +87,66 @@ def adapted(given: SlurmConfiguration, place: Place, nodes: list[list[str]]) -> 
     `nodes` are the names of the nodes of each `NodeName` line.
     """
     replaced = _replaced(given, place)
-    differences = []
-    lines = []
-    for key, value in given.settings.items():
-        if key.lower() in {other.lower() for other in replaced}:
-            continue
-        kept = place.database_port and key.lower() in _OF_ACCOUNTS
-        if not kept and (why := _why_left_out(key, value)):
-            differences.append(Difference(key, value, "", why))
-        else:
-            lines.append(f"{key}={_quoted(value)}")
+    replacing = {key.lower() for key in replaced}
+    keys = allowed.SETTINGS | (allowed.OF_ACCOUNTS if place.database_port else {})
+    others = [(key, value) for key, value in given.settings.items() if key.lower() not in replacing]
+    kept, dropped = allowed.sifted(others, keys, given.path)
+    differences = [_left_out(key, value) for key, value in dropped]
+    lines = [f"{key}={value}" for key, value in kept]
     for key, (value, why) in replaced.items():
-        lines.append(f"{key}={_quoted(value)}")
+        lines.append(f'{key}="{value}"' if " " in value else f"{key}={value}")
         before = given.setting(key)
         if before != value:
             differences.append(Difference(key, before, value, why))
     ports = iter(place.node_ports)
     described = iter(nodes)
+    of_lines: dict[str, Difference] = {}
     for pairs in given.tables:
-        if pairs[0][0].lower() == "nodename" and pairs[0][1].lower() != "default":
-            pairs = _node_line(pairs, [next(ports) for _ in next(described)])
-        lines.append(" ".join(f"{key}={_quoted(value)}" for key, value in pairs))
-    return "\n".join(lines) + "\n", differences
+        table, name = pairs[0]
+        known = _LINES.get(table.lower())
+        if known is None:
+            of_lines.setdefault(table.lower(), Difference(table, name, "", _NODES))
+            continue
+        kept, dropped = allowed.sifted(pairs, known, given.path)
+        note(of_lines, table, dropped)
+        if table.lower() == "nodename" and name.lower() != "default":
+            kept = _node_line(kept, [next(ports) for _ in next(described)])
+        lines.append(_line(kept))
+    return "\n".join(lines) + "\n", [*differences, *of_lines.values()]
 
 
-def prepare_folder(given: SlurmConfiguration, place: Place) -> None:
-    """Make the folders and files beside the configuration: a key for munge, and what describes GPUs and topology."""
-    for name in ("state", "spool", "log", "munge", "jobs", "devices"):
+def prepare_folder(given: SlurmConfiguration, place: Place) -> list[Difference]:
+    """Make the other folders and files of an execution: a key for munge, `gres.conf` and `topology.conf`.
+
+    Return how the last two differ from the given ones.
+    """
+    for name in ("state", "spool", "pids", "log", "munge", "jobs", "devices"):
         (place.folder / name).mkdir(mode=0o700)
     key = place.folder / "munge" / "key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(1024))
-    for name in ("gres.conf", "topology.conf"):
+    found: dict[str, Difference] = {}
+    for name, known in (("gres.conf", allowed.THINGS), ("topology.conf", allowed.SWITCHES)):
         beside = given.path.parent / name
         if os.path.lexists(beside):
-            text = read_text(beside, "what describes the nodes of a slurm.conf")
-            (place.folder / name).write_text(_with_devices(text, place.folder / "devices"), encoding="utf-8")
+            lines = list(_described(beside, known, found, place.folder / "devices"))
+            (place.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return list(found.values())
+
+
+def _described(
+    path: Path, known: dict[str, tuple[str, str]], found: dict[str, Difference], devices: Path
+) -> Iterator[str]:
+    """Yield the lines to write of `gres.conf` or `topology.conf`, and note the differences in `found`."""
+    numbers: dict[str, int] = {}
+    for where, pairs in lines_of(path, "a file that describes the nodes of a slurm.conf"):
+        files = [(_FILES[key.lower()], value) for key, value in pairs if key.lower() in _FILES]
+        kept, dropped = allowed.sifted([pair for pair in pairs if pair[0].lower() not in _FILES], known, where)
+        note(found, path.name, dropped)
+        if known is allowed.THINGS:
+            kept += tuple((key, _devices(value, where, devices, numbers)) for key, value in files)
+        if len(kept) > 1 or (kept and kept[0][0] != "NodeName"):
+            yield _line(kept)
 
 
 def user_of_slurm() -> str:
@@ -120,38 +159,9 @@ def node_names(given: SlurmConfiguration) -> list[list[str]]:
     return [expanded(line["nodename"]) for line in given.lines("NodeName") if line["nodename"].lower() != "default"]
 
 
-def expanded(names: str) -> list[str]:
-    """Return the names that `n[1-3,7],m` stands for."""
-    found: list[str] = []
-    for item in re.findall(r"[^,\[]+(?:\[[^\]]*\][^,\[]*)*", names):
-        if item.count("[") > _DEEPEST:
-            raise HarnessError(f"the nodes {shortened(item)}: expected names and numbers, as in n[1-4,7]")
-        before, bracket, rest = item.partition("[")
-        if not bracket:
-            found.append(item)
-            continue
-        inner, _, after = rest.partition("]")
-        for number in _numbers(inner, names):
-            found += expanded(f"{before}{number}{after}")
-            if len(found) > _MOST:
-                raise HarnessError(f"the nodes {shortened(names)}: more than {_MOST}, as many as there are ports")
-    return found
-
-
-def _numbers(ranges: str, names: str) -> Iterator[str]:
-    for item in ranges.split(","):
-        low, _, high = item.partition("-")
-        if not low.isdecimal() or not (high or low).isdecimal() or len(high or low) > 7:
-            raise HarnessError(f"the nodes {shortened(names)}: expected names and numbers, as in n[1-4,7]")
-        for number in range(int(low), int(high or low) + 1):
-            yield f"{number:0{len(low)}d}"
-
-
 def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, str]]:
     """Return what is set otherwise here, and why."""
     folder, user = place.folder, user_of_slurm()
-    parameters = {word for word in given.setting("SlurmdParameters").split(",") if word}
-    ways = {word for word in given.setting("CommunicationParameters").split(",") if word}
     storage = {"AccountingStorageType": ("accounting_storage/none", _ACCOUNTS)}
     if place.database_port:
         own = {"Type": "accounting_storage/slurmdbd", "Host": "127.0.0.1", "Port": str(place.database_port)}
@@ -161,7 +171,7 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
         "ClusterName": (given.setting("ClusterName", "cluster"), "needed"),
         "SlurmctldHost": (f"{socket.gethostname().partition('.')[0]}(127.0.0.1)", _HOST),
         "SlurmctldPort": (str(place.controller_port), _HOST),
-        "CommunicationParameters": (",".join(sorted(ways | {"NoCtldInAddrAny", "NoInAddrAny"})), _LOOPBACK),
+        "CommunicationParameters": ("NoCtldInAddrAny,NoInAddrAny", _LOOPBACK),
         "AuthType": ("auth/munge", "a munge of its own"),
         "AuthInfo": (f"socket={folder}/munge/socket", "a munge of its own"),
         "CredType": ("cred/munge", "a munge of its own"),
@@ -171,8 +181,8 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
         "SlurmdSpoolDir": (f"{folder}/spool/%n", _DAEMON),
         "SlurmctldLogFile": (f"{folder}/log/controller", _DAEMON),
         "SlurmctldPidFile": (f"{folder}/controller.pid", _DAEMON),
-        "SlurmdPidFile": (f"{folder}/%n.pid", _DAEMON),
-        "SlurmdParameters": (",".join(sorted(parameters | {"config_overrides"})), "nodes are what the file says"),
+        "SlurmdPidFile": (f"{folder}/pids/%n", _DAEMON),
+        "SlurmdParameters": ("config_overrides", "nodes are what the file says"),
         "ReturnToService": ("2", "nodes serve as soon as they answer"),
         "ProctrackType": ("proctrack/pgid", _CONFINED),
         "TaskPlugin": ("task/none", _CONFINED),
@@ -185,36 +195,40 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
     }
 
 
-def _why_left_out(key: str, value: str) -> str:
-    """Return why a setting is left out, empty if it is kept; what is at an absolute path may be a program to run."""
+def note(found: dict[str, Difference], of: str, dropped: Pairs) -> None:
+    """Note in `found` the keys of one line that are left out, each once."""
+    for key, value in dropped:
+        name = f"{of} {key}".lower()
+        if name not in found:
+            found[name] = _left_out(key, value, f"{of} ")
+
+
+def _left_out(key: str, value: str, of: str = "") -> Difference:
+    """Return the difference of a key that is not written. Values of unknown keys are not shown: they may be secrets."""
     for why, keys in _LEFT_OUT.items():
         for known in keys.lower().split():
             pattern = re.escape(known).replace(r"\*", ".*").replace(r"\?", ".")
             if re.fullmatch(pattern, key.lower()):
-                return why
-    return _SITE if value.lstrip().startswith("/") else ""
+                return Difference(of + key, value, "", why)
+    return Difference(of + key, "(not shown)", "", _UNKNOWN)
 
 
 def _node_line(pairs: Pairs, ports: list[int]) -> Pairs:
     """Return the line of some nodes that live on this host, each with a port of its own."""
-    theirs = ("nodehostname", "nodeaddr", "port", "state")
-    kept = tuple((key, value) for key, value in pairs if key.lower() not in theirs)
     listed = f"[{ports[0]}-{ports[-1]}]" if len(ports) > 1 else str(ports[0])
     host = socket.gethostname().partition(".")[0]
-    return (*kept, ("NodeHostname", host), ("NodeAddr", "127.0.0.1"), ("Port", listed), ("State", "UNKNOWN"))
+    return (*pairs, ("NodeHostname", host), ("NodeAddr", "127.0.0.1"), ("Port", listed), ("State", "UNKNOWN"))
 
 
-def _with_devices(text: str, folder: Path) -> str:
-    """Let the devices of GPUs be files that exist: Slurm looks whether they do."""
-
-    def made(match: re.Match[str]) -> str:
-        names = [name.rpartition("/")[2] for name in expanded(match[1])]
-        for name in names:
-            (folder / name).touch()
-        return "File=" + ",".join(f"{folder}/{name}" for name in names)
-
-    return re.sub(r"(?i)\bFile=(\S+)", made, text)
+def _line(pairs: Iterable[tuple[str, str]]) -> str:
+    return " ".join(f"{key}={value}" for key, value in pairs)
 
 
-def _quoted(value: str) -> str:
-    return f'"{value}"' if " " in value else value
+def _devices(value: str, where: str, folder: Path, numbers: dict[str, int]) -> str:
+    """Return files that stand for the devices of GPUs, by their numbers here: Slurm looks whether they exist."""
+    found = []
+    for name in expanded(value.replace("/", "_"), where, _MOST_DEVICES):
+        file = folder / f"device{numbers.setdefault(name, len(numbers))}"
+        file.touch()
+        found.append(str(file))
+    return ",".join(found)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.slurm.cluster import Cluster
+from harness.slurm.slurm_names import FEATURE, checked_name
 from harness.slurm.requests import Request
 
 #: Times of Slurm are whole minutes where nothing else is said [s].
@@ -14,6 +15,7 @@ _MINUTE = 60.0
 
 def asked_of_sbatch(request: Request, cluster: Cluster) -> list[str]:
     """Return the options that ask for what the request does; what nobody asked for is left to the configuration."""
+    where = f"job {request.job}"
     found = [f"--ntasks={request.cpus}", f"--time={max(1, math.ceil(request.limit / _MINUTE))}"]
     found.append(f"--partition={request.partition.name}")
     if request.per_node:
@@ -23,10 +25,13 @@ def asked_of_sbatch(request: Request, cluster: Cluster) -> list[str]:
     if cluster.counts_memory and not request.all_memory:
         found.append(f"--mem{'' if request.memory_per == 'n' else '-per-cpu'}={math.ceil(request.memory)}K")
     if request.features:
+        for name in frozenset().union(*request.features):
+            checked_name(name, "a feature", where, FEATURE)
         found.append("--constraint=" + "|".join("&".join(sorted(one)) for one in request.features))
     for option, wanted in (("gres", request.gres), ("licenses", request.licences)):
         if wanted:
-            found.append(f"--{option}=" + ",".join(f"{name}:{count}" for name, count in sorted(wanted.items())))
+            things = [f"{checked_name(name, option, where, FEATURE)}:{count}" for name, count in sorted(wanted.items())]
+            found.append(f"--{option}=" + ",".join(things))
     if request.exclusive:
         found.append("--exclusive")
     if request.eligible > request.submit:
@@ -36,7 +41,8 @@ def asked_of_sbatch(request: Request, cluster: Cluster) -> list[str]:
 
 def whose(request: Request, users: Mapping[str, int]) -> list[str]:
     """Return the options that say whose a job is: its account, its QOS, and its user by number, if there are others."""
-    found = [f"--{option}={name}" for option, name in (("account", request.account), ("qos", request.qos)) if name]
+    asked = (("account", request.account), ("qos", request.qos))
+    found = [f"--{option}={checked_name(name, option, f'job {request.job}')}" for option, name in asked if name]
     return found + ([f"--uid={users[request.user]}"] if request.user in users else [])
 
 

@@ -8,6 +8,7 @@ from harness.disk.stored import read_text
 from harness.errors import HarnessError, shortened
 from harness.slurm.fair_tree import PARENT, ROOT, Shares
 from harness.slurm.limits import Limits
+from harness.slurm.slurm_names import NAME, checked_name
 
 _LINE = re.compile(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(?::(.*))?")
 
@@ -24,15 +25,7 @@ def read_shares(path: Path) -> Shares:
         _add_qos(shares, said, f"{path}, line {number}")
     for number, said in _rows(content, "account"):
         _add_usage(shares, said, f"{path}, line {number}")
-    for number, line in enumerate(content.splitlines(), start=1):
-        text, where = line.strip(), f"{path}, line {number}"
-        if not text or text.startswith("#") or "|" in text:
-            continue
-        match = _LINE.fullmatch(text)
-        if match is None:
-            raise HarnessError(f"{where}: {shortened(text)}: expected Account - 'name':Fairshare=1 or so")
-        kind, name, rest = match.groups()
-        said = {key: value.strip("'") for key, value in _PAIR.findall(rest or "")}
+    for where, kind, name, said in association_lines(content, path):
         if kind == "Parent":
             parent = name
         elif kind == "User" and _value(said, "partition"):
@@ -40,6 +33,23 @@ def read_shares(path: Path) -> Shares:
         else:
             _add(shares, kind, name, parent, said, where)
     return shares
+
+
+def association_lines(content: str, path: Path) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+    """Yield the place, the kind, the name and the values of each line that describes a cluster, account or user.
+
+    A line of another form is not quoted: it may be any file's.
+    """
+    for number, line in enumerate(content.split("\n"), start=1):
+        text, where = line.strip(), f"{path}, line {number}"
+        if not text or text.startswith("#") or "|" in text:
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise HarnessError(f"{where}: expected a line such as Account - 'name':Fairshare=1")
+        kind, name, rest = match.groups()
+        said = {key: value.strip("'") for key, value in _PAIR.findall(rest or "")}
+        yield where, kind, checked_name(name, f"the {kind.lower()}", where), said
 
 
 def qos_rows(content: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -82,8 +92,8 @@ def _add(shares: Shares, kind: str, name: str, parent: str, said: dict[str, str]
 def _add_qos(shares: Shares, said: dict[str, str], where: str) -> None:
     """Take in what a table says of one QOS."""
     name, priority = _value(said, "name"), _value(said, "priority") or "0"
-    if not re.fullmatch(r"[\w.@-]+", name) or not re.fullmatch(r"\d{1,12}", priority):
-        raise HarnessError(f"{where}: {shortened(name)}|{shortened(priority)}: expected a QOS and its priority")
+    if not re.fullmatch(NAME, name) or not re.fullmatch(r"[0-9]{1,12}", priority):
+        raise HarnessError(f"{where}: expected the name of a QOS and its priority, as in normal|0")
     shares.qos[name] = float(priority)
     shares.limits.qos[name] = _limits(
         shares, {key: value for key, value in said.items() if value and key.lower() != "priority"}, where

@@ -4,12 +4,13 @@ Nodes are in Slurm's order, by name, and sets of nodes are bits of a whole numbe
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from harness.disk.stored import read_text
 from harness.errors import HarnessError, did_you_mean, shortened
-from harness.slurm.adaptation import expanded
-from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.configuration import SlurmConfiguration, lines_of
+from harness.slurm.slurm_names import FEATURE, MOST_NODES, NodeLists, checked_name, expanded
 from harness.slurm.parameters import Parameters, Weights, parameters_of, weights_of
 from harness.slurm.quantities import INFINITE, counts, kilobytes, seconds, whole
 
@@ -80,10 +81,9 @@ class Cluster:
 def cluster_of(given: SlurmConfiguration) -> Cluster:
     """Return what a configuration describes; refuse what cannot be a machine."""
     nodes = tuple(sorted(_nodes(given), key=lambda node: _natural(node.name)))
-    names = [node.name for node in nodes]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise HarnessError(f"{given.path}: the node {twice} is described twice; expected it once")
+    for node, other in pairwise(nodes):
+        if node.name == other.name:
+            raise HarnessError(f"{given.path}: the node {node.name} is described twice; expected it once")
     partitions = {one.name: one for one in _partitions(given, nodes)}
     if not partitions:
         raise HarnessError(f"{given.path}: expected a PartitionName= of some nodes")
@@ -124,14 +124,15 @@ def _nodes(given: SlurmConfiguration) -> list[Node]:
         threads = whole(said, "threadspercore", given.path, 1)
         cores = sockets * whole(said, "corespersocket", given.path, 1) * threads
         cpus = whole(said, "cpus", given.path, whole(said, "procs", given.path, cores))
-        features = said.get("features", said.get("feature", ""))
+        features = re.split(r"[,\s]+", said.get("features", said.get("feature", "")))
+        has = frozenset(checked_name(one, "a feature", given.path, FEATURE) for one in features if one)
         spare = kilobytes(said.get("memspeclimit", "0"), given.path)
         memory = kilobytes(said.get("realmemory", "1"), given.path) - spare
-        has = frozenset(re.split(r"[,\s]+", features)) - {""}
         gres = counts(said.get("gres", ""), given.path)
         weight = whole(said, "weight", given.path, 1)
         whole_cores = threads if cpus == cores else 1
-        found += [Node(name, cpus, whole_cores, memory, has, gres, weight) for name in expanded(said["nodename"])]
+        names = expanded(said["nodename"], given.path, MOST_NODES - len(found))
+        found += [Node(name, cpus, whole_cores, memory, has, gres, weight) for name in names]
     return found
 
 
@@ -140,23 +141,24 @@ def _partitions(given: SlurmConfiguration, nodes: tuple[Node, ...]) -> list[Part
     places = {node.name: place for place, node in enumerate(nodes)}
     found: list[Partition] = []
     usual: dict[str, str] = {}
+    lists = NodeLists(given.path)
     for line in given.lines("PartitionName"):
         if line["partitionname"].lower() == "default":
             usual |= line
             continue
         said = usual | line
         listed = said.get("nodes", "")
-        names = list(places) if listed.upper() == "ALL" else expanded(listed)
-        for name in names:
-            if name not in places:
-                raise HarnessError(
-                    f"{given.path}: the partition {said['partitionname']} has the node {shortened(name)}, which no "
-                    f"NodeName= describes; {did_you_mean(name, places)}"
-                )
+        partition = checked_name(said["partitionname"], "a partition", given.path)
+        names = list(places) if listed.upper() == "ALL" else lists.expanded(listed) if listed else []
+        if unknown := next((name for name in names if name not in places), None):
+            raise HarnessError(
+                f"{given.path}: the partition {partition} has the node {shortened(unknown)}, which no NodeName= "
+                f"describes; {did_you_mean(unknown, places)}"
+            )
         sharing = said.get("oversubscribe", said.get("shared", "no")).lower()
         found.append(
             Partition(
-                said["partitionname"], sum({1 << places[name] for name in names}),
+                partition, set_of(places[name] for name in names),
                 whole(said, "prioritytier", given.path, whole(said, "priority", given.path, 1)),
                 whole(said, "priorityjobfactor", given.path, whole(said, "priority", given.path, 1)),
                 seconds(said.get("maxtime", ""), given.path), seconds(said.get("defaulttime", ""), given.path),
@@ -173,9 +175,22 @@ def _switches(given: SlurmConfiguration, nodes: tuple[Node, ...]) -> list[int]:
     path = given.path.parent / "topology.conf"
     if given.setting("TopologyPlugin").lower() != "topology/tree" or not path.exists():
         return []
-    places = {node.name: 1 << place for place, node in enumerate(nodes)}
-    listed = re.findall(r"(?im)^\s*SwitchName=\S+.*?\bNodes=(\S+)", read_text(path, "a topology.conf"))
-    return [sum({places.get(name, 0) for name in expanded(names)}) for names in listed]
+    places = {node.name: place for place, node in enumerate(nodes)}
+    lists = NodeLists(path)
+    found = []
+    for _, pairs in lines_of(path, "a topology.conf"):
+        said = {key.lower(): value for key, value in pairs}
+        if pairs[0][0].lower() == "switchname" and "nodes" in said:
+            found.append(set_of(places[name] for name in lists.expanded(said["nodes"]) if name in places))
+    return found
+
+
+def set_of(places: Iterable[int]) -> int:
+    """Return the set of the nodes at these places."""
+    bits = bytearray(MOST_NODES // 8 + 1)
+    for place in places:
+        bits[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(bits, "little")
 
 
 def _unmodelled(given: SlurmConfiguration) -> list[tuple[str, str]]:

@@ -108,8 +108,8 @@ class Daemons:
             accounting.fill_database(self)
             self.stop("slurmctld")
         self.start_controller()
-        for node in self.plan["nodes"]:
-            self.start(node, [programs["slurmd"], "-D", "-N", node])
+        for number, node in enumerate(self.plan["nodes"]):
+            self.start(f"slurmd-{number}", [programs["slurmd"], "-D", "-N", node])
         self.wait(self.all_idle, "not every node became idle")
 
     def start_controller(self) -> None:

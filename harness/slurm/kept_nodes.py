@@ -3,6 +3,7 @@
 A job is not put where its time limit goes into such a time.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -10,9 +11,12 @@ from harness.engine.demand_setup import windows_of
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.platform.windows import Window, kept
-from harness.slurm.cluster import Cluster
+from harness.slurm.cluster import Cluster, set_of
 from harness.slurm.room_on_nodes import members
 from harness.workload.log import Workload
+
+#: The largest number of begins and ends times nodes: their tree takes a gigabyte.
+_MOST_BITS = 4 * 10**9
 
 
 @dataclass(frozen=True)
@@ -29,18 +33,56 @@ class KeptNodes:
 
     def __init__(self, times: Iterable[Kept] = ()) -> None:
         self.times = list(times)
+        self.ends = sorted({one.end for one in self.times})
+        self.moments = sorted({one.begin for one in self.times}.union(self.ends))
+        pieces = len(self.moments)
+        largest = max((one.nodes.bit_length() for one in self.times), default=0)
+        if pieces * largest > _MOST_BITS:
+            raise HarnessError(f"{len(self.times):,} reservations on {largest:,} nodes: expected fewer, or fewer nodes")
+        # A tree of unions: leaf k is what is kept from moment k until the next.
+        self.tree = [0] * (2 * pieces)
+        place = {moment: k for k, moment in enumerate(self.moments)}
+        for one in self.times:
+            self._keep(place[one.begin], place[one.end], one.nodes)
+        self._sum_up()
+
+    def _keep(self, first: int, until: int, nodes: int) -> None:
+        """Keep the nodes from one moment until another."""
+        for branch in self._branches(first, until):
+            self.tree[branch] |= nodes
+
+    def _sum_up(self) -> None:
+        """Add what whole branches keep to their leaves, and then the leaves to the branches above."""
+        pieces = len(self.moments)
+        for branch in range(2, 2 * pieces):
+            self.tree[branch] |= self.tree[branch >> 1]
+        for branch in range(pieces - 1, 0, -1):
+            self.tree[branch] = self.tree[2 * branch] | self.tree[2 * branch + 1]
+
+    def _branches(self, first: int, until: int) -> Iterator[int]:
+        """Yield the branches of the tree that together are the moments from `first` until `until`."""
+        low, high = first + len(self.moments), until + len(self.moments)
+        while low < high:
+            if low & 1:
+                yield low
+                low += 1
+            if high & 1:
+                high -= 1
+                yield high
+            low, high = low >> 1, high >> 1
 
     def within(self, begin: float, end: float) -> int:
         """Return the nodes that are kept at some time between."""
         found = 0
-        for one in self.times:
-            if one.begin < end and one.end > begin:
-                found |= one.nodes
+        first = max(0, bisect_right(self.moments, begin) - 1)
+        for branch in self._branches(first, bisect_left(self.moments, end)):
+            found |= self.tree[branch]
         return found
 
     def next_end(self, time: float) -> float:
         """Return when something is kept no more after this time; 0: never."""
-        return min((one.end for one in self.times if one.end > time), default=0.0)
+        place = bisect_right(self.ends, time)
+        return self.ends[place] if place < len(self.ends) else 0.0
 
     def named(self, first: float, cluster: Cluster) -> Iterator[tuple[float, float, str]]:
         """Yield from when until when nodes are kept, since the first submission, and their names."""
@@ -58,7 +100,10 @@ def kept_nodes(windows: tuple[Window, ...], platform: Platform, workload: Worklo
             )
     platform = kept(platform, windows)
     found = []
+    sets: dict[tuple[tuple[int, ...], int], int] = {}  # by the nodes and processors of a window
     for window in windows_of(platform, workload):
-        begin, end = float(window.begin), float(window.end)
-        found.append(Kept(begin, end, sum(1 << node for node in window.on(platform))))
+        asked = window.nodes, window.procs
+        if asked not in sets:
+            sets[asked] = set_of(window.on(platform))
+        found.append(Kept(float(window.begin), float(window.end), sets[asked]))
     return KeptNodes(found)

@@ -162,9 +162,9 @@ def _attempt(
         place = Place(folder, controller, ports[: len(every)], sum(ports[len(every) :]))
         text, differences = adapted(given, place, nodes)
         (folder / "slurm.conf").write_text(text, encoding="utf-8")
-        prepare_folder(given, place)
-        if accounts is not None and accounts.shares.used:
-            differences.append(Difference("RawUsage", str(accounts.path), "", "shares begin with nothing used"))
+        differences += prepare_folder(given, place)
+        if accounts is not None:
+            differences += accounts.differences
         users = None if accounts is None else accounts.numbers(requests)
         jobs = list(submissions_of(requests, cluster, folder, users))
         plan = {
