@@ -18,9 +18,9 @@ from harness.slurm.adaptation import Difference, Place, note, user_of_slurm
 from harness.slurm.associations import association_lines, qos_rows, read_shares
 from harness.slurm.configuration import SlurmConfiguration
 from harness.slurm.fair_tree import Shares
-from harness.slurm.slurm_names import checked_name
 from harness.slurm.quantities import INFINITE
 from harness.slurm.requests import Request
+from harness.slurm.slurm_names import checked_name
 
 #: The programs that are needed besides those of any execution.
 PROGRAMS = (*accounting.PROGRAMS, "unshare", "mount")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.slurm.cluster import Cluster
-from harness.slurm.slurm_names import FEATURE, checked_name
 from harness.slurm.requests import Request
+from harness.slurm.slurm_names import FEATURE, checked_name
 
 #: Times of Slurm are whole minutes where nothing else is said [s].
 _MINUTE = 60.0

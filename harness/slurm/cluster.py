@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from harness.errors import HarnessError, did_you_mean, shortened
 from harness.slurm.configuration import SlurmConfiguration, lines_of
-from harness.slurm.slurm_names import FEATURE, MOST_NODES, NodeLists, checked_name, expanded
 from harness.slurm.parameters import Parameters, Weights, parameters_of, weights_of
 from harness.slurm.quantities import INFINITE, counts, kilobytes, seconds, whole
+from harness.slurm.slurm_names import FEATURE, MOST_NODES, NodeLists, checked_name, expanded
 
 #: Flags of priorities that are heeded, or change nothing here.
 _FLAGS = {"", "SMALL_RELATIVE_TO_TIME", "FAIR_TREE", "CALCULATE_RUNNING"}

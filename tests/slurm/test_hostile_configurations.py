@@ -16,9 +16,9 @@ from harness.slurm.asked_of_sbatch import asked_of_sbatch, whose
 from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import read_slurm
-from harness.slurm.slurm_names import expanded
 from harness.slurm.private_place import free_ports, private_folder
 from harness.slurm.requests import Request
+from harness.slurm.slurm_names import expanded
 
 SMALL = """ClusterName=small
 SelectType=select/linear
