@@ -1,6 +1,7 @@
 """The command line: `harness COMMAND …`. Each command lives in a file of its own name."""
 
 import io
+import os
 import sys
 import traceback
 from typing import Annotated, Any
@@ -108,7 +109,10 @@ def main(commands: typer.Typer | None = None) -> None:
 
 
 def _allow_any_terminal() -> None:
-    """Print question marks where a terminal lacks our letters, rather than fail; stderr sees to that itself."""
+    """Print question marks where a terminal lacks our letters, and go on where stdout or stderr is closed."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # as after `>&-`
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 

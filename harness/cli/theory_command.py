@@ -67,6 +67,7 @@ def stability(
         stability_of_stream,
         width_distribution,
     )
+    from harness.theory.inputs import proc_count
 
     given.known_format()
     only_one(workload, widths, given)
@@ -83,7 +84,7 @@ def stability(
         show([*rows, *reading_rows(jobs)], given.format)
         return
     p = arguments.distribution(widths)
-    procs = len(p) if procs is None else procs
+    procs = proc_count(len(p) if procs is None else procs)
     if arrival_rate is None and mean_service is None:
         by_law = [*_rows_by(by, p, procs), *([] if service_law is None else _law_rows(p, procs, service_law))]
         show([("servers", procs, "processors"), *_constant_rows(stability_constant(p, procs)), *by_law], given.format)

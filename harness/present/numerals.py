@@ -1,5 +1,6 @@
 """Numbers as programs read them back: exactly, and without a decimal point where they are whole."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,16 @@ import numpy.typing as npt
 def whole(value: float) -> int | float:
     """Return `value` as an integer if it is one."""
     return int(value) if value.is_integer() else value
+
+
+def integer(value: object) -> int:
+    """Return a whole number of at most 64 bits, given as a number or as its digits; raise `ValueError` for all else."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,19}", value, re.ASCII):
+        number = int(value)
+    if number is None or number % 1 or not -(2**63) <= number < 2**63:
+        raise ValueError(f"{str(value)[:30]!r} is not a whole number of 64 bits")
+    return int(number)
 
 
 def numeral(value: float) -> str:

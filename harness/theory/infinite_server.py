@@ -32,7 +32,7 @@ from scipy import optimize, stats
 
 from harness.errors import HarnessError, did_you_mean
 from harness.theory.inner_product import inner_product
-from harness.theory.inputs import FloatArray, fraction, nonnegative, positive, shares
+from harness.theory.inputs import MOST_PROCS, FloatArray, fraction, nonnegative, positive, shares
 from harness.theory.limit_laws import EXPONENTIAL, LimitLaw
 
 Release = Literal["independent", "together"]
@@ -210,4 +210,6 @@ def _reach(batches: FloatArray) -> int:
     for log_z in np.geomspace(1e-9, 100, 120) / sizes[-1]:
         log_g = float(batches[sizes - 1] @ np.expm1(log_z * sizes))
         best = min(best, (log_g - np.log(NEGLIGIBLE)) / log_z)
+    if not best <= MOST_PROCS:
+        raise HarnessError(f"the requests keep more than {MOST_PROCS:,} processors busy; expected a lower offered load")
     return ceil(best)

@@ -7,6 +7,7 @@ from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import HarnessError
+from harness.workload.content import whole_numbers
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -17,6 +18,9 @@ READ_INTEGERS = types.Array(types.i8, 1, "C", readonly=True)
 
 #: How far from one a list of probabilities may sum: a dozen printed digits, not a forgotten entry.
 SUM_TOLERANCE = 1e-9
+
+#: The most processors that a formula takes: the time of some grows with the square of their number.
+MOST_PROCS = 10_000_000
 
 
 def positive(value: float, name: str) -> float:
@@ -42,8 +46,8 @@ def fraction(value: float, name: str) -> float:
 
 def proc_count(procs: int) -> int:
     """Return `procs`; refuse fewer than one, and parts of one."""
-    if procs != int(procs) or procs < 1:
-        raise HarnessError(f"procs is {procs}; it must be a whole number, at least 1")
+    if not 1 <= procs <= MOST_PROCS or procs != int(procs):
+        raise HarnessError(f"procs is {procs}; it must be a whole number from 1 to {MOST_PROCS:,}")
     return int(procs)
 
 
@@ -82,7 +86,7 @@ def whole_widths(values: ArrayLike, procs: int | None = None) -> IntArray:
         job = wrong[0]
         bound = "at least 1" if procs is None else f"from 1 to the {procs} processors there are"
         raise HarnessError(f"width of job {job} is {array[job]:g}; it must be a whole number {bound}")
-    return array.astype(np.int64)
+    return whole_numbers(array, "width of job", np.arange(array.size))
 
 
 def same_length(**columns: NDArray[Any]) -> None:

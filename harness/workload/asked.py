@@ -51,8 +51,13 @@ def numbers_in(column: str) -> Numbers | None:
     if column == "exclusive":
         return Numbers("0 or 1", lambda values: np.isin(values, (0, 1)))
     if (column in ASKED_COLUMNS and column != "node_memory") or column in WIDTHS or column.startswith(NEEDS):
-        return Numbers("a whole number of at least 0", lambda values: (values >= 0) & (values == np.floor(values)))
+        return Numbers("a whole number of at least 0", _is_whole)
     return Numbers("a number of at least 0", lambda values: values >= 0) if is_asked(column) else None
+
+
+def _is_whole(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    whole: npt.NDArray[np.bool_] = (values >= 0) & (values == np.floor(values)) & (values < 2.0**63)
+    return whole
 
 
 def names_in(header: Iterable[str], field: str) -> dict[int, str]:

@@ -9,6 +9,7 @@ import pandas as pd
 from harness.disk.size_limit import TREE
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
+from harness.present.numerals import integer
 from harness.workload.frame import log_from_frame
 from harness.workload.log import ALSO_PRECEDING, Log
 
@@ -30,7 +31,7 @@ def read_batsim(path: str | Path) -> Log:
         raise HarnessError(f"{path}: cannot be read: {error}") from error
     try:
         rows = [_row(job, content["profiles"][job["profile"]], path) for job in content["jobs"]]
-        procs = int(content["nb_res"])
+        procs = integer(content["nb_res"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise HarnessError(
             f"{path}: expected a workload of Batsim: nb_res, jobs (id, subtime, res, profile) and profiles, each "
@@ -63,4 +64,4 @@ def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[floa
 
 def _number(name: Any) -> int:
     """Return the number of a job: `workload!17` is number 17."""
-    return int(str(name).rpartition("!")[2])
+    return integer(str(name).rpartition("!")[2])

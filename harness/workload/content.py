@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.errors import HarnessError
+
 #: Below this, a float holds every whole number exactly.
 EXACT = 2.0**53
 
@@ -22,6 +24,23 @@ def canonical(values: npt.NDArray[Any]) -> Column:
     if np.all((np.abs(floats) < EXACT) & (floats == np.floor(floats))):
         return floats.astype(np.int64)
     return floats
+
+
+def whole_numbers(values: npt.NDArray[Any], what: str, names: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+    """Return `values` as int64; refuse parts of numbers, and numbers that a float cannot tell from the next.
+
+    `what` begins the error; `names` are those of the values, else their places. Every float that becomes an integer
+    passes here: numpy makes any number of one that is too large.
+    """
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
+        return values.astype(np.int64, copy=False)
+    floats = values.astype(np.float64, copy=False)
+    wrong = ~((np.abs(floats) < EXACT) & (floats == np.floor(floats)))
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        name = place + 1 if names is None else np.asarray(names)[place]
+        raise HarnessError(f"{what} {name} is {floats[place]:.12g}; expected a whole number below {EXACT:.0g}")
+    return floats.astype(np.int64)
 
 
 def narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -68,6 +68,11 @@ class Description:
 
 def describe(log: Log, procs: int | None = None) -> Description:
     """Describe `log` on a machine of `procs` processors or as many as its header names."""
+    with np.errstate(over="ignore"):  # of numbers as large as floats can be, sums are infinite
+        return _described(log, procs)
+
+
+def _described(log: Log, procs: int | None) -> Description:
     procs = log.procs if procs is None else procs
     column = {str(name): log.jobs[name].to_numpy(dtype=np.float64) for name in log.jobs.columns}
     submit = column["submit"][column["submit"] >= 0]
@@ -133,7 +138,7 @@ def _spread(name: str, unit: str, values: Floats) -> Spread:
 
 
 def _statuses(status: Floats) -> dict[str, int]:
-    numbers, counts = np.unique(status.astype(np.int64), return_counts=True)
+    numbers, counts = np.unique(status, return_counts=True)
     named = {STATUSES[n]: int(c) for n, c in zip(numbers.tolist(), counts, strict=True) if n in STATUSES}
     odd = len(status) - sum(named.values())
     return named | ({"odd": odd} if odd else {})

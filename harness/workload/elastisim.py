@@ -12,6 +12,7 @@ import pandas as pd
 from harness.disk.size_limit import TREE
 from harness.disk.stored import beginning, stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
+from harness.present.numerals import integer
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
 from harness.workload.widths import WIDTHS
@@ -61,9 +62,9 @@ def _row(number: int, job: dict[str, Any], path: Path) -> tuple[float, ...]:
             f"{path}: job {number}: expected arguments with {' or '.join(_LENGTHS)}, not {arguments!r:.60}"
         )
     ends = ("_min", "_max") if job["type"] == "moldable" else ("", "")
-    least, most = (int(job[f"num_nodes{end}"]) for end in ends)
+    least, most = (integer(job[f"num_nodes{end}"]) for end in ends)
     if not 1 <= least <= most:
         raise HarnessError(f"{path}: job {number}: expected num_nodes_max of at least num_nodes_min, of at least 1")
-    nodes = min(max(least, int(arguments.get("base_nodes", least))), most)
+    nodes = min(max(least, integer(arguments.get("base_nodes", least))), most)
     run = float(length) * float(arguments.get("base_nodes", nodes)) / nodes
     return number, float(job["submit_time"]), run, nodes, float(job.get("walltime", -1)), least, most

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.disk.stored import stored_bytes, unpacked, unpacked_name
 from harness.workload.log import Log
 from harness.workload.log_cache import CachedReading, load, save
-from harness.workload.swf_header import header_procs
+from harness.workload.swf_header import check_header, header_procs
 
 _ENDINGS = re.compile(r"\.(swf|log|txt|csv|parquet)$", re.IGNORECASE)
 
@@ -35,6 +35,7 @@ def read_file(
         del stored  # which may be large
         if cache:
             save(key, reading)
+    check_header(reading.header, str(path))
     procs = header_procs(reading.header)
     return Log(log_name(path), reading.jobs, reading.header, str(path), reading.digest, reading.steps, procs)
 

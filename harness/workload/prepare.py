@@ -44,8 +44,9 @@ def prepare(log: Log, preparation: Preparation) -> Workload:
     work = Workbench(log)
     submit = work.column("submit")
     preparation = preparation.in_seconds(log.header, log.name, float(np.min(submit[submit >= 0], initial=np.inf)))
-    for step in STEPS:
-        step(work, preparation)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that become too large are refused at the end
+        for step in STEPS:
+            step(work, preparation)
     return work.finished(preparation.digest(log.digest))
 
 

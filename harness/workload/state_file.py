@@ -20,6 +20,7 @@ import pandas as pd
 from harness.disk.size_limit import TREE
 from harness.disk.stored import stored_bytes, unpacked
 from harness.errors import HarnessError
+from harness.workload.content import whole_numbers
 from harness.workload.delimited import read_delimited
 from harness.workload.log import STARTED, Step
 from harness.workload.log_files import log_name
@@ -102,6 +103,10 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
     if (runs & np.isnan(begun)).any():
         line = lines[int(np.argmax(runs & np.isnan(begun)))]
         raise HarnessError(f"{path}: line {line}: a running job without its start time; expected one")
+    late = runs & (dump.numbers["Submit"] > begun)
+    if late.any():
+        line = lines[int(np.argmax(late))]
+        raise HarnessError(f"{path}: line {line}: a running job submitted after its start; expected its submit before")
     held = waits & reasons[lines].str.strip("()").isin(_HELD).to_numpy()
     dump.note("held", held.sum(), "waiting jobs held by somebody, by another job or until later: left out")
     other = ~runs & ~waits & (frame["run"] < 0).to_numpy()
@@ -135,7 +140,7 @@ def _keep_numbers(dump: Dump, jobs: pd.DataFrame) -> None:
     """Let jobs have Slurm's own numbers if no two share one, even where some belong to arrays."""
     numbers = dump.first_of("JobIDRaw", "JobID")
     if not np.isnan(numbers).any() and len(np.unique(numbers)) == len(numbers):
-        jobs["job"] = numbers.astype(np.int64)
+        jobs["job"] = whole_numbers(numbers, f"{dump.path}: the number of job")
         dump.steps = [step for step in dump.steps if step.name != "numbered"]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.present.numerals import integer
 
 _COLUMNS = ("JobID", "User", "State", "Submit", "Start", "ElapsedRaw", "TimelimitRaw", "ReqCPUS", "Partition", "QOS",
             "Account", "Reason")  # fmt: skip
@@ -33,6 +34,8 @@ def as_table(content: bytes, path: Path) -> bytes:
 def _line(job: dict[str, Any], now: str) -> str:
     """Return the line of a job."""
     state = job["job_state"]
+    if not state:
+        raise ValueError("a job without a job_state")
     state = str(state if isinstance(state, str) else state[0])
     start = _number(job["start_time"])
     cells = {
@@ -53,11 +56,11 @@ def _called(job: dict[str, Any]) -> str:
     array, number = _number(job.get("array_job_id", 0)), _number(job.get("array_task_id"))
     if job.get("array_task_string"):
         return f"{array or job['job_id']}_[{job['array_task_string']}]"
-    return f"{array}_{number}" if array not in ("", "0") and number else str(int(job["job_id"]))
+    return f"{array}_{number}" if array not in ("", "0") and number else str(integer(job["job_id"]))
 
 
 def _number(told: Any) -> str:
     """Return a number as Slurm's newer versions write it, with whether it is set, and as older ones do."""
     if isinstance(told, dict):
-        return str(int(told["number"])) if told.get("set", True) and not told.get("infinite", False) else ""
-    return "" if told is None else str(int(told))
+        return _number(told["number"]) if told.get("set", True) and not told.get("infinite", False) else ""
+    return "" if told is None else str(integer(told))

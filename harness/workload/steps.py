@@ -9,7 +9,7 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.workload.asked import is_asked
 from harness.workload.condition import COLUMNS, Condition
-from harness.workload.content import EXACT
+from harness.workload.content import EXACT, whole_numbers
 from harness.workload.log import BEGIN, FURTHER, GAP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
 from harness.workload.widths import WIDTHS
@@ -49,15 +49,7 @@ class Workbench:
             self.jobs = self.jobs[wanted]
 
     def whole(self, name: str) -> npt.NDArray[np.int64]:
-        values = self.column(name)
-        broken = values != np.floor(values)
-        if broken.any():
-            row = int(np.argmax(broken))
-            raise HarnessError(
-                f"{self.log.name}: column {name!r} of job {self.jobs['job'].iloc[row]} is {values[row]}; "
-                "expected a whole number"
-            )
-        return self.jobs[name].to_numpy(dtype=np.int64)
+        return whole_numbers(self.jobs[name].to_numpy(), f"{self.log.name}: column {name!r} of job", self.jobs["job"])
 
     def refuse_inexact(self, name: str, word: str) -> None:
         """Refuse numbers so large that floats do not tell them from the next."""

@@ -28,6 +28,21 @@ def test_what_is_fine_stays_fine(command, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["--version", "list measures", "list orders --format json"])
+def test_a_command_without_an_output_ends_as_with_one(command, closed, tmp_path):
+    script = f"{HARNESS} {command} {closed}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_wrong_stays_wrong_without_an_output(tmp_path):
+    script = f"{HARNESS} list nothing >&-"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr.startswith("harness: ")
+
+
 def test_what_is_wrong_stays_wrong(overcommitted, tmp_path):
     assert status(f"verify {overcommitted} --procs 2", tmp_path).returncode == 0
     assert status(f"verify {overcommitted} --procs 1", tmp_path).returncode == 1

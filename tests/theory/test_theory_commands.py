@@ -222,6 +222,17 @@ def test_mean_delay_of_a_trace_on_which_five_simulators_agree(data):
         (["stability", "--widths", "0.5,x"], "is not p1,p2"),
         (["stability", "--widths", ""], "--widths is empty"),
         (["stability", "--widths", "0:1"], "procs is 0"),
+        (["stability", "--widths", f"{2**63}:1"], "whole number from 1 to 10,000,000"),
+        (["stability", "--widths", f"{'9' * 400}:1"], "whole number from 1 to 10,000,000"),
+        (["stability", "--widths", "1", "--servers", f"{2**63 - 1}"], "whole number from 1 to 10,000,000"),
+        (
+            ["infinite-server", "--widths", f"{2**62}:1", "--arrival-rate", "1", "--mean-service", "1"],
+            "whole number from 1 to 10,000,000",
+        ),
+        (
+            ["infinite-server", "--widths", "1", "--arrival-rate", "1e308", "--mean-service", "1e308"],
+            "the requests keep more than 10,000,000 processors busy",
+        ),
         (["stability", "--widths", "1", "--servers", "0"], "procs is 0"),
         (["stability", "--widths", "1", "--arrival-rate", "1"], "--mean-service is missing"),
         (["stability", "--widths", "1", "--arrival-rate", "-1", "--mean-service", "1"], "arrival rate is -1"),

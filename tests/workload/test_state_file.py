@@ -72,6 +72,10 @@ def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
         ('{"jobs": [], "last_update": 1e999}', "cannot be read as what squeue --json prints"),
         ('{"jobs": 7, "last_update": 5}', "cannot be read as what squeue --json prints"),
         ('{"jobs": [], "last_update": 5}', "holds no jobs"),
+        ('{"jobs": [{"job_state": []}], "last_update": 5}', "a job without a job_state"),
+        ('{"jobs": [{"job_state": ""}], "last_update": 5}', "a job without a job_state"),
+        ('{"jobs": [], "last_update": 1.5}', "'1.5' is not a whole number"),
+        ('{"jobs": [], "last_update": "1e3"}', "'1e3' is not a whole number"),
     ],
 )
 def test_json_that_is_no_state(read, text, complaint):
@@ -153,6 +157,8 @@ def test_the_state_of_a_machine_is_not_redrawn(read):
         ((HEAD.replace("START_TIME", "X"), RUNS), "no column 'Start'"),
         ((HEAD.replace("TIME_LIMIT", "X"), RUNS), "no column 'Timelimit'"),
         ((HEAD, RUNS.replace("2026-11-19T08:10:00", "N/A")), "line 2: a running job without its start time"),
+        ((HEAD, RUNS.replace("08:00:00", "08:10:01")), "line 2: a running job submitted after its start"),
+        ((HEAD, RUNS, WAITS, RUNS.replace("T08:00", "T09:00")), "line 4: a running job submitted after its start"),
         ((HEAD, RUNS.replace("|48|", f"|{10**400}|")), "line 2: ReqCPUS is"),
         ((HEAD, RUNS.replace("4:00:00", "soon")), "line 2: Timelimit is 'soon'"),
         ((HEAD, RUNS.rpartition("|")[0]), "line 2: expected 11 cells, found 10"),

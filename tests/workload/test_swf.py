@@ -171,6 +171,15 @@ def test_numbers_of_the_header(text: str, number: int | None) -> None:
     assert header_number((text,), "MaxProcs") == number
 
 
+@pytest.mark.parametrize("text", ["9e18", "1e3", "12abc", "12.5", "1 000", "1,00", "0x10", "8.", "8 nodes", "9" * 19])
+@pytest.mark.parametrize("field", ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone"])
+def test_a_number_of_the_header_is_a_number_as_a_whole(tmp_path: Path, field: str, text: str) -> None:
+    with pytest.raises(HarnessError, match=rf"log.swf: the header's {field}: '.*': expected"):
+        log_of(tmp_path, f"; {field}: {text}\n{LINE}")
+    with pytest.raises(HarnessError, match=rf"log.swf: the header's {field}"):  # from the cache, too
+        log_of(tmp_path, f"; {field}: {text}\n{LINE}")
+
+
 def test_processors_of_the_machine(tmp_path: Path) -> None:
     assert log_of(tmp_path, f"; MaxNodes: 4\n; MaxProcs: 8\n{LINE}").procs == 8
     assert log_of(tmp_path, f"; MaxNodes: 4\n{LINE}").procs == 4
