@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +24,39 @@ settings.register_profile("untimed", deadline=None, derandomize="CI" in os.envir
 settings.load_profile("untimed")
 
 
-#: `make test` runs one in so many examples of each property test, and at least so many of them.
+#: `make test` runs one in so many examples of each property test, and at least so many of them …
 ONE_IN, AT_LEAST = 10, 5
+#: … and so many cases of a parametrized test, where the marker `quick_cases` does not give another number.
+CASES = 8
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of `make test` and of a run in another order: no test may need another before it."""
-    parser.addoption("--quick", action="store_true", help="leave out slow tests, and most examples of property tests")
+    parser.addoption("--quick", action="store_true", help="leave out slow tests, most examples and most cases")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order drawn by lot")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Shuffle the tests, in the same way in every worker, and leave out what `--quick` leaves out."""
     if config.getoption("--quick"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
+        kept = set(quick(items))
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
         for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:  # type: ignore[attr-defined]
             run_fewer_examples(test)
     if (seed := config.getoption("--shuffle")) is not None:
         random.Random(seed).shuffle(items)
+
+
+def quick(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the tests that are not slow; of a parametrized test, some cases that are drawn by its name."""
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, cases in functions.items():
+        wanted = next((marker.args[0] for marker in cases[0].iter_markers("quick_cases")), CASES)
+        yield from random.Random(name).sample(cases, wanted) if len(cases) > wanted else cases
 
 
 def run_fewer_examples(test: Any) -> None:

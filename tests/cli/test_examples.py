@@ -32,6 +32,7 @@ def test_every_command_has_two_examples_and_no_other() -> None:
     assert {len(typed) for typed in EXAMPLES.values()} == {2}
 
 
+@pytest.mark.quick_cases(1000)
 @pytest.mark.parametrize("path", EVERY)
 def test_help_ends_in_the_examples(harness_says: Call, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     monkeypatch.setenv("COLUMNS", "80")

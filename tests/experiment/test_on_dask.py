@@ -16,7 +16,6 @@ from harness.experiment.runner import tournament
 
 pytest.importorskip("distributed")
 pytestmark = [
-    pytest.mark.slow,
     # Dask's own, at interpreter versions it has not caught up with: not ours to mend.
     pytest.mark.filterwarnings("default:::distributed"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -78,6 +77,7 @@ def test_dask_workers_give_the_same_results(write: Write, tmp_path: Path, addres
     assert len(there.schedule(there.frame()["identity"][0])) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dying", [1, 2], ids=["one of two", "both, and another comes"])
 def test_workers_killed_in_mid_run_lose_nothing(
     write: Write, tmp_path: Path, cluster: Cluster, address: str, dying: int
@@ -103,6 +103,7 @@ def test_workers_killed_in_mid_run_lose_nothing(
     assert here.drop(columns="seconds").equals(there.drop(columns="seconds"))
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_answers(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.experiment.on_dask.PATIENCE", "1s")
     for address in ("tcp://127.0.0.1:1", "nonsense://x", "tls://127.0.0.1:8786", "inproc://x"):

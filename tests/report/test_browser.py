@@ -14,7 +14,7 @@ import pytest
 from harness.present.drawing import write_page
 from harness.results.charts.figures import Figure, axis, for_a_notebook
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: make test-all installs it")
 
 _QUIET = [f"--disable-{what}" for what in ("quic", "background-networking", "component-update", "sync")]
 

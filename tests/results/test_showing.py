@@ -5,11 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from nbclient import NotebookClient
 
 import harness
 from harness.errors import HarnessError
@@ -138,8 +136,10 @@ def test_other_files_read_back(some: Schedule, tmp_path: Path, suffix: str) -> N
 
 @pytest.mark.slow
 def test_the_notebook_runs(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient").NotebookClient
     book = nbformat.read(ROOT / "reports" / "first-answers.ipynb", as_version=4)
-    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    client(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in book.cells for output in cell.get("outputs", [])]
     kinds = [kind for output in shown for kind in output.get("data", {})]
     assert kinds.count("application/vnd.plotly.v1+json") == 3
