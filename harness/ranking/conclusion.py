@@ -51,8 +51,7 @@ def notes(ranking: Ranking) -> Iterator[str]:
     yield from _overloaded(ranking)
     if preempts(ranking):
         yield "Waits end at a job's first start; what preempted jobs wait after that is in the mean response."
-    if 0 < ranking.adequacy_blocks < ranking.blocks:
-        yield f"Adequacy is over the {ranking.adequacy_blocks} of {ranking.blocks} blocks that replay a log with waits."
+    yield from _without_adequacy(ranking)
     yield from _omissions(ranking)
 
 
@@ -205,6 +204,20 @@ def _overloaded(ranking: Ranking) -> Iterator[str]:
         yield (
             f"More work is submitted than the machine can do on {_listed(shares)}: queues only grow then, and waits "
             "say as much of the length of the log as of the scheduler."
+        )
+
+
+def covered(ranking: Ranking) -> str:
+    """Return how many of the logs a measure against the log covers: 2 of 3 logs."""
+    known = len(ranking.with_adequacy)
+    return f"{known} of {counted(known + len(ranking.without_adequacy), 'log')}"
+
+
+def _without_adequacy(ranking: Ranking) -> Iterator[str]:
+    if ranking.with_adequacy and ranking.without_adequacy:
+        yield (
+            f"Adequacy covers {covered(ranking)}: it is undefined for {_listed(ranking.without_adequacy)}, whose logs "
+            "have no waits or ran on another machine."
         )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from harness.present.json_text import to_json
 from harness.present.tables import Better, known_format, prose, render
 from harness.present.words import readable, spoken
-from harness.ranking.conclusion import conclusion, notes, preempts, scope
+from harness.ranking.conclusion import conclusion, covered, notes, preempts, scope
 from harness.ranking.ranking import ENERGY, Ranking, Standing, rank
 from harness.results.measures import Measure, known_measures
 
@@ -55,7 +55,7 @@ def show(ranking: Ranking, format: str, extra: Iterable[Measure] = ()) -> str:
     known_format(format)
     if format == "json":
         return _json(ranking)
-    columns = [*_standings(ranking, format), *_measures(ranking, extra), *_verdicts(ranking)]
+    columns = [*_standings(ranking, format), *_measures(ranking, extra, format), *_verdicts(ranking)]
     names = [column.name for column in columns]
     by = spoken(ranking.by)
     table = render(
@@ -104,7 +104,7 @@ def interval(standing: Standing) -> str:
     return f"{readable(low, 3)}–{readable(high, 3)}" if low == low else ""
 
 
-def _measures(ranking: Ranking, extra: Iterable[Measure]) -> list[_Column]:
+def _measures(ranking: Ranking, extra: Iterable[Measure], format: str) -> list[_Column]:
     """Make the columns of the criterion and its companions; what nobody has is not shown."""
     standings = ranking.standings
     known = known_measures(extra)
@@ -114,10 +114,13 @@ def _measures(ranking: Ranking, extra: Iterable[Measure]) -> list[_Column]:
         if all(value is None or value != value for value in values):
             continue
         starred = name != ranking.by and name in _UNTIL_THE_FIRST_START and preempts(ranking)
-        columns.append(_Column(name, values, known[name].unit, "neither" if starred else known[name].better))
+        title = f"{name}, {covered(ranking)}" if known[name].against_log and format != "csv" else name
+        columns.append(_Column(title, values, known[name].unit, "neither" if starred else known[name].better))
         if name == ranking.by and len(ranking.workloads) < ranking.variations:
             theirs = [standing.of_variations for standing in standings]
             columns.append(_Column(f"{name}, variations", theirs, known[name].unit, known[name].better))
+        if known[name].against_log and format == "csv":
+            columns.append(_Column(f"{name}_logs", [len(ranking.with_adequacy)] * len(standings)))
     return columns
 
 

@@ -82,7 +82,8 @@ class Ranking:
     left_out: tuple[str, ...]  # schedulers
     blocks_left_out: int
     loads: dict[str, float]  # the largest offered load on each workload, where it is known
-    adequacy_blocks: int  # that replay a log with waits
+    with_adequacy: tuple[str, ...]  # the workloads whose log was compared with
+    without_adequacy: tuple[str, ...]  # the others: logs without waits, or of another machine
     gaps: tuple[Gap, ...]  # the runs because of which something was left out
 
 
@@ -134,7 +135,8 @@ def rank(
         left_out=paired.left_out,
         blocks_left_out=paired.blocks_left_out,
         loads=_loads(paired),
-        adequacy_blocks=len(paired.measures.get("adequacy", ())),
+        with_adequacy=(known_logs := _with_adequacy(paired)),
+        without_adequacy=tuple(name for name in map(str, frame["workload"].unique()) if name not in known_logs),
         gaps=paired.gaps,
     )
 
@@ -227,6 +229,11 @@ def _loads(paired: Pairing) -> dict[str, float]:
         return {}
     largest = known.max(axis=1).groupby(level="workload").max().dropna()
     return {str(workload): float(load) for workload, load in largest.items()}
+
+
+def _with_adequacy(paired: Pairing) -> tuple[str, ...]:
+    known = paired.measures.get("adequacy")
+    return () if known is None else tuple(map(str, known.index.unique("workload")))
 
 
 def _spread(values: "pd.Series[float]") -> tuple[float, float]:

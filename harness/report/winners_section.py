@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from harness.present.words import readable, spoken
-from harness.ranking.conclusion import conclusion, notes, scope
+from harness.present.words import counted, readable, spoken
+from harness.ranking.conclusion import conclusion, covered, notes, scope
 from harness.ranking.inference import ALPHA
 from harness.ranking.leaderboard import COMPANIONS, interval
 from harness.ranking.ranking import Ranking
@@ -37,7 +37,9 @@ def winners(subject: Subject) -> dict[str, Any] | None:
         "scope": scope(ranking),
         "conclusion": conclusion(ranking),
         "notes": list(notes(ranking)),
-        "columns": [head(subject.measures[name]) for name in shown],
+        "columns": [
+            _covering(head(subject.measures[name]), subject.measures[name], covered(ranking)) for name in shown
+        ],
         "figures": [[readable(s.means.get(name), _DIGITS) for name in shown] for s in standings],
         "ratios": [(readable(s.ratio, 3), interval(s) if row else "") for row, s in enumerate(standings)],
         "diagram": diagram(ranking),
@@ -73,10 +75,21 @@ def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str,
     rows.sort(key=lambda row: (bool(row["workload"]), str(row["workload"]), row["policy"]))
     shown = {str(row["workload"]) for row in rows} - {""}
     return {
-        "measures": [head(known[name]) for name in names],
+        "measures": [_covering(head(known[name]), known[name], _logs_with(logs, name)) for name in names],
         "rows": rows,
         "workloads": [workload for workload in workloads if workload in shown],
     }
+
+
+def _logs_with(runs: pd.DataFrame, measure: str) -> str:
+    """Return of how many logs a measure is known: 2 of 3 logs."""
+    known = runs.loc[runs[measure].notna(), "workload"].nunique()
+    return f"{known} of {counted(runs['workload'].nunique(), 'log')}"
+
+
+def _covering(heading: dict[str, str], measure: Measure, logs: str) -> dict[str, str]:
+    """Return the head of a column; that of a measure against the log states how many logs it covers."""
+    return heading | {"name": f"{heading['name']}, {logs}"} if measure.against_log else heading
 
 
 def cell(value: float) -> tuple[str, str]:

@@ -86,6 +86,20 @@ def adequacy(replay: "Schedule | Log", against: "Schedule | Log | None" = None) 
     return compare(simulated(replay), logged(replay.workload))
 
 
+def elsewhere(schedule: "Schedule") -> str:
+    """Return why a schedule cannot be compared with its log: it is of another machine; empty if it is not.
+
+    A log that does not name the size of its machine may have run on any.
+    """
+    procs, cores = schedule.workload.procs, schedule.platform.cores
+    if procs in (None, cores):
+        return ""
+    return (
+        f"the adequacy of {schedule.workload.name} replayed is undefined: the log ran on {procs:,} processors, and "
+        f"{schedule.platform.name} has {cores:,}; expected a platform of the size of the log's machine"
+    )
+
+
 def compare(model: Stream, real: Stream) -> Adequacy:
     """Compare two streams."""
     refuse_other_jobs(model, real)

@@ -165,6 +165,16 @@ order = ["fcfs", "lcfs"]
         assert found == harness.adequacy(schedule).P > 0
 
 
+def test_adequacy_is_of_the_machine_of_the_log_alone(write: Write, tmp_path: Path) -> None:
+    lines = [f"{k} {9 * k} {7 * k} 50 3 -1 -1 3 60 -1 1 {k % 3} -1 -1 -1 -1 -1 -1\n" for k in range(1, 30)]
+    (log := tmp_path / "log.swf").write_text("; MaxProcs: 4\n" + "".join(lines))
+    field = f'workloads = "{log}"\nplatforms = ["log", 8, "synthetic-11"]\n[[scheduler]]\norder = ["fcfs", "lcfs"]\n'
+    frame = tournament(write(field), tmp_path / "out").frame()
+    assert set(frame[frame["adequacy"].notna()]["platform"]) == {"4 processors"}
+    assert set(frame[frame["skill"].notna()]["platform"]) == {"4 processors"}
+    assert frame["mean_wait"].notna().all()
+
+
 def test_a_worker_of_another_version_is_found_out(write: Write) -> None:
     done = execute(*task(FIELD, write, versions={"engine": "another"}))
     assert done.error is not None

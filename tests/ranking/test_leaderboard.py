@@ -81,7 +81,7 @@ def test_json_is_everything():
 
 def test_adequacy_is_shown_where_it_is_known():
     assert "adequacy" not in leaderboard(FRAME.assign(adequacy=math.nan), "mean_wait")
-    assert "adequacy [s]" in leaderboard(FRAME.assign(adequacy=600.0), "mean_wait", "markdown")
+    assert "adequacy, 3 of 3 logs [s]" in leaderboard(FRAME.assign(adequacy=600.0), "mean_wait", "markdown")
 
 
 def test_waits_of_preempted_jobs_are_not_mistaken_for_all_their_waiting():
@@ -94,10 +94,23 @@ def test_adequacy_is_over_the_logs_as_they_are_not_their_variations():
     frame["adequacy"] = [300.0, 600.0, *[math.nan] * 4]
     ranking = rank(frame, "mean_wait")
     assert {s.scheduler: s.means["adequacy"] for s in ranking.standings} == {"policy0": 300.0, "policy1": 600.0}
-    assert "Adequacy is over the 1 of 3 blocks that replay a log with waits." in notes(ranking)
+    assert "adequacy, 1 of 1 log [s]" in show(ranking, "markdown")
     assert not any("Adequacy" in note for note in notes(rank(frame[:2], "mean_wait")))
     frame.loc[0, "adequacy"] = math.nan  # undefined for one of them: the others have nothing to be compared with
     assert "adequacy" not in show(rank(frame, "mean_wait"), "csv")
+
+
+def test_the_column_of_adequacy_states_how_many_logs_it_covers():
+    costs = {name: [[1.0, 2.0]] for name in ("generated", "known", "silent", "waits")}
+    frame = fields.results(costs)
+    frame["adequacy"] = frame["workload"].map({"known": 300.0, "waits": 500.0})
+    for by in ("mean_wait", "adequacy"):  # also where the logs without one are left out
+        ranking = rank(frame, by)
+        assert "adequacy, 2 of 4 logs [s]" in show(ranking, "markdown")
+        (row, _) = csv.DictReader(io.StringIO(show(ranking, "csv")))
+        assert (float(row["adequacy"]), row["adequacy_logs"]) == (400.0, "2")
+        (note,) = (note for note in notes(ranking) if "Adequacy" in note)
+        assert note.startswith("Adequacy covers 2 of 4 logs: it is undefined for generated and silent, ")
 
 
 def test_the_nearest_to_the_log_can_be_asked_for():

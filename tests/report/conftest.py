@@ -36,7 +36,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished tournament."""
     folder = tmp_path_factory.mktemp("store")
     log = folder / "log.swf"
-    log.write_text(f"; Computer: {HOSTILE}\n; MaxProcs: 64\n" + "".join(map(swf_line, range(1, 151))))
+    log.write_text(f"; Computer: {HOSTILE}\n; MaxProcs: 128\n" + "".join(map(swf_line, range(1, 151))))
     field = folder / "field.toml"
     field.write_text(FIELD.format(hostile=HOSTILE, log=log))
     harness.tournament(field, folder / "results", workers=1, command="harness tournament field.toml")

@@ -261,3 +261,12 @@ def test_adequacy_is_a_measure_wherever_the_log_says_how_it_went(run: Run, make:
         replace(workload, jobs=workload.jobs.drop(columns=["logged_wait", "logged_run"])),
     ):
         assert math.isnan(run(silent).measures()["adequacy"])
+
+
+def test_a_replay_on_another_machine_has_no_adequacy(run: Run, make: Make) -> None:
+    workload = make(0)
+    procs = run(workload).platform.cores
+    for named, known in ((procs, True), (None, True), (procs - 1, False), (2 * procs, False)):
+        measures = run(replace(workload, procs=named)).measures()
+        assert math.isfinite(measures["adequacy"]) == known
+        assert known or math.isnan(measures["skill"])

@@ -40,10 +40,12 @@ class Compared:
 
 def against_log(schedule: "Schedule", replay: Replay, pairs: int) -> Compared | str:
     """Compare a schedule with its log, and `pairs` of repetitions by `replay` with each other; or say why not."""
-    from harness.results.adequacy import UndefinedError, adequacy, logged, simulated
+    from harness.results.adequacy import UndefinedError, adequacy, elsewhere, logged, simulated
     from harness.results.breakdown import breakdown
     from harness.results.repeatability import repeatability
 
+    if why := elsewhere(schedule):
+        return why
     try:
         found = adequacy(schedule)
     except UndefinedError as error:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 def adequacy(schedule: "Schedule") -> float:
     """Difference P between the residence times of the replay and those of its log, as a root mean square."""
-    return _unless_undefined(lambda: comparing.adequacy(schedule).P)
+    return _unless_undefined(schedule, lambda: comparing.adequacy(schedule).P)
 
 
 @measure(
@@ -33,10 +33,17 @@ def adequacy(schedule: "Schedule") -> float:
 )
 def skill(schedule: "Schedule") -> float:
     """How much nearer the replay is to its log than one wait for all jobs would be: 1 is the log, 0 is no nearer."""
-    return _unless_undefined(lambda: scale.skill(comparing.simulated(schedule), comparing.logged(schedule.workload)))
+
+    def found() -> float:
+        return scale.skill(comparing.simulated(schedule), comparing.logged(schedule.workload))
+
+    return _unless_undefined(schedule, found)
 
 
-def _unless_undefined(value: Callable[[], float]) -> float:
+def _unless_undefined(schedule: "Schedule", value: Callable[[], float]) -> float:
+    """Return a value, or not a number where the log has no waits or ran on another machine."""
+    if comparing.elsewhere(schedule):
+        return math.nan
     try:
         return value()
     except comparing.UndefinedError:
