@@ -1,5 +1,6 @@
 """The main call: a workload, a platform and a scheduler in, a schedule out."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from harness.engine.setup import Extras
     from harness.engine.simulate import Outcome, Progress
     from harness.platform.machine import Platform
+    from harness.policy.kinds import Policy
+    from harness.policy.spec import Choice
     from harness.results.schedule import Schedule
     from harness.results.signal_meter import Meter
     from harness.results.timeline import Placements, Timeline
@@ -161,7 +164,32 @@ def choose_policies(
     """
     policies = load_plugins(*plugins).policies
     chosen = scheduler.choose(policies) if isinstance(scheduler, Scheduler) else scheduler
+    _warn_of_frozen_scores(chosen["order"])
     return chosen.on(machine.name, machine.knows, policies, told=told)
+
+
+class FrozenScoreWarning(UserWarning):
+    """Reports an order whose score reads the time, though it is computed only once for each job."""
+
+
+def reads_the_time(order: "Policy") -> bool:
+    """Return whether the score of an order names `clock.now`, or calls a function that does."""
+    from harness.engine.alike import named_in
+
+    return "now" in named_in(order.function)
+
+
+def _warn_of_frozen_scores(order: "Choice") -> None:
+    if order.says("varies"):
+        return
+    for one in order.chain:
+        if reads_the_time(one.policy):
+            warnings.warn(
+                f"the policy {one.policy.name!r} (order_queue) reads clock.now without varies=True: its score is "
+                "computed once, when a job joins the queue, and does not change while the job waits",
+                FrozenScoreWarning,
+                stacklevel=2,
+            )
 
 
 def machine_of(

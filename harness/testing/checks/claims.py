@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import harness
+from harness.experiment.simulation import reads_the_time
 from harness.policy.kinds import Order
 from harness.testing.cases import Case
 from harness.testing.comparing import history, same
@@ -22,7 +23,12 @@ from harness.testing.subject import Chosen, Subject, Wrong, spy
     applies=lambda policy: isinstance(policy, Order) and not policy.varies,
 )
 def does_not_vary(subject: Subject, case: Case) -> None:
-    """Require of an order that does not say varies=True that a waiting job keeps the score it had when it came."""
+    """Require of an order without varies=True that it does not read the time, and that a job keeps its first score."""
+    if reads_the_time(subject.policy):
+        raise Wrong(
+            "the score reads clock.now, and without varies=True it is computed once, when a job joins the queue: "
+            "expected varies=True, or job.submit in place of clock.now"
+        )
     for number, first, now, score in _scores(subject, case):
         if score != first:
             raise Wrong(

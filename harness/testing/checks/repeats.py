@@ -9,6 +9,7 @@ import numpy as np
 from harness.testing.cases import Case
 from harness.testing.comparing import history, same
 from harness.testing.declared_checks import check
+from harness.testing.first_runs import check_first_runs
 from harness.testing.subject import Chosen, Subject, spy
 
 
@@ -77,6 +78,30 @@ def fresh(subject: Subject, case: Case) -> None:
         return chosen
 
     same(alone, subject.run(case, plain=True, watched=interrupted), "the run differs with another one in its middle")
+
+
+@check(
+    "first run",
+    "a tournament makes many runs in one process, and another command makes the same run alone: lists, dicts, sets and "
+    "arrays outside the function, its default arguments and attributes of classes are kept from run to run; the "
+    "`memory` of a policy begins anew",
+    applies=lambda policy: not policy.compiled,  # compiled code cannot change what lies outside a function
+    crowds=2,
+)
+def first_run(subject: Subject, case: Case) -> None:
+    """Require that the first run of a process is that of every later one."""
+    check_first_runs(_first_and_later, subject, case)
+
+
+def _first_and_later(subject: Subject, case: Case) -> None:
+    if all(job.user < 0 for job in case.jobs):  # of several users, in which most records of policies differ
+        jobs = enumerate(case.jobs)
+        case = replace(case, jobs=tuple(replace(job, user=k % 4, group=k % 3, queue=k % 2) for k, job in jobs))
+    first = subject.run(case, plain=True)
+    same(first, subject.run(case, plain=True), "the first run of a process and the second, of the same case, differ")
+    for _ in range(3 if len(case.jobs) > 10 else 1):
+        subject.run(case.reversed(), plain=True)
+    same(first, subject.run(case, plain=True), "the first run of a process and one after runs of other cases differ")
 
 
 @check(

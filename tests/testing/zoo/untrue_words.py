@@ -14,7 +14,7 @@ broken = cage(globals())
 
 # ---------------------------------------------------------------- what policies say about themselves
 
-broken(Order, "varies", "does not say varies=True")(
+broken(Order, "varies", r"reads clock\.now, and without varies=True it is computed once")(
     lambda job, clock: job.submit if clock.now < job.submit + 25.0 else -job.procs * clock.now, "varies_after_a_while"
 )
 broken(Order, "varies=True", "says varies=True, and no waiting job's score ever changed", varies=True)(

@@ -20,7 +20,7 @@ broken(Order, "runs", "ZeroDivisionError: division by zero", varies=True)(
     lambda job, clock: (clock.now - job.submit) / job.estimate, "divides_by_the_estimate"
 )
 broken(Order, "varies", "had the score .* and has .* does not say varies=True")(
-    lambda job, clock: job.submit - clock.now * job.procs, "secretly_varies"
+    lambda job, clock: job.submit - clock.free * job.procs, "secretly_varies"
 )
 broken(Order, "determinism", "two runs of the same case with the same seed differ", compiled=False)(
     lambda job, clock: random.random(), "global_coins"
