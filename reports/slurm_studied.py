@@ -122,8 +122,9 @@ def run(studied: Studied, number: int, speed: float) -> None:
     given = read_slurm(studied.configuration)
     accounts = read_accounts(studied.accounts, given) if studied.accounts else None
     done = execute(
-        studied.jobs, given, studied.log, accounts=accounts, windows=studied.windows, speed=speed, slower=slower
-    )
+        studied.jobs, given, studied.log, accounts=accounts, windows=studied.windows, speed=speed, slower=slower,
+        as_root=accounts is not None,
+    )  # fmt: skip
     frame = done.schedule.drop(columns=["eligible", "estimate"])
     for name in frame.columns.difference(["status", "nodes"]):
         frame[name] = frame[name].map(lambda value: "" if np.isnan(value) else f"{value:.0f}")

@@ -33,6 +33,9 @@ def execute(
     reservations: Annotated[
         Path | None, typer.Option(help="nodes kept for nobody at times: a CSV of begin, end, nodes, procs")
     ] = None,
+    as_root: Annotated[
+        bool, typer.Option("--as-root", help="with accounts: submit the jobs of several users, slurmd stays root's")
+    ] = False,
     speed: Annotated[float, typer.Option(help="how many times as fast as time", min=1, max=1000)] = 30.0,
     out: Annotated[Path | None, typer.Option(help="write the schedule to FILE.csv (WORKLOAD-slurm.csv)")] = None,
 ) -> None:
@@ -40,7 +43,11 @@ def execute(
 
     The schedule is like any other: `harness adequacy WORKLOAD --against FILE.csv` compares a replay with it, and with
     several of them. FILE.json beside it says how it was made, and what had to differ from the configuration. With what
-    `sacctmgr dump` wrote behind a `+`, a database of accounts is started too, and every job is its user's (for root).
+    `sacctmgr dump` wrote behind a `+`, a database of accounts is started too, and every job is its user's.
+
+    Everything runs as you. If you are root, the daemons, the jobs and the program that submits run as the user nobody.
+    Only root may submit jobs of several users: with --as-root, that program and slurmd stay root's. All processes end
+    with the command, even if it is killed. What a killed execution leaves behind, the next one removes.
     """
     with warnings_said():
         from harness.platform.windows import read_windows
@@ -68,6 +75,7 @@ def execute(
                 log,
                 accounts=accounts,
                 windows=windows,
+                as_root=as_root,
                 speed=speed,
                 progress=advance,
                 slower=_told,
@@ -123,6 +131,8 @@ def _shown(done: "SlurmExecution", place: Path, format: str) -> str:
         f"time, in {lasting(done.seconds)}; the schedule is in {place}",
         f"submissions late by {facts['lag_p95']:.2f} s or less but for one in twenty, by {facts['lag_max']:.2f} s at "
         f"most; processors held {done.overtime:.0f} s longer than the work, in the median",
+        f"run as {done.rights.user}"
+        + "".join(f"; as root: {names} ({why})" for names, why in done.rights.still_root.items()),
         *(f"job {job} was refused: {why}" for job, why in list(done.refused.items())[:5]),
         *(f"never began: job {line}" for line in done.stranded[:5]),
     ]

@@ -7,7 +7,7 @@ Nothing but the standard library is used here.
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.slurm.inside import Daemons
@@ -27,7 +27,7 @@ StorageHost=localhost
 StorageUser={user}
 StorageLoc=slurm
 LogFile={folder}/log/slurmdbd.own
-PidFile={folder}/slurmdbd.pid
+PidFile={folder}/state/slurmdbd.pid
 CommunicationParameters=NoInAddrAny
 """
 
@@ -50,12 +50,17 @@ def start_database(daemons: "Daemons") -> None:
     plan = daemons.plan
     folder, programs, wanted = Path(plan["folder"]), plan["programs"], plan["accounts"]
     os.environ["MYSQL_UNIX_PORT"] = socket = f"{folder}/log/database.sock"
-    own = ("--no-defaults", f"--datadir={folder}/database", f"--user={wanted['user']}")
+    own = (
+        "--no-defaults",
+        f"--datadir={folder}/state/database",
+        f"--tmpdir={folder}/state",
+        f"--user={wanted['user']}",
+    )
     known = ("--auth-root-authentication-method=socket", f"--auth-root-socket-user={wanted['user']}", "--skip-test-db")
     clock = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(("LD_PRELOAD", "FAKETIME"))}
     try:
-        daemons.tried("mariadb-install-db", *own, *known)
-        where = (f"--socket={socket}", f"--pid-file={folder}/database.pid")
+        daemons.tried("mariadb-install-db", *own, *known, **daemons.rights)
+        where = (f"--socket={socket}", f"--pid-file={folder}/state/database.pid")
         daemons.start("mariadbd", [programs["mariadbd"], *own, *_SETTINGS, *where])
     finally:
         os.environ.update(clock)
@@ -85,14 +90,3 @@ def fill_database(daemons: "Daemons") -> None:
         daemons.tried("sacctmgr", "-i", "add", "user", wanted["user"], *admin)
     if wanted["dump"]:
         daemons.tried("sacctmgr", "-i", "load", f"file={wanted['dump']}", f"cluster={wanted['cluster']}")
-
-
-def share_clock(accounts: dict[str, Any]) -> None:
-    """Let the users of jobs see the accelerated clock: it is in shared memory, which is for a group of theirs alone."""
-    if accounts["group"] is None:
-        return
-    for name in os.environ.get("FAKETIME_SHARED", "").split():
-        for place in (Path("/dev/shm") / f"{kind}{name.strip('/')}" for kind in ("", "sem.")):
-            if place.exists():
-                os.chown(place, -1, accounts["group"])
-                place.chmod(0o660)

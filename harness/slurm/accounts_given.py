@@ -1,9 +1,7 @@
 """The accounts that an execution is to know: what the daemons are told of them, and users who exist nowhere else."""
 
 import hashlib
-import os
 import pwd
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,9 +12,10 @@ from harness.disk.stored import read_text
 from harness.errors import HarnessError, shortened
 from harness.present.words import counted
 from harness.slurm import accounting, allowed
-from harness.slurm.adaptation import Difference, Place, note, user_of_slurm
+from harness.slurm.adaptation import Difference, Place, note
 from harness.slurm.associations import association_lines, qos_rows, read_shares
 from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.confinement import PASSWD, Rights
 from harness.slurm.fair_tree import Shares
 from harness.slurm.quantities import INFINITE
 from harness.slurm.requests import Request
@@ -24,8 +23,6 @@ from harness.slurm.slurm_names import checked_name
 
 #: The programs that are needed besides those of any execution.
 PROGRAMS = (*accounting.PROGRAMS, "unshare", "mount")
-
-_PASSWD = Path("/etc/passwd")
 
 #: Numbers of users that Debian gives nobody: those of a workload get them.
 _NUMBERS = range(30001, 59999)
@@ -60,32 +57,32 @@ class Accounts:
         """What tells it from others: SHA-256."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
-    def numbers(self, requests: list[Request]) -> dict[str, int]:
-        """Return the number of each user but whoever calls; refuse what only root may do, and here and now."""
-        mine = user_of_slurm()
+    def numbers(self, requests: list[Request], rights: Rights) -> dict[str, int]:
+        """Return the number of each user but the one that submits; refuse jobs of others without the rights of root."""
+        mine = "root" if rights.as_root else rights.user
         named = {user for _, user in self.shares.users} | {one.user for one in requests}
         users = sorted(named - {mine, "root", ""})
         for user in users:
             checked_name(user, "a user", self.path)
-        if os.getuid():
+        if not rights.as_root:
             if theirs := {one.user for one in requests} - {mine}:
                 raise HarnessError(
                     f"the jobs are of {counted(len(theirs), 'other user')} than {mine} ({shortened(min(theirs))}), and "
-                    "only root may submit as others: expected root, or jobs of your own"
+                    f"only root may submit as others: expected --as-root, called by root, or jobs of {mine} alone"
                 )
             return {}
         taken = {entry.pw_uid for entry in pwd.getpwall()}
         free = (number for number in _NUMBERS if number not in taken)
-        return dict(zip(users, free, strict=False))
+        return {user: rights.number if user == rights.user else next(free) for user in users}
 
     def prepared(self, place: Place, cluster: str, users: Mapping[str, int] | None) -> dict[str, Any]:
         """Write what the daemons need to the folder; return what the program below the clock is told."""
-        folder, user = place.folder, user_of_slurm()
+        folder, user = place.folder, place.rights.user
         accounting.write_database(folder, place.database_port, user)
         dump = folder / "accounts"
         dump.write_text("".join(f"{line}\n" for line in self._written.lines), encoding="utf-8")
         if users:
-            self._know(folder, users)
+            self._know(folder, {name: number for name, number in users.items() if name != user})
         return {
             "user": user, "cluster": (cluster or "cluster").lower(),
             "qos": list(self._written.qos.items()), "dump": str(dump) if self._written.lines else "",
@@ -97,8 +94,8 @@ class Accounts:
 
         What the users of jobs have to reach below the folder are the scripts that Slurm gives them.
         """
-        group = min(users.values())
-        real = [line for line in read_text(_PASSWD, "the users").splitlines() if line.partition(":")[0] not in users]
+        group = min(users.values(), default=0)
+        real = [line for line in read_text(PASSWD, "the users").splitlines() if line.partition(":")[0] not in users]
         made = [f"{name}:x:{number}:{group}::/:/bin/sh" for name, number in users.items()]
         (folder / "passwd").write_text("\n".join([*real, *made]) + "\n", encoding="utf-8")
         (folder / "passwd").chmod(0o644)
@@ -147,18 +144,3 @@ def read_accounts(path: Path, given: SlurmConfiguration) -> Accounts:
             "AccountingStorageType=accounting_storage/slurmdbd there"
         )
     return Accounts(path, read_text(path, "what sacctmgr dump writes"), read_shares(path))
-
-
-def beside(folder: Path, programs: Mapping[str, str]) -> list[str]:
-    """Return the words that start a program among the users of the jobs, if there are any: nobody else sees them."""
-    passwd = folder / "passwd"
-    if not passwd.exists():
-        return []
-    bound = f'{programs["mount"]} --bind "$0" {_PASSWD} && exec "$@"'
-    words = [programs["unshare"], "--mount", "/bin/sh", "-c", bound, str(passwd)]
-    if subprocess.run([*words, "/bin/true"], capture_output=True).returncode:
-        raise HarnessError(
-            "users of other names need a private view of /etc/passwd, and `unshare --mount` may not make one here: "
-            "expected a root that may mount (CAP_SYS_ADMIN)"
-        )
-    return words

@@ -4,18 +4,18 @@ Only keys that are known to be harmless are written; every other key is listed a
 decides by are written as they are given, except those that need a database of accounts.
 """
 
-import getpass
 import os
 import re
 import secrets
 import shutil
 import socket
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.slurm import allowed
 from harness.slurm.configuration import Pairs, SlurmConfiguration, lines_of
+from harness.slurm.confinement import Rights, rights
 from harness.slurm.slurm_names import expanded
 
 #: The largest number of devices of one kind.
@@ -69,6 +69,7 @@ class Place:
     controller_port: int
     node_ports: tuple[int, ...]
     database_port: int = 0  # of slurmdbd, where accounts are given
+    rights: Rights = field(default_factory=rights)
 
 
 @dataclass(frozen=True)
@@ -149,11 +150,6 @@ def _described(
             yield _line(kept)
 
 
-def user_of_slurm() -> str:
-    """Return as whom the daemons run: as whoever calls."""
-    return getpass.getuser() if os.getuid() else "root"
-
-
 def node_names(given: SlurmConfiguration) -> list[list[str]]:
     """Return the names of the nodes of each `NodeName` line, in their order."""
     return [expanded(line["nodename"]) for line in given.lines("NodeName") if line["nodename"].lower() != "default"]
@@ -161,7 +157,7 @@ def node_names(given: SlurmConfiguration) -> list[list[str]]:
 
 def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, str]]:
     """Return what is set otherwise here, and why."""
-    folder, user = place.folder, user_of_slurm()
+    folder, user = place.folder, place.rights.user
     storage = {"AccountingStorageType": ("accounting_storage/none", _ACCOUNTS)}
     if place.database_port:
         own = {"Type": "accounting_storage/slurmdbd", "Host": "127.0.0.1", "Port": str(place.database_port)}
@@ -176,11 +172,11 @@ def _replaced(given: SlurmConfiguration, place: Place) -> dict[str, tuple[str, s
         "AuthInfo": (f"socket={folder}/munge/socket", "a munge of its own"),
         "CredType": ("cred/munge", "a munge of its own"),
         "SlurmUser": (user, _DAEMON),
-        "SlurmdUser": (user, _DAEMON),
+        "SlurmdUser": ("root" if place.rights.as_root else user, _DAEMON),
         "StateSaveLocation": (f"{folder}/state", _DAEMON),
         "SlurmdSpoolDir": (f"{folder}/spool/%n", _DAEMON),
         "SlurmctldLogFile": (f"{folder}/log/controller", _DAEMON),
-        "SlurmctldPidFile": (f"{folder}/controller.pid", _DAEMON),
+        "SlurmctldPidFile": (f"{folder}/state/controller.pid", _DAEMON),
         "SlurmdPidFile": (f"{folder}/pids/%n", _DAEMON),
         "SlurmdParameters": ("config_overrides", "nodes are what the file says"),
         "ReturnToService": ("2", "nodes serve as soon as they answer"),

@@ -6,10 +6,11 @@ quickly, and only waits that the clock's library accelerates: no timeouts of loc
 """
 
 import contextlib
+import ctypes
+import fcntl
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from harness.slurm import accounting
+from harness.slurm.execution_folder import NAME_OF_CLOCK, locked, processes_by_folder, remove_folder
+
+#: Of `prctl`: the signal that a process gets when its parent ends.
+_SIGNAL_AT_END_OF_PARENT = 1
 
 #: How long daemons may take to answer [s of the machine's own time, whatever the clock says].
 PATIENCE = 60.0
@@ -52,9 +57,33 @@ def wait_until(time_: float) -> None:
         watched()
 
 
-def called(*command: str) -> "subprocess.CompletedProcess[str]":
+def called(*command: str, **rights: Any) -> "subprocess.CompletedProcess[str]":
     """Call a command of Slurm's, and wait for it."""
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, **rights)
+
+
+def share_clock(plan: dict[str, Any]) -> None:
+    """Give the memory of the accelerated clock to the user of the daemons, and to the group of the jobs' users.
+
+    Its names are written to the folder: another execution removes it if this one is killed.
+    """
+    names = os.environ.get("FAKETIME_SHARED", "")
+    (Path(plan["folder"]) / "clock").write_text(names)
+    if (rights := plan["rights"] or plan["drop"]) is None:
+        return
+    group = (plan["accounts"] or {}).get("group")
+    for name in NAME_OF_CLOCK.findall(names):
+        for place in (Path(f"/dev/shm/{kind}{name}") for kind in ("", "sem.")):
+            if place.exists():
+                os.chown(place, rights["user"], -1 if group is None else group)
+                place.chmod(0o600 if group is None else 0o660)
+
+
+def drop_rights(user: int, group: int) -> None:
+    """Go on as an unprivileged user, for good. All that is needed is imported: root alone may be able to read it."""
+    os.setgroups([])
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
 
 
 class Daemons:
@@ -63,13 +92,27 @@ class Daemons:
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan
         self.speed = float(plan["speed"])
+        # The arguments that start a daemon as its user, if this program is root's.
+        self.rights = {} if plan["rights"] is None else {**plan["rights"], "extra_groups": []}
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
 
-    def start(self, name: str, command: list[str]) -> None:
-        """Start one daemon; what it prints goes to a file."""
+    def start(self, name: str, command: list[str], *, as_root: bool = False) -> None:
+        """Start one daemon, which ends with this program; what it prints goes to a file. Only slurmd is ever root's."""
         log = Path(self.plan["folder"]) / "log" / name
-        with log.open("wb") as file:
-            self.running.append((name, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)))
+        written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        rights = {} if as_root else self.rights
+        here, library = os.getpid(), ctypes.CDLL(None)
+
+        def end_with_this() -> None:
+            library.prctl(_SIGNAL_AT_END_OF_PARENT, signal.SIGKILL)
+            if os.getppid() != here:
+                os._exit(1)
+
+        with open(written, "wb") as file:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, preexec_fn=end_with_this, **rights
+            )
+        self.running.append((name, process))
 
     def fail(self, why: str, log: str) -> NoReturn:
         """Tell that it cannot be, and end."""
@@ -101,15 +144,14 @@ class Daemons:
         socket = folder / "munge" / "socket"
         self.start("munged", [programs["munged"], "-F", "--force", f"--socket={socket}", *files])
         self.wait(socket.exists, "munged did not open its socket", "munged")
-        if accounts := self.plan["accounts"]:
-            accounting.share_clock(accounts)
+        if self.plan["accounts"]:
             accounting.start_database(self)
             self.start_controller()
             accounting.fill_database(self)
             self.stop("slurmctld")
         self.start_controller()
         for number, node in enumerate(self.plan["nodes"]):
-            self.start(f"slurmd-{number}", [programs["slurmd"], "-D", "-N", node])
+            self.start(f"slurmd-{number}", [programs["slurmd"], "-D", "-N", node], as_root=True)
         self.wait(self.all_idle, "not every node became idle")
 
     def start_controller(self) -> None:
@@ -125,9 +167,9 @@ class Daemons:
         process.wait()
         del self.running[place]
 
-    def tried(self, name: str, *words: str) -> str:
-        """Return what a program prints, which must do what it is told."""
-        done = called(self.plan["programs"][name], *words)
+    def tried(self, name: str, *words: str, **rights: Any) -> str:
+        """Return the output of a program that must succeed."""
+        done = called(self.plan["programs"][name], *words, **rights)
         if done.returncode != 0:
             said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
             self.fail(f"{name} {' '.join(words)}", " | ".join(said[-3:]))
@@ -149,28 +191,13 @@ class Daemons:
             for _ in range(30):
                 for _, process in self.running:
                     process.poll()
-                left = processes_of(self.plan["folder"])
+                left = processes_by_folder().get(self.plan["folder"], [])
                 if not left:
                     return
                 for number in left:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(number, signalled)
                 time.sleep(0.1 * self.speed)
-
-
-def processes_of(folder: str) -> list[int]:
-    """Return the processes with this execution's configuration in their environment, but this one and the clock's."""
-    mark = f"SLURM_CONF={folder}/slurm.conf".encode()
-    spared = {os.getpid(), os.getppid()}
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) not in spared:
-            try:
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
 
 
 def submit_all(daemons: Daemons) -> tuple[float, dict[int, int]]:
@@ -245,6 +272,11 @@ def wait_for_the_end(daemons: Daemons, jobs: int, kept: float) -> None:
 def main(path: str) -> None:
     """Carry out the plan at `path`."""
     plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    folder = Path(plan["folder"])
+    locked(folder, fcntl.LOCK_SH)  # for as long as this program lives
+    share_clock(plan)
+    if plan["drop"]:
+        drop_rights(**plan["drop"])
     os.set_blocking(0, False)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
@@ -262,8 +294,8 @@ def main(path: str) -> None:
         daemons.stop_all()
         try:
             watched()
-        except EndedError:  # nobody is left to do it
-            shutil.rmtree(plan["folder"], ignore_errors=True)
+        except EndedError:  # the program that removes the folder is gone
+            remove_folder(folder)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,20 @@
 """A folder of one's own, and ports on loopback that nobody uses: where the daemons of an execution live."""
 
+import fcntl
+import os
 import random
-import shutil
+import signal
 import socket
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.present.words import counted
+from harness.slurm.confinement import rights
+from harness.slurm.execution_folder import PREFIX, locked, processes_by_folder, remove_folder
 
 #: Below it are ports of known services, and a good deal more.
 _LOWEST_PORT = 10240
@@ -17,16 +22,73 @@ _LOWEST_PORT = 10240
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Make a private folder with a short name, as sockets need it, and remove it afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="harness-slurm-"))
+    """Make a private folder with a short name, as sockets need it, and remove it afterwards.
+
+    A lock on the folder shows other executions that this one lives. The kernel drops the lock with its process.
+    """
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        lock = locked(folder, fcntl.LOCK_SH)
+        if folder.exists():  # no other execution removed it before it was locked
+            break
     try:
         yield folder
     finally:
-        for _ in range(20):  # what was killed may still write
-            shutil.rmtree(folder, ignore_errors=True)
-            if not folder.exists():
-                break
-            time.sleep(0.1)
+        end_processes(folder)
+        remove_folder(folder)
+        if lock is not None:
+            os.close(lock)
+
+
+def end_processes(folder: Path) -> int:
+    """Kill the processes of an execution, and return how many there were."""
+    found: set[int] = set()
+    for _ in range(50):
+        left = processes_by_folder().get(str(folder), [])
+        if not left:
+            break
+        found.update(left)
+        for number in left:
+            with suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        time.sleep(0.1)
+    return len(found)
+
+
+def remove_leftovers() -> list[str]:
+    """Remove folders and processes of executions whose programs were killed; return a sentence about each.
+
+    Only folders of the caller are removed, and of the user as which root's daemons run. A folder is left over if no
+    process holds its lock.
+    """
+    owners = {os.getuid(), rights().number}
+    place = Path(tempfile.gettempdir())
+    told = []
+    for folder in sorted(place.glob(f"{PREFIX}*")):
+        with suppress(OSError):
+            if folder.is_symlink() or not folder.is_dir() or folder.lstat().st_uid not in owners:
+                continue
+            if (lock := locked(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)) is None:
+                continue
+            ended = end_processes(folder)
+            remove_folder(folder)
+            os.close(lock)
+            told.append(_told(folder, ended))
+    for name, numbers in sorted(processes_by_folder().items()):
+        if Path(name).parent == place and not os.path.lexists(name):
+            processes = " ".join(map(str, sorted(numbers)))
+            told.append(
+                f"processes are left of an execution in {name}, a folder that is gone: `kill -9 {processes}` ends them"
+            )
+    return told
+
+
+def _told(folder: Path, ended: int) -> str:
+    """Return a sentence about a folder that was left over."""
+    if folder.exists():
+        return f"{folder} is left of an execution that was killed, and cannot be removed: `rm -r {folder}` removes it"
+    also = f", and ended {counted(ended, 'program')} of it" if ended else ""
+    return f"removed {folder}, which an execution left that was killed{also}"
 
 
 def free_ports(nodes: int) -> tuple[int, tuple[int, ...]]:

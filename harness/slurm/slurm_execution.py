@@ -9,11 +9,11 @@ import math
 import os
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,13 +28,14 @@ from harness.errors import HarnessError
 from harness.platform.windows import Window
 from harness.slurm import accounting, inside
 from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
-from harness.slurm.accounts_given import Accounts, beside
-from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder, user_of_slurm
+from harness.slurm.accounts_given import Accounts
+from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
 from harness.slurm.asked_of_sbatch import cancellations_of, submissions_of
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import SlurmConfiguration
+from harness.slurm.confinement import Rights, confined, rights
 from harness.slurm.kept_nodes import kept_nodes
-from harness.slurm.private_place import free_ports, private_folder
+from harness.slurm.private_place import end_processes, free_ports, private_folder, remove_leftovers
 from harness.slurm.requests import requests_of
 from harness.slurm.slurm_replay import slurm_platform
 from harness.workload.log import Log, Workload
@@ -75,6 +76,7 @@ class SlurmExecution:
     refused: dict[int, str]  # job → why Slurm would not have it
     stranded: tuple[str, ...]  # what still waited, and why, when nothing happened any more
     seconds: float  # it took
+    rights: Rights  # as which user it ran
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -92,6 +94,8 @@ class SlurmExecution:
             "stranded": list(self.stranded),
             "differences": [vars(difference) for difference in self.differences],
             "seconds": self.seconds,
+            "user": self.rights.user,
+            "as_root": self.rights.still_root,
         }
 
 
@@ -120,6 +124,7 @@ def execute(
     accounts: Accounts | None = None,
     windows: tuple[Window, ...] = (),
     speed: float = 30.0,
+    as_root: bool = False,
     progress: Progress | None = None,
     slower: Callable[[str], None] | None = None,
 ) -> SlurmExecution:
@@ -127,12 +132,18 @@ def execute(
 
     What jobs ask for besides processors is in the `log` that the workload was prepared of. With `accounts`, their
     shares, QOS and limits are in force, and every job is its user's. Nodes of `windows` are reserved for nobody.
+    Root's daemons run as an unprivileged user; jobs of several users need `as_root`.
     `slower` is told, in a sentence, before it is tried again.
     """
+    if as_root and accounts is None:
+        raise HarnessError("--as-root: only accounts have jobs of several users: expected 'slurm.conf + accounts.dump'")
+    running_as = rights(as_root=as_root)
     found = programs(accounts=accounts is not None)
+    for sentence in remove_leftovers():
+        warnings.warn(sentence, stacklevel=2)
     while True:
         try:
-            return _attempt(workload, given, log, accounts, windows, found, speed, progress)
+            return _attempt(workload, given, log, accounts, windows, found, speed, progress, running_as)
         except TooSlowError as error:
             if speed <= 1:
                 raise HarnessError(f"{error}, at the speed of time itself: this machine is too busy") from None
@@ -150,6 +161,7 @@ def _attempt(
     found: dict[str, str],
     speed: float,
     progress: Progress | None,
+    running_as: Rights,
 ) -> SlurmExecution:
     began = time.monotonic()
     cluster = cluster_of(given)
@@ -159,21 +171,24 @@ def _attempt(
     kept = kept_nodes(windows, slurm_platform(cluster), workload)
     with private_folder() as folder:
         controller, ports = free_ports(len(every) + (accounts is not None))
-        place = Place(folder, controller, ports[: len(every)], sum(ports[len(every) :]))
+        place = Place(folder, controller, ports[: len(every)], sum(ports[len(every) :]), running_as)
         text, differences = adapted(given, place, nodes)
         (folder / "slurm.conf").write_text(text, encoding="utf-8")
         differences += prepare_folder(given, place)
         if accounts is not None:
             differences += accounts.differences
-        users = None if accounts is None else accounts.numbers(requests)
+        users = None if accounts is None else accounts.numbers(requests, running_as)
         jobs = list(submissions_of(requests, cluster, folder, users))
         plan = {
             "folder": str(folder), "speed": speed, "programs": found, "nodes": every, "jobs": jobs,
-            "cancellations": cancellations_of(requests), "phases": _phases(cluster), "user": user_of_slurm(),
+            "cancellations": cancellations_of(requests), "phases": _phases(cluster), "user": running_as.user,
             "kept": list(kept.named(min((one.submit for one in requests), default=0.0), cluster)),
             "accounts": None if accounts is None else accounts.prepared(place, given.setting("ClusterName"), users),
         }  # fmt: skip
+        user = {"user": running_as.number, "group": running_as.group} if running_as.dropped else None
+        plan |= {"drop": None if running_as.as_root else user, "rights": user if running_as.as_root else None}
         (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+        running_as.hand_over(folder)
 
         def heard(count: int) -> None:
             if count == ENOUGH:
@@ -181,7 +196,7 @@ def _attempt(
             if progress is not None:
                 progress(count, len(jobs))
 
-        told = _watch(folder, [*beside(folder, found), found["faketime"]], speed, heard)
+        told = _watch(folder, found["faketime"], confined(folder), speed, heard)
         ended = _ended(folder)
         _refuse_late_ends(workload, ended)
     schedule = _schedule(workload, ended, told)
@@ -189,7 +204,7 @@ def _attempt(
     return SlurmExecution(
         schedule, version, given.digest, accounts.digest if accounts else "", speed,
         np.array(told.lags), _overtime(workload, ended), tuple(differences),
-        told.refused, tuple(told.stranded), time.monotonic() - began,
+        told.refused, tuple(told.stranded), time.monotonic() - began, running_as,
     )  # fmt: skip
 
 
@@ -231,14 +246,14 @@ class _Told:
         return said.get("ended")
 
 
-def _watch(folder: Path, clock: list[str], speed: float, heard: Callable[[int], None]) -> _Told:
+def _watch(folder: Path, clock: str, confinement: list[str], speed: float, heard: Callable[[int], None]) -> _Told:
     """Run the plan below a clock of this speed, and hear what is told; `heard` is called with how many jobs ended."""
     package = Path(inside.__file__).parents[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
     environment |= {"SLURM_CONF": f"{folder}/slurm.conf", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(package), environment.get("PYTHONPATH"))))
     program = [sys.executable, "-P", "-m", inside.__name__, str(folder / "plan.json")]
-    command = [*clock, "-m", "-f", f"+0 x{speed:g}", *program]
+    command = [clock, "-m", "-f", f"+0 x{speed:g}", *confinement, *program]
     told = _Told([], {}, [])
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=folder, start_new_session=True
@@ -269,9 +284,7 @@ def _reap(process: "subprocess.Popen[bytes]", folder: Path) -> None:
         process.wait()
     if process.stdout is not None:
         process.stdout.close()
-    for left in inside.processes_of(str(folder)):
-        with suppress(ProcessLookupError):
-            os.kill(left, signal.SIGKILL)
+    end_processes(folder)
 
 
 def _ended(folder: Path) -> str:

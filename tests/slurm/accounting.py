@@ -1,5 +1,6 @@
 """A small Slurm with its database of accounts, all of it private, as executions start it, by the machine's clock."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
 from harness.slurm.accounts_given import read_accounts
 from harness.slurm.adaptation import Place, adapted, node_names, prepare_folder
 from harness.slurm.configuration import read_slurm
+from harness.slurm.confinement import rights
 from harness.slurm.private_place import free_ports, private_folder
 
 PROGRAMS = (*slurm_execution.PROGRAMS, *OF_ACCOUNTS)
@@ -61,7 +63,7 @@ def accounting(given: Path) -> Iterator[Accounting]:
     nodes = node_names(configuration)
     with private_folder() as folder, pytest.MonkeyPatch.context() as patch:
         controller, ports = free_ports(3)
-        place = Place(folder, controller, ports[:2], ports[2])
+        place = Place(folder, controller, ports[:2], ports[2], rights(as_root=os.getuid() == 0))
         (folder / "slurm.conf").write_text(adapted(configuration, place, nodes)[0])
         prepare_folder(configuration, place)
         accounts = read_accounts(given / "none.dump", configuration).prepared(place, "small", {})
@@ -73,7 +75,9 @@ def accounting(given: Path) -> Iterator[Accounting]:
             "programs": programs,
             "nodes": ["n1", "n2"],
             "accounts": accounts,
+            "rights": {"user": place.rights.number, "group": place.rights.group} if place.rights.dropped else None,
         }
+        place.rights.hand_over(folder)
         patch.setattr(inside, "watched", lambda: None)
         patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
         patch.setenv("MYSQL_UNIX_PORT", "")

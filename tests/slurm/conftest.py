@@ -10,7 +10,7 @@ import pytest
 def temporary(monkeypatch):
     """A folder for what is temporary, which nobody else's executions use; its name is short, as sockets need it."""
     with tempfile.TemporaryDirectory(prefix="h-") as folder:
-        Path(folder).chmod(0o711)
+        Path(folder).chmod(0o1777)
         monkeypatch.setattr(tempfile, "tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)

@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+#: Three jobs on four processors; two of them start at once.
+FEW = """; MaxProcs: 4
+1 0 -1 6000 2 -1 -1 2 9000 -1 1 1 1 -1 1 -1 -1 -1
+2 0 -1 6000 2 -1 -1 2 9000 -1 1 1 1 -1 1 -1 -1 -1
+3 1 -1 6000 1 -1 -1 1 9000 -1 1 1 1 -1 1 -1 -1 -1
+"""
+
 
 def left_behind(temporary):
     """Folders and processes of executions that are there."""
@@ -15,29 +22,61 @@ def left_behind(temporary):
 
 
 def processes_below(temporary):
-    """Processes of executions that live, or have lived, below a folder."""
+    """Processes of executions that live, or have lived, below a folder: their names by their numbers."""
     mark = f"SLURM_CONF={temporary}/".encode()
-    return [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit() and mark in environment_of(entry)]
+    entries = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return {int(entry.name): name_of(entry) for entry in entries if mark in read(entry / "environ")}
 
 
-def environment_of(entry):
+def name_of(entry):
+    """The program of a process; `inside` for the one that submits the jobs."""
+    words = [os.fsdecode(word) for word in read(entry / "cmdline").split(b"\0")]
+    name = words[0].rpartition("/")[2]
+    return "inside" if name.startswith("python") and "harness.slurm.inside" in words else name.rstrip(":")
+
+
+def read(path):
     try:
-        return (entry / "environ").read_bytes()
+        return path.read_bytes()
     except OSError:
         return b""
 
 
-def end_it(how, given, folder, temporary, processes):
-    """End an execution of the configuration `given` as soon as it has so many processes; nothing stays behind."""
-    command = [sys.executable, "-m", "harness", "execute", "lublin(jobs=50, procs=4)", "--slurm", given]
-    process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}
+def started(given, folder, *, before=(), options=(), workload="few.swf"):
+    """Start an execution of the configuration `given`; `before` are words before the command."""
+    (folder / "few.swf").write_text(FEW)
+    command = [sys.executable, "-m", "harness", "execute", workload, "--slurm", given, "--speed", "10"]
+    return subprocess.Popen(
+        [*(before or command[:3]), *command[3:], *options],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
     )
-    deadline = time.monotonic() + 60
-    while len(processes_below(temporary)) < processes:
+
+
+def wait_for(process, temporary, *names):
+    """Wait until an execution has processes of all these names; return its processes."""
+    deadline = time.monotonic() + 120
+    while not set(names) <= set((there := processes_below(temporary)).values()):
         if time.monotonic() > deadline or process.poll() is not None:
-            pytest.fail("the daemons did not start")
+            process.kill()
+            pytest.fail(f"no {names} but {there}: {process.communicate()[1].decode()}")
+        time.sleep(0.05)
+    return there
+
+
+def wait_until_none(temporary):
+    """Wait until no process of an execution is left."""
+    deadline = time.monotonic() + 60
+    while processes_below(temporary) and time.monotonic() < deadline:
         time.sleep(0.2)
+    assert processes_below(temporary) == {}
+
+
+def end_it(how, given, folder, temporary, *names, before=(), options=()):
+    """End an execution of the configuration `given` when it has processes of these names; nothing stays behind."""
+    process = started(given, folder, before=before, options=options)
+    wait_for(process, temporary, *names)
     process.send_signal(how)
     process.communicate(timeout=60)
     deadline = time.monotonic() + 60

@@ -9,8 +9,8 @@ import pytest
 from accounting import PACKAGES, PROGRAMS, Accounting, accounting
 
 import harness
-from harness.slurm import inside
 from harness.slurm.associations import read_shares
+from harness.slurm.execution_folder import processes_by_folder
 from harness.slurm.limits import Limits
 from harness.slurm.requests import requests_of
 from harness.slurm.slurm_scheduler import read_slurm_scheduler
@@ -74,7 +74,7 @@ def test_what_sacct_and_sacctmgr_print_is_read(tmp_path: Path) -> None:
         dump.write_text(slurm.call("sacct", "-P", "-a", f"--format={FIELDS}"))
         slurm.call("sacctmgr", "dump", "small", f"file={accounts}")
         accounts.write_text(accounts.read_text() + slurm.call("sacctmgr", "-P", "show", "qos"))
-    assert not inside.processes_of(str(slurm.folder))
+    assert not processes_by_folder().get(str(slurm.folder), [])
     assert not slurm.folder.exists()
     check_accounts(accounts)
     check_jobs(dump, numbers, conf, accounts)

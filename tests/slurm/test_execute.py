@@ -97,7 +97,7 @@ def test_who_gives_up_waiting_is_cancelled(few, configuration, temporary):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_whoever_ends_it_leaves_nothing_behind(tmp_path, configuration, how, temporary):
-    end_it(how, configuration.name, tmp_path, temporary, processes=7)  # the plan, munge, controller, four nodes
+    end_it(how, configuration.name, tmp_path, temporary, "munged", "slurmctld", "slurmd")
 
 
 def test_ports_are_a_row_that_nobody_is_given_for_a_call():

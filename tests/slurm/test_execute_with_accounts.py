@@ -12,9 +12,10 @@ from ending import end_it, left_behind
 
 import harness
 from harness.errors import HarnessError
-from harness.slurm import accounts_given, slurm_execution
+from harness.slurm import slurm_execution
 from harness.slurm.accounts_given import Accounts, read_accounts
 from harness.slurm.configuration import read_slurm
+from harness.slurm.confinement import Rights
 from harness.slurm.requests import requests_of
 from harness.slurm.slurm_execution import execute
 from harness.slurm.slurm_scheduler import read_slurm_scheduler
@@ -98,7 +99,7 @@ def test_shares_qos_and_limits_are_in_force(
     monkeypatch.setattr(slurm_execution, "LATE", 60.0)
     configuration = read_slurm(given / "slurm.conf")
     accounts = read_accounts(given / "accounts.dump", configuration)
-    done = execute(harness.prepare(log), configuration, log, accounts=accounts, speed=20)
+    done = execute(harness.prepare(log), configuration, log, accounts=accounts, speed=20, as_root=True)
     assert not done.refused
     begun = done.schedule.set_index("job")["start"]
     starts(begun.to_dict())
@@ -111,26 +112,33 @@ def test_shares_qos_and_limits_are_in_force(
 @as_root_with_slurm
 @pytest.mark.slow
 def test_who_kills_it_leaves_no_database_behind(given: Path, temporary: Path) -> None:
-    # The plan, munge, MariaDB, slurmdbd, the controller and a node.
-    end_it(signal.SIGKILL, "slurm.conf + accounts.dump", given, temporary, processes=6)
+    names = ("munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd")
+    end_it(signal.SIGKILL, "slurm.conf + accounts.dump", given, temporary, *names, options=("--as-root",))
 
 
-def test_users_get_numbers_that_nobody_has(given: Path, log: "harness.Log", monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts_given.os, "getuid", lambda: 0)
+def test_users_get_numbers_that_nobody_has(given: Path, log: "harness.Log") -> None:
     accounts, requests = theirs(given, log)
-    numbers = accounts.numbers(requests)
+    numbers = accounts.numbers(requests, Rights("nobody", 65534, 65534, as_root=True))
     assert sorted(numbers) == ["ann", "bob"]
     assert len(set(numbers.values())) == 2
     assert all(number > 30000 for number in numbers.values())
 
 
-def test_only_root_submits_as_others(given: Path, log: "harness.Log", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_root_submits_as_others(given: Path, log: "harness.Log") -> None:
     accounts, requests = theirs(given, log)
-    monkeypatch.setattr(accounts_given.os, "getuid", lambda: 1000)
-    monkeypatch.setattr(accounts_given, "user_of_slurm", lambda: "ann")
-    with pytest.raises(HarnessError, match=r"the jobs are of 1 other user than ann \(bob\), and only root may"):
-        accounts.numbers(requests)
-    assert accounts.numbers([one for one in requests if one.user == "ann"]) == {}
+    ann = Rights("ann", 1000, 1000, as_root=False)
+    with pytest.raises(
+        HarnessError, match=r"of 1 other user than ann \(bob\), and only root may .* expected --as-root"
+    ):
+        accounts.numbers(requests, ann)
+    assert accounts.numbers([one for one in requests if one.user == "ann"], ann) == {}
+
+
+def test_the_user_of_the_daemons_keeps_its_number(given: Path, log: "harness.Log") -> None:
+    accounts, requests = theirs(given, log)
+    numbers = accounts.numbers(requests, Rights("ann", 65534, 65534, as_root=True))
+    assert numbers["ann"] == 65534
+    assert numbers["bob"] > 30000
 
 
 def theirs(given: Path, log: "harness.Log") -> tuple[Accounts, list[object]]:
