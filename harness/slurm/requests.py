@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.slurm.asked_in_columns import AskedInColumns
 from harness.slurm.cluster import Cluster, Partition
 from harness.workload.delimited import read_delimited
-from harness.workload.log import Log, Workload
+from harness.workload.log import NO_LIMIT, NO_LIMIT_STEP, WITHOUT_LIMIT, Log, Step, Workload
 from harness.workload.sacct import is_sacct
 from harness.workload.sacct_cells import mend_with
 
@@ -38,6 +38,9 @@ _COLUMNS = [
 Said = Mapping[int, dict[str, str]]
 
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)\??")
+#: The longest time that Slurm plans with [s].
+_YEAR = 365 * 86400.0
+
 _KILOBYTES = {"K": 1.0, "": 1024.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3, "P": 1024.0**4}
 
 
@@ -84,6 +87,7 @@ def requests_of(workload: Workload, log: Log | Said | None, cluster: Cluster) ->
     columns = ("job", "submit", "work", "estimate", "procs", "memory", "user", "partition", "cancel")
     rows = zip(*(workload.jobs[name].tolist() for name in columns), strict=True)
     columns_too = AskedInColumns(workload, cluster)
+    without_limit = workload.jobs[NO_LIMIT].tolist() if NO_LIMIT in workload.jobs else [-1] * len(workload)
     found = []
     for place, (job, submit, work, estimate, procs, memory, user, number, cancel) in enumerate(rows):
         more = said.get(int(job), {})
@@ -93,8 +97,7 @@ def requests_of(workload: Workload, log: Log | Said | None, cluster: Cluster) ->
             raise HarnessError(
                 f"{workload.name}, job {job}: there is no partition {name!r}; {did_you_mean(name, cluster.partitions)}"
             )
-        minutes = more.get("TimelimitRaw", "")
-        asked = 60.0 * int(minutes) if minutes.isdecimal() else estimate
+        asked = _usual_limit(without_limit[place], partition) if without_limit[place] > 0 else estimate
         limit = 60.0 * max(1, math.ceil(min(asked, partition.longest) / 60.0))
         request = Request(int(job), submit, work, limit, int(procs), partition, user=str(more.get("User", user)))
         request.memory, request.memory_per = _memory(more.get("ReqMem", ""), memory, request, cluster)
@@ -105,6 +108,24 @@ def requests_of(workload: Workload, log: Log | Said | None, cluster: Cluster) ->
             columns_too.ask(request, place)
         found.append(request)
     return found
+
+
+def _usual_limit(kind: int, partition: Partition) -> float:
+    """Return the limit of a job that has none of its own: without any limit Slurm plans with a year [s]."""
+    default = partition.default_time if kind == WITHOUT_LIMIT["partition_limit"] else math.inf
+    return min(default, partition.longest, _YEAR)
+
+
+def limits_noted(workload: Workload) -> Workload:
+    """Return a workload whose preparation states that jobs without a limit have that of their partition."""
+    if NO_LIMIT not in workload.jobs:
+        return workload
+    steps = [step for step in workload.preparation if step.name != NO_LIMIT_STEP]
+    count = int((workload.jobs[NO_LIMIT] > 0).sum())
+    told = (
+        "UNLIMITED: MaxTime of the partition; Partition_Limit: its DefaultTime or MaxTime; a year if that is infinite"
+    )
+    return replace(workload, preparation=(*steps, Step(NO_LIMIT_STEP, count, told)) if count else tuple(steps))
 
 
 def said_of(log: Log) -> Said:

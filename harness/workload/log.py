@@ -58,6 +58,14 @@ class LoggedStatus(IntEnum):
     CANCELLED = 5  # before it started, or while it ran
 
 
+#: A further column: how a job of Slurm has no limit of its own, by the word of the accounting in small letters.
+NO_LIMIT = f"{FURTHER}no_limit"
+WITHOUT_LIMIT = {"unlimited": 1, "partition_limit": 2}
+
+#: The step of the preparation that gives such jobs a limit.
+NO_LIMIT_STEP = "no limit"
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of reading or preparing a workload, and how many jobs it touched."""

@@ -24,7 +24,7 @@ from harness.workload.content import narrowed
 from harness.workload.log import Step
 
 #: Raised whenever the format below, or what a reader makes of a file, changes.
-_VERSION = 6
+_VERSION = 7
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 

@@ -18,7 +18,7 @@ from harness.disk.stored import first_line
 from harness.errors import HarnessError
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import names_of, numbered, read_delimited
-from harness.workload.log import AFTER, ALSO_PRECEDING, BEGIN, SWF_COLUMNS, Log, Step
+from harness.workload.log import AFTER, ALSO_PRECEDING, BEGIN, NO_LIMIT, SWF_COLUMNS, WITHOUT_LIMIT, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
 from harness.workload.sacct_asked import Asked
@@ -184,9 +184,22 @@ def _jobs(dump: Dump) -> dict[str, npt.NDArray[Any]]:
         "partition": dump.numbered("Partition"),
     }
     eligible = dump.first_of("Eligible")
+    without = _without_limit(dump)
+    if (without > 0).any():
+        jobs[NO_LIMIT] = without
     if (eligible > submit).any():  # told to begin later, or after another job
         jobs[BEGIN] = np.where(eligible > submit, eligible - submit.min(), -1.0)
     return {name: np.where(np.isnan(values), -1, values) for name, values in jobs.items()}
+
+
+def _without_limit(dump: Dump) -> npt.NDArray[Any]:
+    """Return for each job whether it has no limit of its own: the kind of it, −1 if it has one."""
+    kinds = np.full(len(dump.table), -1)
+    for name in ("TimelimitRaw", "Timelimit"):
+        if name in dump.table:
+            named = dump.table[name].str.strip().str.lower().map(WITHOUT_LIMIT).fillna(-1).to_numpy(np.int64)
+            kinds = np.where(kinds > 0, kinds, named)
+    return np.where(np.isnan(dump.first_of("TimelimitRaw", "Timelimit")), kinds, -1)
 
 
 def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:

@@ -7,10 +7,10 @@ from datetime import datetime
 import numpy as np
 
 from harness.workload.delimited import Mend
-from harness.workload.log import LoggedStatus
+from harness.workload.log import WITHOUT_LIMIT, LoggedStatus
 
 #: What Slurm prints for what it does not know, does not limit or has not got.
-_UNKNOWN = {"", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit"}
+_UNKNOWN = {"", "unknown", "none", "n/a", "invalid", *WITHOUT_LIMIT}
 
 #: What Slurm's states are, by their first word.
 STATUS = {

@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.workload.asked import is_asked
 from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT, whole_numbers
-from harness.workload.log import BEGIN, FURTHER, GAP, Log, LoggedStatus, Step, Workload
+from harness.workload.log import BEGIN, FURTHER, GAP, NO_LIMIT, NO_LIMIT_STEP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
 from harness.workload.widths import WIDTHS
 
@@ -170,12 +170,15 @@ def choose_runtime(work: Workbench, told: Preparation) -> None:
 def choose_estimate(work: Workbench, told: Preparation) -> None:
     """Take `estimates` as "requested" (where missing, the runtime), "actual" (the runtime), or f times it.
 
+    A job that asks for no limit has the longest limit of the log; if there is none, the longest runtime.
+
     A cancelled job has no runtime: its estimate is what it requested, or else one second; so is that of a job that took
     no time.
     """
     run, requested = work.column("work"), work.column("estimate")
     cancelled = work.jobs["cancelled"].to_numpy(dtype=np.bool_)
     if told.estimates == "requested":
+        requested = _with_longest_limit(work, requested)
         touched = requested <= 0
         planned, detail = np.where(touched, run, requested), "requested; where missing, the runtime"
     else:
@@ -186,6 +189,19 @@ def choose_estimate(work: Workbench, told: Preparation) -> None:
     planned = np.where(cancelled | (run <= 0), np.where(requested > 0, requested, 1.0), planned)
     work.put(planned=planned)
     work.note("estimates", touched.sum(), detail)
+
+
+def _with_longest_limit(work: Workbench, requested: Floats) -> Floats:
+    """Return requested times, with the longest limit of the log for jobs that ask for no limit."""
+    if NO_LIMIT not in work.jobs:
+        return requested
+    without = (work.column(NO_LIMIT) > 0) & (requested <= 0)
+    limit, run = (float(work.log.jobs[name].max()) for name in ("estimate", "run"))
+    longest, what = (limit, "limit") if limit > 0 else (run, "runtime")
+    work.note(
+        NO_LIMIT_STEP, without.sum(), f"UNLIMITED or Partition_Limit: the longest {what} of the log, {longest:g} s"
+    )
+    return np.where(without, longest, requested)
 
 
 def settle_overrun(work: Workbench, told: Preparation) -> None:
