@@ -51,7 +51,7 @@ def compare(
 
     A schedule made elsewhere (SWF, sacct, CSV or Parquet) may stand in a scheduler's place: its starts and runtimes are
     replayed, of the jobs that it has. So may a Slurm, by its configuration, with accounts and QOS as 'slurm.conf +
-    accounts.dump'; unless a platform is named, the other scheduler then has its nodes.
+    accounts.dump'. The other scheduler then has its nodes, partitions, features, GPUs and memory.
 
     With --state the machine is in that state at first, and the jobs of WORKLOAD arrive from then on; without WORKLOAD
     only who waits already is compared. Variations are of those who arrive.
@@ -65,11 +65,11 @@ def compare(
         given.known_format()
         source, one, other = _compared(workload, one, other, state)
         schedulers = tuple(_scheduler(name, given, source) for name in (one, other))
-        prepared = given.jobs_after(state, source)
+        prepared, machine = _on_one_machine(given, given.jobs_after(state, source), schedulers)
         with progress("simulating", "replays") as advance:
             found = duel(
                 prepared,
-                _machine(given, prepared, schedulers),
+                machine,
                 (schedulers[0], schedulers[1]),
                 resamples=resample,
                 measures=[name.strip() for name in measures.split(",") if name.strip()],
@@ -116,13 +116,25 @@ def _scheduler(name: str, given: options.Heard, workload: str | None) -> "Schedu
     return given.scheduler(*_parts(name), "")
 
 
-def _machine(given: options.Heard, jobs: "Workload", schedulers: "Sequence[object]") -> "Platform | int | None":
-    """Return where the jobs are replayed: if nobody says so, and a Slurm is compared with policies, on its nodes."""
+def _on_one_machine(
+    given: options.Heard, jobs: "Workload", schedulers: "Sequence[object]"
+) -> "tuple[Workload, Platform | int | None]":
+    """Return the jobs, and where they are replayed: beside a Slurm all have its machine, whatever it is called."""
+    from harness.experiment.recorded import Recorded
+    from harness.experiment.simulation import machine_of
+    from harness.experiment.slurm_simulation import machine_of_policies
+    from harness.slurm.shared_machine import with_requests
     from harness.slurm.slurm_scheduler import SlurmScheduler
 
     machine = given.machine(jobs)
     slurms = [one for one in schedulers if isinstance(one, SlurmScheduler)]
-    return slurms[0].platform if machine is None and 0 < len(slurms) < len(schedulers) else machine
+    if len(slurms) != 1:
+        return jobs, machine
+    (slurm,) = slurms
+    if any(isinstance(one, Recorded) for one in schedulers):  # a schedule does not say where its jobs ran
+        return jobs, slurm.platform if machine is None else machine
+    named = None if machine is None else machine_of(machine, jobs)
+    return with_requests(jobs, slurm.said, slurm.cluster), machine_of_policies(slurm, named)
 
 
 def _parts(name: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from harness.experiment.execution import Task, variation
 from harness.experiment.field import AS_CONFIGURED, MOST_RUNS, Field
 from harness.experiment.run_identity import identity, made_with
 from harness.experiment.simulation import choose_policies, simulate
-from harness.experiment.slurm_simulation import nodes_of
+from harness.experiment.slurm_simulation import machine_of_policies, nodes_of
 from harness.experiment.source_text import SourceText
 from harness.platform.machine import Platform, described, plain
 from harness.platform.platform_reading import read_platform
@@ -22,6 +22,7 @@ from harness.platform.windows import reserved
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
 from harness.slurm.requests import Said, requests_of, said_of
+from harness.slurm.shared_machine import machine_of_all, with_requests
 from harness.slurm.slurm_scheduler import BEGINS_EMPTY, SlurmScheduler
 from harness.workload.catalogue import catalogue
 from harness.workload.log import Workload
@@ -139,8 +140,10 @@ class RunsOf:
     def platform(self, name: str, workload: Workload) -> Platform:
         """Return the platform of that name, or the one that the log of a workload names."""
         with self.field.written.locating(name):
+            slurm = machine_of_all(self.field.slurms) if self.field.mixed else None
             if name == AS_CONFIGURED:
-                return replace(self.field.slurms[0].platform, name=name)
+                own = self.field.slurms[0].platform if slurm is None else machine_of_policies(slurm)
+                return replace(own, name=name)
             if name != OF_THE_LOG:
                 found = self._named(of_the_log(name, workload.procs, workload.name))
             elif workload.procs is None:
@@ -149,7 +152,7 @@ class RunsOf:
             else:
                 found = self._plain(workload.procs)
             windows_of(found, workload)  # refused here if the log cannot tell their dates
-            return found
+            return found if slurm is None else machine_of_policies(slurm, found)
 
     def _reserved(self, machine: Platform) -> Platform:
         """Return the platform with what the field keeps of it for some."""
@@ -192,6 +195,8 @@ class RunsOf:
         source = self.field.workloads[number]
         with self.field.written.locating(source.source):
             workload = self._jobs(number)
+            if self.field.mixed:
+                workload = with_requests(workload, self._said[number], self.field.slurms[0].cluster)
             known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
             options = ", ".join(f"{name}={value}" for name, value in source.options.items())
             if self.field.resamples:

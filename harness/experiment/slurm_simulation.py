@@ -10,6 +10,7 @@ from harness.experiment.simulation import machine_of
 from harness.policy.timing import Timing
 from harness.results.timeline import Placements, Timeline
 from harness.slurm.requests import said_of
+from harness.slurm.shared_machine import with_partitions
 from harness.slurm.slurm_scheduler import SlurmScheduler
 from harness.workload.log import Log, Workload
 from harness.workload.log_reading import read_workload
@@ -51,6 +52,15 @@ def simulate_slurm(
     found = scheduler.replay(workload, seed=seed, progress=progress, timeline=samples, placements=places)
     again = partial(simulate_slurm, platform=platform, scheduler=scheduler, seed=seed)
     return replace(found, platform=machine, again=again)
+
+
+def machine_of_policies(scheduler: SlurmScheduler, machine: "Platform | None" = None) -> "Platform":
+    """Return the nodes and partitions of a Slurm for policies that are compared with it, under a platform's name."""
+    found = with_partitions(scheduler.cluster)
+    if machine is None:
+        return found
+    nodes = nodes_of(scheduler, machine)
+    return replace(found, name=nodes.name, windows=nodes.windows)
 
 
 def nodes_of(scheduler: SlurmScheduler, machine: "Platform") -> "Platform":

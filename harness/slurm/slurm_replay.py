@@ -20,12 +20,12 @@ from harness.platform.windows import Window
 from harness.policy.scheduler import Chosen
 from harness.results.schedule import Schedule
 from harness.results.timeline import Placements, Timeline
-from harness.slurm.cluster import Cluster
+from harness.slurm.cluster import Cluster, Node
 from harness.slurm.fair_tree import Shares
 from harness.slurm.kept_nodes import kept_nodes
 from harness.slurm.loops import ENDED, Decided, Loops
 from harness.slurm.recorded_run import placements_of, samples_of
-from harness.slurm.requests import Request, Said, requests_of
+from harness.slurm.requests import Request, Said, limits_noted, requests_of
 from harness.slurm.room_on_nodes import Running
 from harness.workload.log import Log, Workload
 
@@ -65,14 +65,17 @@ class SlurmPolicies(Chosen):
 def slurm_platform(cluster: Cluster) -> Platform:
     """Return the nodes of a cluster as a platform, those that are alike and neighbours together."""
     alike = groupby(cluster.nodes, key=lambda node: (node.cpus, node.memory, node.features, node.gres))
-    types = [
-        NodeType(
-            len(list(nodes)), cpus, memory=memory if cluster.counts_memory else math.inf,
-            features=tuple(sorted(features)), resources={name: count for name, count in gres.items() if count},
-        )
-        for (cpus, memory, features, gres), nodes in alike
-    ]  # fmt: skip
-    return Platform(cluster.name, tuple(types), licences=cluster.licences)
+    types = tuple(node_type(cluster, list(nodes)) for _, nodes in alike)
+    return Platform(cluster.name, types, licences=cluster.licences)
+
+
+def node_type(cluster: Cluster, nodes: list[Node]) -> NodeType:
+    """Return what a platform knows of nodes that are alike."""
+    one = nodes[0]
+    return NodeType(
+        len(nodes), one.cpus, memory=one.memory if cluster.counts_memory else math.inf,
+        features=tuple(sorted(one.features)), resources={name: count for name, count in one.gres.items() if count},
+    )  # fmt: skip
 
 
 def slurm_replay(
@@ -105,7 +108,7 @@ def slurm_replay(
         samples.add(samples_of(np.asarray(outcome.jobs), cluster.cpus))
     if places is not None:
         places.add(placements_of(decided))
-    made = (workload, slurm_platform(cluster), SlurmPolicies(cluster), seed, outcome)
+    made = (limits_noted(workload), slurm_platform(cluster), SlurmPolicies(cluster), seed, outcome)
     return Schedule(*made, samples=samples, places=places)
 
 
