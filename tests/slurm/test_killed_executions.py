@@ -14,6 +14,7 @@ from test_execute import configuration, few, needs_slurm  # noqa: F401
 from harness.errors import HarnessError
 from harness.slurm import slurm_execution
 from harness.slurm.configuration import read_slurm
+from harness.slurm.execution_folder import NAME_OF_CLOCK
 from harness.slurm.private_place import private_folder, remove_leftovers
 
 #: The command in a system without namespaces.
@@ -51,9 +52,10 @@ def next_execute(few, configuration, monkeypatch):  # noqa: F811
     return execute
 
 
-def clocks():
-    """The shared memory of clocks."""
-    return {path.name for path in Path("/dev/shm").glob("*faketime*")}
+def clock_of(number):
+    """The shared memory of the clock that a process runs by."""
+    names = NAME_OF_CLOCK.findall(os.fsdecode(Path(f"/proc/{number}/environ").read_bytes()))
+    return [Path(f"/dev/shm/{kind}{name}") for name in names for kind in ("", "sem.")]
 
 
 def kill(*numbers):
@@ -76,10 +78,11 @@ def test_no_process_is_left_and_no_folder_after_the_next(
     moment,
     victims,
 ):
-    before = clocks()
     names, interrupted = MOMENTS[moment]
     process = started(configuration.name, tmp_path)
     there = wait_for(process, temporary, *names)
+    clock = clock_of(next(number for number, name in there.items() if name == "munged"))
+    assert any(path.exists() for path in clock)
     if interrupted:
         process.send_signal(signal.SIGINT)
         time.sleep(0.1)
@@ -91,7 +94,7 @@ def test_no_process_is_left_and_no_folder_after_the_next(
         assert set(victims) >= {"leader", "inside"} or interrupted
         assert any("which an execution left that was killed" in told for told in next_execute())
     assert left_behind(temporary) == []
-    assert clocks() <= before
+    assert not any(path.exists() for path in clock)
 
 
 @needs_slurm

@@ -55,10 +55,10 @@ REQUESTS = {
     "GPUs": (GPUS, {"ReqTRES": "cpu=2,gres/gpu=8", "ReqCPUS": "2", "ReqNodes": "2"}),
     "memory": (MEMORY, {"ReqMem": "4000Mc", "ReqCPUS": "3"}),
     "default memory of a processor": (MEMORY, {"ReqCPUS": "5"}),
-    "default memory of a node": (MEMORY_OF_NODES, {"ReqCPUS": "9"}),
-    "all memory of the nodes": (ALL_MEMORY, {"ReqCPUS": "9"}),
+    "default memory of a node": (MEMORY_OF_NODES, {"ReqCPUS": "3", "ReqNodes": "3"}),
+    "all memory of the nodes": (ALL_MEMORY, {"ReqCPUS": "3", "ReqNodes": "3"}),
     "whole nodes of a partition": (WHOLE_PARTITION, {"Partition": "b", "ReqCPUS": "5"}),
-    "whole nodes": ("SelectType=select/linear\n" + FEATURES, {"ReqCPUS": "9"}),
+    "whole nodes": ("SelectType=select/linear\n" + FEATURES, {"ReqCPUS": "3", "ReqNodes": "3"}),
 }
 
 every_request = pytest.mark.parametrize("name", REQUESTS)

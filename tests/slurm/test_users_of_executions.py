@@ -1,5 +1,6 @@
 """As which users the programs of an execution run, and which executions need root."""
 
+import json
 import os
 import re
 import shlex
@@ -15,9 +16,11 @@ from test_execute import configuration, few, needs_slurm  # noqa: F401
 from test_execute_with_accounts import as_root_with_slurm, given, log  # noqa: F401
 from typer.testing import CliRunner
 
+import harness
 from harness.cli import app
 from harness.errors import HarnessError
-from harness.slurm import confinement
+from harness.slurm import confinement, slurm_execution
+from harness.slurm.accounts_given import read_accounts
 from harness.slurm.configuration import read_slurm
 from harness.slurm.confinement import Rights, rights
 from harness.slurm.slurm_execution import execute
@@ -68,6 +71,26 @@ def test_jobs_of_several_users_leave_root_only_what_starts_them(given, log, temp
     assert left_behind(temporary) == []
 
 
+@as_root_with_slurm
+@pytest.mark.slow
+def test_accounts_with_jobs_of_one_user_need_no_root(given, log, temporary, monkeypatch):  # noqa: F811
+    """Here the unprivileged user is the one whose jobs they are; the database is its own, too."""
+    monkeypatch.setattr(slurm_execution, "LATE", 60.0)
+    dump = given / "accounts.dump"
+    dump.write_text(dump.read_text().replace("'ann'", "'nobody'"))
+    Path(log.source).write_text(
+        Path(log.source).read_text().replace("|ann\n", "|nobody\n").replace("|bob\n", "|nobody\n")
+    )
+    jobs = harness.read_workload(log.source)
+    configuration = read_slurm(given / "slurm.conf")  # noqa: F811
+    workload = harness.prepare(jobs, jobs=2)
+    done = execute(workload, configuration, jobs, accounts=read_accounts(dump, configuration), speed=20)
+    assert done.schedule["status"].tolist() == ["completed", "completed"]
+    assert done.provenance["user"] == "nobody"
+    assert set(done.provenance["as_root"]) == {"harness, faketime, unshare, sh"}
+    assert left_behind(temporary) == []
+
+
 @needs_slurm
 @as_root
 @pytest.mark.slow
@@ -98,6 +121,8 @@ def test_an_ordinary_user_executes_a_workload(tmp_path, configuration, temporary
     assert done.returncode == 0, done.stderr
     assert re.search(r"began +3 +jobs", done.stdout)
     assert "run as nobody\n" in done.stdout  # and nothing as root
+    about = json.loads((place / "few-slurm.json").read_text())
+    assert (about["user"], about["as_root"]) == ("nobody", {})
     assert {path.name for path in temporary.iterdir()} == {"work", "python"}
 
 
