@@ -48,6 +48,12 @@ class Rights:
         """Return what runs as root all the same, and why."""
         return dict(((_WAITING,) + _AS_ROOT * self.as_root) if self.dropped else ())
 
+    @property
+    def planned(self) -> dict[str, dict[str, int] | None]:
+        """Return as which user the program below the clock goes on, or else as which user it starts daemons."""
+        user = {"user": self.number, "group": self.group} if self.dropped else None
+        return {"drop": None if self.as_root else user, "rights": user if self.as_root else None}
+
     def hand_over(self, folder: Path) -> None:
         """Give the folder to the user of the daemons; where slurmd is root's, only what other daemons write."""
         if not self.dropped:

@@ -93,7 +93,7 @@ class Daemons:
         self.plan = plan
         self.speed = float(plan["speed"])
         # The arguments that start a daemon as its user, if this program is root's.
-        self.rights = {} if plan["rights"] is None else {**plan["rights"], "extra_groups": []}
+        self.rights = {**plan["rights"], "extra_groups": []} if plan.get("rights") else {}
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
 
     def start(self, name: str, command: list[str], *, as_root: bool = False) -> None:

@@ -185,9 +185,7 @@ def _attempt(
             "kept": list(kept.named(min((one.submit for one in requests), default=0.0), cluster)),
             "accounts": None if accounts is None else accounts.prepared(place, given.setting("ClusterName"), users),
         }  # fmt: skip
-        user = {"user": running_as.number, "group": running_as.group} if running_as.dropped else None
-        plan |= {"drop": None if running_as.as_root else user, "rights": user if running_as.as_root else None}
-        (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+        (folder / "plan.json").write_text(json.dumps(plan | running_as.planned), encoding="utf-8")
         running_as.hand_over(folder)
 
         def heard(count: int) -> None:

@@ -75,7 +75,7 @@ def accounting(given: Path) -> Iterator[Accounting]:
             "programs": programs,
             "nodes": ["n1", "n2"],
             "accounts": accounts,
-            "rights": {"user": place.rights.number, "group": place.rights.group} if place.rights.dropped else None,
+            **place.rights.planned,
         }
         place.rights.hand_over(folder)
         patch.setattr(inside, "watched", lambda: None)

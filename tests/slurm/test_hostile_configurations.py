@@ -16,6 +16,7 @@ from harness.slurm.asked_of_sbatch import asked_of_sbatch, whose
 from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import read_slurm
+from harness.slurm.confinement import rights
 from harness.slurm.private_place import free_ports, private_folder
 from harness.slurm.requests import Request
 from harness.slurm.slurm_names import expanded
@@ -43,7 +44,7 @@ DROPPED = [
     "JobContainerType=job_container/tmpfs", "AuthAltTypes=auth/jwt\nAuthAltParameters=jwt_key=EVIL",
     "StateSaveLocation=FOLDER", "SlurmdSpoolDir=FOLDER", "SlurmctldLogFile=FOLDER/x", "SlurmdLogFile=FOLDER/%n",
     "SlurmSchedLogFile=FOLDER/y\nSlurmSchedLogLevel=1", "SlurmctldPidFile=EVIL", "TaskPlugin=task/evil",
-    "SlurmUser=nobody", "CommunicationParameters=EnableIPv6", "SlurmdParameters=l3cache_as_socket",
+    "SlurmUser=daemon", "CommunicationParameters=EnableIPv6", "SlurmdParameters=l3cache_as_socket",
     "SlurmctldParameters=enable_configless", "LaunchParameters=use_interactive_step", "X11Parameters=home_xauthority",
     "InteractiveStepOptions=EVIL", "BcastParameters=DestDir=FOLDER", "SlurmEventHandlerLogfile=EVIL",
     "JobCredentialPrivateKey=EVIL", "FutureProgram=EVIL", "Some.Key=EVIL",
@@ -143,13 +144,14 @@ def shown(conf: Path, evil: Path, patch: pytest.MonkeyPatch) -> dict[str, str]:
     every = [name for line in nodes for name in line]
     with private_folder() as folder:
         controller, ports = free_ports(len(every))
-        place = Place(folder, controller, ports)
+        place = Place(folder, controller, ports, rights=rights(as_root=os.getuid() == 0))
         (folder / "slurm.conf").write_text(adapted(given, place, nodes)[0])
         prepare_folder(given, place)
+        place.rights.hand_over(folder)
         patch.setattr(inside, "watched", lambda: None)
         patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
         plan = {"folder": str(folder), "speed": 1, "kept": [], "programs": slurm_execution.programs(), "nodes": every}
-        daemons = inside.Daemons({**plan, "accounts": None})
+        daemons = inside.Daemons({**plan, "accounts": None, **place.rights.planned})
         try:
             daemons.start_all()
             script = folder / "jobs" / "1"
@@ -294,7 +296,7 @@ def test_logs_of_daemons_are_named_by_numbers(tmp_path: Path, monkeypatch: pytes
     nodes = ["munged", "jobcomp", "controller", "n1"]
     plan = {"folder": str(tmp_path), "speed": 1, "programs": dict.fromkeys(slurm_execution.PROGRAMS, "x")}
     daemons = inside.Daemons({**plan, "nodes": nodes, "accounts": None})
-    monkeypatch.setattr(daemons, "start", lambda name, command: started.append(name))
+    monkeypatch.setattr(daemons, "start", lambda name, command, **rights: started.append(name))
     monkeypatch.setattr(daemons, "wait", lambda *told: None)
     daemons.start_all()
     assert len(set(started)) == len(started) == len(nodes) + 2
