@@ -2,7 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
+
+#: How alike two spellings must be, of 1: almost the same, alike, and alike enough if the first words are equal.
+_SAME, _ALIKE, _RELATED = 0.8, 0.6, 0.4
+
+#: A list of all names is cut after these.
+_LISTED = 40
 
 
 class HarnessError(Exception):
@@ -25,14 +31,40 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     Where the names are many, `otherwise` says where to find them.
     """
     names = sorted(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    close = _nearest(name, names)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {close!r}?"
     if otherwise:
         return otherwise
     if not names:
         return "there is none to choose from"
-    return "known: " + ", ".join(names)
+    more = [f"… ({len(names) - _LISTED:,} more)"] if len(names) > _LISTED else []
+    return "known: " + ", ".join([*names[:_LISTED], *more])
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    """Return the name that was probably meant; empty if none is near.
+
+    That is one with almost the same spelling. Otherwise it is one with the same first word, or one that begins with
+    the name or that the name begins with; and otherwise one with a similar spelling.
+    """
+    given = name.lower()
+    alike = {one: SequenceMatcher(None, one.lower(), given).ratio() for one in names}
+    best = max(names, key=lambda one: alike[one], default="")
+    if not best or alike[best] >= _SAME:
+        return best
+    related = [one for one in names if alike[one] >= _RELATED and _related(one.lower(), given)]
+    if related:
+        return max(related, key=lambda one: alike[one])
+    return best if alike[best] >= _ALIKE else ""
+
+
+def _related(one: str, other: str) -> bool:
+    """Return whether the first words of two names are equal, or one name begins with the other; of three letters."""
+    first, second = (re.split(r"[\W_]+", name)[0] for name in (one, other))
+    shorter = min(one, other, key=len)
+    begins = one.startswith(shorter) and other.startswith(shorter)
+    return (len(first) > 2 and first == second) or (len(shorter) > 2 and begins)
 
 
 def shortened(text: str, most: int = 80) -> str:

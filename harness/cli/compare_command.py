@@ -198,7 +198,7 @@ def _interval(ends: tuple[float, float]) -> str:
 
 def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str]:
     """Say the verdict, how far it can be trusted, and what it costs."""
-    from harness.present.words import counted, lasting, spoken
+    from harness.present.words import counted, lasting, share, spoken
     from harness.ranking.inference import FEWEST
     from harness.slurm.slurm_scheduler import is_slurm
 
@@ -216,6 +216,12 @@ def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str
     else:
         yield f"{other} is {words}." if words else f"{other} is not told from {one} by any measure."
         yield f"That speaks of {found.units} streams of jobs: the log and its variations."
+    if none := [spoken(line.measure.name) for line in found.lines if line.ratio != line.ratio]:
+        yield f"{', '.join(none)}: no ratio (–), because the value is 0 in a stream. The test limits ratios to 10⁶."
+    if found.units >= FEWEST and any(
+        line.ratio == line.ratio and line.interval[0] != line.interval[0] for line in found.lines
+    ):
+        yield "A ratio without an interval could be any: there are too few streams."
     if found.needed is not None:
         yield f"To see a difference of 10 % in the first measure takes about {counted(found.needed, 'stream')}."
     longest = next(((line.one, line.other) for line in found.lines if line.measure.name == "max_wait"), None)
@@ -224,4 +230,5 @@ def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str
         yield f"Somebody pays: the longest wait is {lasting(max(longest))} with {worse},"
         yield f"{lasting(min(longest))} with {better}."
     if found.load >= 1:
-        yield f"{100 * found.load:.0f} % of what the machine can do is submitted: waits grow with the log."
+        much = f"{share(found.load)} {'as' if found.load >= 10 else 'of what'} the machine can do is submitted"
+        yield f"{much}: waits grow with the log."

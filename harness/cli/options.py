@@ -97,6 +97,10 @@ MaxSize = Annotated[
         "--max-size", metavar="SIZE", callback=set_max_size, help="the most that an input may hold, unpacked (512MB)"
     ),
 ]
+InferenceUnit = Annotated[
+    str | None,
+    typer.Option("--unit", help="what is one observation (workload; variation, if there is one workload only)"),
+]
 Workers = Annotated[int | None, typer.Option(help="threads (as many as there are cores)", min=1, max=1024)]
 
 

@@ -25,6 +25,7 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of a tournament's results")],
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="the page (DIR/report.html)")] = None,
     by: options.By = "mean_bounded_slowdown",
+    unit: options.InferenceUnit = None,
     look: Annotated[
         list[str] | None, typer.Option(metavar="SCHEDULER", help="look closely at this one; may be repeated")
     ] = None,
@@ -42,6 +43,7 @@ def report(
     from harness.report.rendering import require
     from harness.results.measures import extra_measures, known_measures
 
+    known_page(out)
     require(images=images is not None)
     folders = tuple(plugins or ())
     extra = extra_measures(folders)
@@ -55,7 +57,7 @@ def report(
             command = f"harness report {shlex.quote(str(folder))} --session {other.session}"
             say(f"{folder} has results of the field {other.about.field.name}, too: {command}", file=sys.stderr)
     with progress("looking closely at single runs", "runs") as watch:
-        page = tournament_page(results, by, extra=extra, plugins=folders, watch=watch, look=look or ())
+        page = tournament_page(results, by, extra=extra, plugins=folders, watch=watch, look=look or (), unit=unit)
     write(page, out or folder / PAGE, images)
 
 
@@ -67,8 +69,17 @@ def _refuse_another_place(folder: Path) -> None:
         own.size(PAGE)
 
 
+def known_page(path: Path | None) -> None:
+    """Refuse the name of a page that promises another format than HTML."""
+    if path is not None and path.suffix.lower() not in ("", ".html", ".htm"):
+        raise HarnessError(
+            f"{path}: is written as a page: expected a name that ends in .html, which a browser can print"
+        )
+
+
 def ready_for(path: Path | None) -> None:
     """Refuse a page, if one is wanted, that could not be made in the end."""
+    known_page(path)
     if path is not None:
         from harness.report.rendering import require
 

@@ -173,6 +173,7 @@ def circumstances(result: "Schedule") -> dict[str, Any]:
         **provenance(result.workload),
         "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
         "scheduler": {**result.scheduler, "seed": result.seed, **result.timing.as_dict()},
+        "parameters": result.policies.in_full,
     }
 
 
@@ -192,6 +193,7 @@ def heading(result: "Schedule") -> list[str]:
     return [
         f"{result.workload.name}: {len(result.workload):,} jobs on {result.platform.name}",
         f"scheduler: {policies}, seed {result.seed}{result.timing.remark}",
+        *(f"in full: {', '.join(full)}" for full in [result.policies.in_full.values()] if full),
         *heard,
         f"simulated in {result.outcome.seconds:.3f} s",
         "",

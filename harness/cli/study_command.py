@@ -21,7 +21,9 @@ def study(script: str, name: str) -> Callable[[typer.Context], None]:
     def command(context: typer.Context) -> None:
         with _beside():
             app = import_module(script).app
-            app.registered_commands[0].epilog = examples(name)
+            only = app.registered_commands[0]
+            only.epilog = examples(name)
+            only.context_settings = {**(only.context_settings or {}), "help_option_names": ["-h", "--help"]}
             status = app(context.args, prog_name=context.command_path, standalone_mode=False)
         if status:
             raise typer.Exit(status)

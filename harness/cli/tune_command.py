@@ -57,7 +57,7 @@ def tune(
         picture = _drawn(search, found, folder)
     say(_shown(search, found, judgements, given.format))
     if given.format == "table":
-        say("\n".join(_told(search, judgements, time, picture)))
+        say("\n".join([*_told(search, judgements, time, picture), *_edges(search, found)]))
 
 
 def _shown(search: "Search", found: "Found", judgements: "list[Judgement]", format: str) -> str:
@@ -96,6 +96,20 @@ def _told(search: "Search", judgements: "list[Judgement]", time: int, picture: P
             f"Warning: the held-out data have now judged {time} choices: the last is not as untouched as the first."
         )
     return told + ([f"The front is drawn in {picture}."] if picture else [])
+
+
+def _edges(search: "Search", found: "Found") -> list[str]:
+    """Return which of the best values lie at the end of their range: better ones may lie beyond."""
+    ends = {
+        (
+            one.label,
+            end,
+        ): f"{one.label} = {trial.values[one.label]:g} lies at the edge of its range {one.low:g}..{one.high:g}"
+        for trial in found.best
+        for one in search.ranges
+        if (end := one.edge(float(trial.values[one.label]))) is not None
+    }
+    return [f"{words}: better values may lie beyond it." for words in ends.values()]
 
 
 def _drawn(search: "Search", found: "Found", folder: Path) -> Path | None:

@@ -138,6 +138,12 @@ class Chosen(Mapping[str, Choice]):
         return {part: str(self[part]) for part in Scheduler.HOOKS}
 
     @property
+    def in_full(self) -> dict[str, str]:
+        """Return each policy that has parameters at their defaults, and the policy with all its parameters."""
+        found = {str(self[part]): self[part].in_full for part in Scheduler.HOOKS if part in self}
+        return {short: full for short, full in found.items() if full != short}
+
+    @property
     def written(self) -> dict[str, str]:
         """Return the arguments of the `Scheduler` that gives these policies again."""
         return self.names | ({} if self.energy_named else {"energy": ""})

@@ -40,8 +40,19 @@ class Choice:
             return f"{replace(self, inner=None)} + {self.inner}"
         if self.queues:
             return " + ".join(map(str, (replace(self, queues=()), *self.queues)))
-        given = [f"{k}={written(v)}" for k, v in self.values.items() if v != self.policy.parameters[k]]
-        return str(self.policy.name) + (f"({', '.join(given)})" if given else "")
+        return self._written({k: v for k, v in self.values.items() if v != self.policy.parameters[k]})
+
+    @property
+    def in_full(self) -> str:
+        """Return the choice with the values of all parameters, those by default too; of a hold, all holds."""
+        if self.queues:
+            return " + ".join([replace(self, queues=()).in_full, *map(str, self.queues)])
+        whole = self._written({name: value for name, value in self.values.items() if value is not None})
+        return f"{whole} + {self.inner.in_full}" if self.inner and self.policy.part == "hold" else whole
+
+    def _written(self, values: Mapping[str, Any]) -> str:
+        given = ", ".join(f"{name}={written(value)}" for name, value in values.items())
+        return f"{self.policy.name}({given})" if given else str(self.policy.name)
 
 
 _HYPHEN = "_hyphen_"  # stands for the hyphen of a name while Python's own parser reads a specification

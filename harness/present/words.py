@@ -43,6 +43,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def share(part: float) -> str:
+    """Return a share of a whole for people: `95 %`; what is ten times the whole or more as `12 times as much`."""
+    return f"{readable(part, 3)} times as much" if part >= 10 else f"{100 * part:.0f} %"
+
+
 def lasting(seconds: float) -> str:
     """Return a time for people: 45 s, 12 min, 3.4 h, 2.1 d."""
     for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):

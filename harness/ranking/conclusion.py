@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.present.words import counted, lasting, readable, spoken
+from harness.present.words import counted, lasting, readable, share, spoken
 from harness.ranking.inference import ALPHA, FEWEST
 from harness.ranking.pairing import Gap
 from harness.ranking.ranking import Ranking, Standing
@@ -41,6 +41,8 @@ def notes(ranking: Ranking) -> Iterator[str]:
         yield from _power(ranking)
         yield from _elsewhere(ranking)
         yield from _contrary(ranking)
+    for group in ranking.identical:
+        yield f"The schedules of {_listed(group)} are identical in all blocks."
     front = [standing.scheduler for standing in ranking.standings if standing.on_front]
     if front and count > 1:
         yield f"On the Pareto front of {spoken(ranking.by)} and energy: {_listed(front)}."
@@ -125,7 +127,7 @@ def _reach(ranking: Ranking) -> Iterator[str]:
         repeated = ranking.variations > ranking.units
         yield (
             f"Intervals and tests speak of workloads like these {ranking.units}"
-            + (", whose variations only repeat them: unit 'variation' asks about these alone." if repeated else ".")
+            + (", whose variations only repeat them: --unit variation is about these alone." if repeated else ".")
         )
 
 
@@ -199,8 +201,8 @@ def _overloaded(ranking: Ranking) -> Iterator[str]:
     loads = {name: load for name, load in ranking.loads.items() if load >= 1}
     if loads:
         varied = ranking.variations > len(ranking.workloads)
-        words = "{} or a variation of it (up to {:.0f} %)" if varied else "{} ({:.0f} %)"
-        shares = [words.format(name, 100 * load) for name, load in loads.items()]
+        words = "{} or a variation of it (up to {})" if varied else "{} ({})"
+        shares = [words.format(name, share(load)) for name, load in loads.items()]
         yield (
             f"More work is submitted than the machine can do on {_listed(shares)}: queues only grow then, and waits "
             "say as much of the length of the log as of the scheduler."

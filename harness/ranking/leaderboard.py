@@ -1,6 +1,6 @@
 """The table of a ranking, and its conclusion in words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -40,21 +40,27 @@ def leaderboard(
     *,
     unit: str | None = None,
     extra: Iterable[Measure] = (),
+    parameters: Mapping[str, str] | None = None,
 ) -> str:
     """Rank the results of a field and write the ranking as text; see `harness.ranking.ranking.rank`.
 
     People get the table and its conclusion, csv is the table alone, json one object with all that is known.
+    `parameters` are policies as the table names them, and with all their parameters.
     """
     known_format(format)
     extra = tuple(extra)
-    return show(rank(frame, by, unit=unit, extra=extra), format, extra)
+    return show(rank(frame, by, unit=unit, extra=extra), format, extra, parameters)
 
 
-def show(ranking: Ranking, format: str, extra: Iterable[Measure] = ()) -> str:
+def show(
+    ranking: Ranking, format: str, extra: Iterable[Measure] = (), parameters: Mapping[str, str] | None = None
+) -> str:
     """Write a ranking as text."""
     known_format(format)
+    named = {part for standing in ranking.standings for part in standing.scheduler.split(" + ")}
+    full = {short: whole for short, whole in (parameters or {}).items() if short in named}
     if format == "json":
-        return _json(ranking)
+        return _json(ranking, full)
     columns = [*_standings(ranking, format), *_measures(ranking, extra, format), *_verdicts(ranking)]
     names = [column.name for column in columns]
     by = spoken(ranking.by)
@@ -70,7 +76,8 @@ def show(ranking: Ranking, format: str, extra: Iterable[Measure] = ()) -> str:
     )
     if format == "csv":
         return table
-    words = (conclusion(ranking), " ".join(notes(ranking)))
+    in_full = f"With all parameters: {', '.join(full.values())}." if full else ""
+    words = (conclusion(ranking), " ".join(notes(ranking)), in_full)
     return "\n\n".join([table, *(prose(text, format) for text in words if text)])
 
 
@@ -130,5 +137,6 @@ def _verdicts(ranking: Ranking) -> list[_Column]:
     return [*columns, _Column("Pareto", front)] if any(front) else columns
 
 
-def _json(ranking: Ranking) -> str:
-    return to_json({"conclusion": conclusion(ranking), "notes": list(notes(ranking)), **asdict(ranking)})
+def _json(ranking: Ranking, parameters: Mapping[str, str]) -> str:
+    told = {"conclusion": conclusion(ranking), "notes": list(notes(ranking)), "parameters": dict(parameters)}
+    return to_json(told | asdict(ranking))

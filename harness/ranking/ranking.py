@@ -23,7 +23,7 @@ from harness.present.tables import Better
 from harness.ranking import inference
 from harness.ranking.all_pairs import AllPairs
 from harness.ranking.inference import Matrix
-from harness.ranking.pairing import Gap, Pairing, pair
+from harness.ranking.pairing import BLOCK, Gap, Pairing, pair
 from harness.results.charts import pareto
 from harness.results.measures import Measure, known_measures
 
@@ -77,6 +77,7 @@ class Ranking:
     units_for_next: int | None  # how many it takes to tell the first from the next that it is not told from
     units_for_tenth: int | None  # and two schedulers that differ by 10 %
     groups: tuple[tuple[str, ...], ...]  # who are not told apart, in pairs; none where nobody could be
+    identical: tuple[tuple[str, ...], ...]  # schedulers that gave the same schedules in all blocks
     wins: tuple[tuple[int, ...], ...]  # in how many blocks the row is better than the column
     ties: tuple[tuple[int, ...], ...]
     left_out: tuple[str, ...]  # schedulers
@@ -130,6 +131,7 @@ def rank(
         units_for_next=pairs.units_for_next(),
         units_for_tenth=pairs.units_for(1.1),
         groups=tuple(tuple(names[row] for row in group) for group in groups),
+        identical=_identical(frame, names),
         wins=_counted(costs, np.less),
         ties=_counted(costs, np.equal),
         left_out=paired.left_out,
@@ -189,10 +191,15 @@ def criterion_of(by: str, known: dict[str, Measure]) -> Measure:
     return known[by]
 
 
-def _unit(unit: str | None, blocks: pd.Index) -> Unit:
-    variations = blocks.to_frame().groupby(level="workload")["variation"].nunique()
+def known_unit(unit: str | None) -> None:
+    """Refuse an unknown unit of inference."""
     if unit not in (None, *get_args(Unit)):
         raise HarnessError(f"the unit of inference {unit!r}: expected one of {', '.join(get_args(Unit))}")
+
+
+def _unit(unit: str | None, blocks: pd.Index) -> Unit:
+    variations = blocks.to_frame().groupby(level="workload")["variation"].nunique()
+    known_unit(unit)
     if unit == "variation" and len(variations) > 1 and variations.min() < 2:
         raise HarnessError(
             f"the unit of inference 'variation': of {variations.idxmin()} there is only one; "
@@ -201,6 +208,18 @@ def _unit(unit: str | None, blocks: pd.Index) -> Unit:
     if unit == "workload" or (unit is None and len(variations) > 1):
         return "workload"
     return "variation"
+
+
+def _identical(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the schedulers, two or more, whose runs all gave the same schedules."""
+    if "schedule_digest" not in frame:
+        return ()
+    done = frame[(frame["status"] == "done") & frame["scheduler"].isin(names)]
+    schedules = done.pivot(index=list(BLOCK), columns="scheduler", values="schedule_digest")
+    found: dict[tuple[object, ...], list[str]] = {}
+    for name in names:
+        found.setdefault(tuple(schedules[name].fillna("")), []).append(name)
+    return tuple(tuple(group) for group in found.values() if len(group) > 1)
 
 
 def _of_logs(table: pd.DataFrame) -> "pd.Series[bool]":

@@ -66,13 +66,14 @@ def tournament_page(
     plugins: tuple[str, ...] = (),
     watch: Watch = lambda done, total: None,
     look: Sequence[str] = (),
+    unit: str | None = None,
 ) -> Page:
     """Return the page of what is in a tournament's store, finished or not, ranked by a measure.
 
     `extra` are measures of plugins, and `watch(done, all)` is called as the runs are repeated that it looks at closely:
-    those of the best schedulers and the last, or of those to `look` at.
+    those of the best schedulers and the last, or of those to `look` at. `unit` is one observation, as for `rank`.
     """
-    subject = tournament_subject(results, by, extra, plugins, watch, look)
+    subject = tournament_subject(results, by, extra, plugins, watch, look, unit)
     field = results.about["field"]
     return Page(f"Tournament {field['name']}", field["about"], _sections(subject), _missing(results, subject.frame))
 

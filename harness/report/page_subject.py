@@ -8,7 +8,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.present.words import readable
-from harness.ranking.ranking import Ranking, criterion_of, rank
+from harness.ranking.ranking import Ranking, criterion_of, known_unit, rank
 from harness.report.replays import PAIRS, RECTANGLES, Watch, replays
 from harness.results.charts.close_up import CloseUp, close_up
 from harness.results.measures import Measure, known_measures
@@ -58,11 +58,12 @@ def tournament_subject(
     plugins: tuple[str, ...],
     watch: Watch,
     look: Sequence[str] = (),
+    unit: str | None = None,
 ) -> Subject:
     """Rank what is in a tournament's store, finished or not, and repeat the runs that are looked at closely."""
     extra = list(extra)
     frame = results.frame()
-    ranking, why_not = _ranked(frame, by, extra)
+    ranking, why_not = _ranked(frame, by, extra, unit)
     schedulers = [standing.scheduler for standing in ranking.standings] if ranking else []
     close_ups, remarks = replays(results, frame, schedulers, plugins, watch, look)
     return Subject(
@@ -98,12 +99,13 @@ def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, pl
     )
 
 
-def _ranked(frame: pd.DataFrame, by: str, extra: list[Measure]) -> tuple[Ranking | None, str]:
-    """Return the ranking, or why there is none; refuse a measure that nobody can rank by."""
+def _ranked(frame: pd.DataFrame, by: str, extra: list[Measure], unit: str | None) -> tuple[Ranking | None, str]:
+    """Return the ranking, or why there is none; refuse a measure that does not judge, and an unknown unit."""
     criterion_of(by, known_measures(extra))
+    known_unit(unit)
     if not (frame["status"] == "done").any():
         return None, "no run is done yet." if frame.empty else "no run is done, all that were tried failed."
     try:
-        return rank(frame, by, extra=extra), ""
+        return rank(frame, by, unit=unit, extra=extra), ""
     except HarnessError as error:
         return None, f"{error}."

@@ -42,7 +42,10 @@ def of_tournament(results: "Results", frame: pd.DataFrame, plugins: tuple[str, .
     failed = frame[frame["status"] == "failed"]
     return {
         **about,
-        "policies": _policies(chosen, plugins),
+        "policies": [
+            {**row, "spec": about.get("parameters", {}).get(row["spec"], row["spec"])}
+            for row in _policies(chosen, plugins)
+        ],
         "failures": failed.to_dict("records"),
         "made_with": f"{__version__}, engine {engine_version()}",
         "schedules": frame["schedule_digest"].nunique(),
@@ -81,7 +84,8 @@ def _policies_of(schedule: "Schedule", known: Policies) -> list[Mapping[str, str
     """Return the policies of a run, or the parts that a configuration of Slurm decides."""
     if schedule.policies.configured:
         return [_configured(part, spec) for part, spec in schedule.scheduler.items() if spec.startswith(SLURM)]
-    return [row for part in schedule.scheduler for row in _rows(part, schedule.policies[part], known)]
+    rows = [row for part in schedule.scheduler for row in _rows(part, schedule.policies[part], known)]
+    return [{**row, "spec": schedule.policies.in_full.get(row["spec"], row["spec"])} for row in rows]
 
 
 def _configured(part: str, spec: str) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.errors import HarnessError
+from harness.present.words import readable
 from harness.theory.inner_product import inner_product
 from harness.theory.inputs import (
     FloatArray,
@@ -90,7 +91,8 @@ class Stability:
         if percent == "100":
             percent = f"{100 * self.load:.4f}"  # at the edge the whole number would hide the side
         end = "" if self.stable else ", the queue grows for ever"
-        return f"{'stable' if self.stable else 'unstable'}: {percent} % of capacity{end}"
+        much = f"{readable(self.load, 3)} times the" if self.load >= 10 else f"{percent} % of"
+        return f"{'stable' if self.stable else 'unstable'}: {much} capacity{end}"
 
 
 def stability_of_stream(widths: ArrayLike, procs: int, arrival_rate: float, mean_service: float) -> Stability:

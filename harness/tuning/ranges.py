@@ -1,5 +1,6 @@
 """Fields with ranges: `easy(reservations=1..8)` says what a parameter may be, for a search to choose."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ _RANGE = re.compile(rf"(\w+)\s*=\s*({_NUMBER})\.\.({_NUMBER})")
 
 #: Above this ratio of its ends a range is searched by its logarithm.
 _WIDE = 100.0
+
+#: A value that is nearer to an end of its range, as a share of the range, lies at the edge.
+_EDGE = 0.01
 
 #: The keys of a field that only a search reads.
 _OWN = ("held_out", "objectives")
@@ -50,6 +54,13 @@ class Range:
     def logarithmic(self) -> bool:
         """Whether it is searched by its logarithm."""
         return self.low > 0 and self.high / self.low >= _WIDE
+
+    def edge(self, value: float) -> float | None:
+        """Return the end of the range that a value lies at, within a hundredth of the range; None in between."""
+        scale = math.log if self.logarithmic else float
+        low, here, high = map(scale, (self.low, value, self.high))
+        near = 0.0 if self.whole else _EDGE * (high - low)
+        return self.low if here <= low + near else self.high if here >= high - near else None
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def test_every_column_is_that_of_the_ranking(costs):
 def test_json_is_everything():
     ranking = rank(fields.results({"log": [[1.0, 2.0, 3.0]]}, energy=[1.0, math.nan, 2.0]), "mean_wait")
     read = json.loads(show(ranking, "json"))
-    assert set(read) == {"conclusion", "notes", *asdict(ranking)}
+    assert set(read) == {"conclusion", "notes", "parameters", *asdict(ranking)}
     assert read["notes"] == list(notes(ranking))
     assert read["standings"][1]["means"] == {"mean_wait": 2.0, "energy": None}
     assert read["standings"][1]["interval"] == [None, None]
@@ -219,7 +219,7 @@ def test_workloads_that_disagree():
     words, more = said(costs)
     assert "over 36 variations of 9 workloads" in words
     assert "policy0 does not have the best mean rank on odd." in more
-    assert "whose variations only repeat them: unit 'variation' asks about these alone." in more
+    assert "whose variations only repeat them: --unit variation is about these alone." in more
 
 
 def test_what_was_left_out_is_said():
