@@ -13,6 +13,7 @@ from hypothesis import is_hypothesis_test, settings
 from small_fields import turn
 
 import harness
+from harness.policy import registry
 
 # Whoever runs the tests in the background ignores Ctrl-C, and all that we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -69,6 +70,12 @@ def run_fewer_examples(test: Any) -> None:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their argument: packed ones contain the time, and every worker must collect the same tests."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.fixture(autouse=True)
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin each test as a process that has loaded no plugin but the bundled ones: runs record which there are."""
+    monkeypatch.setattr(registry, "loaded", [])
 
 
 @pytest.fixture

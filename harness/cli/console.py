@@ -61,19 +61,28 @@ def reader_may_go() -> Iterator[None]:
 
 @contextmanager
 def compiling_said() -> Iterator[None]:
-    """Say so when something is compiled that takes seconds: the event loop, or a start policy."""
-    from harness.compile.code_cache import kept_for_later, on_compiling
+    """Print what is compiled if that takes seconds: the event loop or a policy, and how long it has taken so far."""
+    from harness.compile import code_cache
+    from harness.compile.code_cache import kept_for_later, on_compiling, on_progress
 
     def announce(name: str) -> None:
         if name in SLOW_TO_COMPILE:
             later = "kept for later runs" if kept_for_later() else "and not kept: its folder cannot be written"
             print(f"compiling {SLOW_TO_COMPILE[name]} for this machine, {later} …", file=sys.stderr, flush=True)
 
+    def report(words: str, seconds: float, over: bool) -> None:
+        if seconds < code_cache.SLOW:
+            return
+        what = SLOW_TO_COMPILE.get(words, words)
+        say(f"compiled {what} in {seconds:.0f} s" if over else f"compiling {what}: {seconds:.0f} s", file=sys.stderr)
+
     on_compiling.append(announce)
+    on_progress.append(report)
     try:
         yield
     finally:
         on_compiling.remove(announce)
+        on_progress.remove(report)
 
 
 @contextmanager

@@ -49,11 +49,14 @@ def tournament(
     state: options.StateFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say how much there is to do")] = False,
     keep_schedules: Annotated[bool, typer.Option("--keep-schedules", help="keep every schedule as Parquet")] = False,
-    by: options.By = "mean_bounded_slowdown",
-    unit: Annotated[
-        str | None,
-        typer.Option(help="what is one observation (workload; variation, if there is one workload only)"),
+    isolate: Annotated[
+        bool, typer.Option("--isolate", help="import plugins in processes of their own, one for each run with them")
+    ] = False,
+    limit: Annotated[
+        str | None, typer.Option(metavar="TIME", help="a simulation that takes longer has failed: 60s, 5min, 2h")
     ] = None,
+    by: options.By = "mean_bounded_slowdown",
+    unit: options.InferenceUnit = None,
 ) -> int:
     """Run every combination of FIELD, resume where it was interrupted, and rank the schedulers.
 
@@ -61,7 +64,9 @@ def tournament(
 
     Exit status 1 if a run failed; what went wrong is in the results, and the rest is ranked all the same.
     """
-    with compiling_said(), warnings_said():
+    if isolate and dry_run:
+        raise HarnessError("--isolate with --dry-run, which tries the plugins in this process: expected one of them")
+    with compiling_said(), warnings_said(), _isolating(isolate, given.folders):
         from harness.experiment.runner import default_folder
         from harness.experiment.runner import tournament as run
         from harness.results.measures import extra_measures
@@ -78,6 +83,7 @@ def tournament(
         say(f"{read.name}: results go to {folder}", file=sys.stderr)
         command = shlex.join(["harness", *sys.argv[1:]])
         with _interruption_said(folder), told() as watch:
+            size |= {"isolate": isolate, "limit": limit}
             results = run(read, folder, dask=dask, keep_schedules=keep_schedules, command=command, watch=watch, **size)
     frame = results.frame()
     if keep_schedules:
@@ -85,13 +91,27 @@ def tournament(
     if (frame["status"] == "done").any():
         from harness.ranking.leaderboard import leaderboard
 
-        say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra))
+        full = results.about.get("parameters")
+        say(leaderboard(frame, by=by, format=given.format, unit=unit, extra=extra, parameters=full))
         if given.format == "table":
             several = [("--plugins", given.folders), ("--slurm", slurm or ())]
-            words = [("--out", out), ("--jobs", jobs), ("--state", state), ("--resample", resample)]
+            words: list[tuple[object, ...]] = [("--out", out), ("--jobs", jobs), ("--state", state)]
+            words += [("--resample", resample), ("--unit", unit), ("--limit", limit), *[("--isolate",)] * isolate]
             again = _again(field, [*words, *((flag, one) for flag, many in several for one in many)])
-            say("", "next:", *_next(results, again, by), sep="\n")
+            say("", "next:", *_next(results, again, by, unit), sep="\n")
     return _failures(frame)
+
+
+@contextmanager
+def _isolating(isolate: bool, folders: tuple[str, ...]) -> "Iterator[None]":
+    """Keep the plugins of the command out of this process, if that is wanted."""
+    if not isolate:
+        yield
+        return
+    from harness.experiment.isolation import isolating
+
+    with isolating(folders):
+        yield
 
 
 def _field(name: str, slurms: list[str] | None, state: Path | None, folders: tuple[str, ...]) -> "Field":
@@ -135,25 +155,33 @@ def _interruption_said(folder: Path) -> "Iterator[None]":
         raise
 
 
-def _again(field: str, words: "Iterable[tuple[str, object]]") -> str:
+def _again(field: str, words: "Iterable[tuple[object, ...]]") -> str:
     """Return the command that finds these results, with the options that were given."""
-    return shlex.join(["harness", "tournament", field, *(str(word) for one in words if one[1] for word in one)])
+    return shlex.join(["harness", "tournament", field, *(str(word) for one in words if one[-1] for word in one)])
 
 
-def _next(results: "Results", again: str, by: str) -> list[str]:
+def _next(results: "Results", again: str, by: str, unit: str | None) -> list[str]:
     """Return what to try next, where `again` is the command that finds these results."""
+    from harness.ranking.inference import FEWEST
+
     about = results.about
+    # Variations of few workloads say nothing of other workloads: they have to be the observations themselves.
+    few = unit is None and 1 < len(about["workloads"]) < FEWEST
+    by_variation = " --unit variation" if few else ""
     other = "max_wait" if by == "mean_wait" else "mean_wait"
     tips = [(f"{again} --by {other}", "let another measure decide; nothing runs again")]
     if about["field"]["name"] == "demo":
         tips.append(("harness list fields", "other fields, on the logs of real machines"))
     if not about["field"]["resamples"] and all(log["users"] for log in about["workloads"]):
-        tips.append((f"{again} --resample 20", "more evidence: 20 variations of each workload"))
+        tips.append((f"{again} --resample 20{by_variation}", "more evidence: 20 variations of each workload"))
+    elif by_variation and about["field"]["resamples"]:
+        tips.append((f"{again}{by_variation}", "count each variation as an observation; nothing runs again"))
     # Where another field ran too, a number tells which results are meant.
     option, argument = (
         (f" --session {results.session}", f", {results.session}") if len(results.sessions) > 1 else ("", "")
     )
-    page = f"harness report {shlex.quote(str(results.folder))}{option}"
+    counted = f" --unit {unit}" if unit else ""
+    page = f"harness report {shlex.quote(str(results.folder))}{option}{counted}"
     tips.append((page, "all of it as a page, with pictures"))
     frame = f"harness.Results('{results.folder}'{argument}).frame()"
     tips.append((f'python -c "import harness; print({frame})"', "every run"))
@@ -194,6 +222,9 @@ class _Pace:
 
     def see(self, progress: "Progress") -> None:
         """Look at the clock and at what is done."""
+        if not progress.to_do:
+            self.words = f"nothing to run: all {progress.found:,} runs were there already"
+            return
         seconds = max(time.perf_counter() - self.began, 1e-3)
         self.words = (
             f"{progress.done:,} of {progress.to_do:,} runs, {progress.done / seconds:,.1f} runs/s, "

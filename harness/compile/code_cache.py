@@ -12,8 +12,11 @@ import os
 import pickle
 import stat
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,13 @@ from harness.errors import HarnessError
 
 #: Called with the name of what is about to be compiled because it was not found on disk.
 on_compiling: list[Callable[[str], None]] = []
+
+#: Called with what is compiled or loaded, for how long so far [s], and whether that is over: at its beginning, every
+#: `SLOW` seconds, and at its end.
+on_progress: list[Callable[[str, float, bool], None]] = []
+
+#: What takes longer is worth a line to people [s].
+SLOW = 5.0
 
 #: For code that only compiled code calls: without what calls it from Python, which costs most of the compile time.
 NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -60,11 +70,12 @@ def compile_and_keep(
     *,
     made_from: tuple[str, ...] = (),
     module: str = __name__,
+    words: str = "",
     **options: Any,
 ) -> Any:
     """Compile the function `kernel` of `source`, in which `names` are known, or load it from disk.
 
-    What it calls back in Python it finds in `module`.
+    What it calls back in Python it finds in `module`. `words` are what people call it.
     """
     processor = cpu_target.target_context.codegen().magic_tuple()
     ours, python = (engine_version(), compiler_version()), sys.implementation.cache_tag or ""
@@ -80,10 +91,34 @@ def compile_and_keep(
     exec(compile(source, f"<{name}>", "exec"), namespace)
     dispatcher = njit(**options)(namespace[own_name])
     dispatcher._cache = _Keeper(name, kernel_folder() / f"{name}_{digest}.kernel")
-    with late_linking(), operators_remembered():
+    with late_linking(), operators_remembered(), _progress_reported(words or name):
         dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
+
+
+@contextmanager
+def _progress_reported(words: str) -> Iterator[None]:
+    """Report the beginning and the end of a block, and how long it has taken so far."""
+    began, over = time.monotonic(), threading.Event()
+
+    def report(ended: bool) -> None:
+        for tell in on_progress:
+            tell(words, time.monotonic() - began, ended)
+
+    def watch() -> None:
+        while not over.wait(SLOW):
+            report(False)
+
+    report(False)
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()
+        report(True)
 
 
 class _Keeper:

@@ -87,7 +87,7 @@ class _Walk:
     @staticmethod
     def of_author(made: type) -> bool:
         """Tell whether a class is the author's: plugins are modules that nobody imported by name."""
-        return made.__module__ not in sys.modules or _own(sys.modules[made.__module__])
+        return made.__module__ not in sys.modules or is_own(sys.modules[made.__module__])
 
     def add_class(self, made: type) -> None:
         """Add a class of the author's, with all that it says of itself and inherits."""
@@ -112,8 +112,8 @@ class _Walk:
                 self.digest.update(repr(constant).encode())
 
 
-def _own(module: Any) -> bool:
-    """Tell whether a module is an author's own: neither installed nor ours."""
+def is_own(module: Any) -> bool:
+    """Return whether a module is an author's own: neither installed nor part of the harness."""
     path = getattr(module, "__file__", None) or ""
     installed = "site-packages" in path or path.startswith(sysconfig.get_path("stdlib"))
     return path.endswith(".py") and not installed and module.__name__.split(".")[0] != "harness"
@@ -121,7 +121,7 @@ def _own(module: Any) -> bool:
 
 def _module(module: types.ModuleType) -> bytes:
     """Return what a module counts with: an author's own its text, an installed one its name and version."""
-    if _own(module):
+    if is_own(module):
         return Path(str(module.__file__)).read_bytes()
     return f"{module.__name__} {getattr(module, '__version__', '')}".encode()
 

@@ -234,9 +234,9 @@ def compiled(policies: Policies, door: Door) -> Any:
         own = {name: njit(function, **door.options) for name, function in functions.items()}
         names = {**door.names, **_layouts(policies), **answers, **own}
         source = source_of(policies, door)
-        return compile_and_keep(
-            policies[0].hook, source, names, door.signature, made_from=made_from, **NO_WRAPPERS, **options
-        )
+        words = f"the {policies[0].part} policy {policies[0].name!r}"
+        given: dict[str, Any] = {"made_from": made_from, "words": words, **NO_WRAPPERS, **options}
+        return compile_and_keep(policies[0].hook, source, names, door.signature, **given)
 
     try:
         return build(_nrt=False)  # as the engine: no references counted, a third of the time

@@ -40,7 +40,7 @@ class Task:
     scheduler: Scheduler | Chosen
     seed: int
     plugins: tuple[str, ...]
-    versions: dict[str, Any]  # what it must be made with
+    versions: dict[str, Any]  # what it must be made with, as far as that is known
     keep: "Callable[[Schedule], bytes] | None" = None  # what to keep of the schedule, if anything
     timing: Timing = field(default_factory=Timing)  # when starts are decided
     signal: Signal | None = None  # what policies are told from outside
@@ -87,10 +87,12 @@ def execute(
     workload: Workload,
     stop: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda done, jobs: None,
+    ready: Callable[[], None] = lambda: None,
 ) -> Finished:
     """Do one run, until `stop` says so. Whatever goes wrong in it is part of the answer.
 
-    `watch(done, jobs)` is called a few times a second, and may leave it too, by `Stopped`.
+    `watch(done, jobs)` is called a few times a second, and may leave it too, by `Stopped`. `ready` is called when
+    everything is compiled.
     """
     keep_memory()
     look = given_up(stop, watch)
@@ -102,34 +104,39 @@ def execute(
         if task.variation:
             workload = variation(workload, task.variation)
             jobs = len(workload)
-        chosen = choose_policies(task.scheduler, task.platform, task.plugins, told=task.signal is not None)
-        if made_with(chosen, task.plugins) != task.versions:
-            raise HarnessError(
-                f"{socket.gethostname()} has another version of the harness or of a plugin than the machine that "
-                "leads the tournament: expected the same"
-            )
-        warm(chosen)
-        schedule = simulate(
-            workload,
-            task.platform,
-            chosen,
-            seed=task.seed,
-            plugins=task.plugins,
-            progress=look,
-            timing=task.timing,
-            signal=task.signal,
-        )
-        came = {
-            "seconds": schedule.outcome.seconds,
-            "measures": schedule.measures(extra_measures(task.plugins)),
-            "schedule_digest": schedule.digest,
-            "kept": task.keep(schedule) if task.keep else None,
-        }
+        schedule = replay(task, workload, look, ready)
+        came = results_of(schedule, task) | {"measures": schedule.measures(extra_measures(task.plugins))}
     except Stopped:
         raise
     except Exception as mishap:  # a policy of the user's may raise anything
         error = sentence(mishap)
     return Finished(error, jobs, started, time.time(), socket.gethostname(), **came)
+
+
+def replay(
+    task: Task,
+    workload: Workload,
+    progress: Callable[[int, int], None] = lambda done, jobs: None,
+    ready: Callable[[], None] = lambda: None,
+) -> "Schedule":
+    """Return the schedule of a run; `ready` is called when everything is compiled."""
+    chosen = choose_policies(task.scheduler, task.platform, task.plugins, told=task.signal is not None)
+    made = made_with(chosen, task.plugins)
+    if {name: made[name] for name in made if name in (*task.versions, "plugins")} != task.versions:
+        raise HarnessError(
+            f"{socket.gethostname()} has another version of the harness or of a plugin, or has loaded other plugins, "
+            "than the process that leads the tournament: expected the same"
+        )
+    warm(chosen)
+    ready()
+    kept: Any = {"seed": task.seed, "plugins": task.plugins, "timing": task.timing, "signal": task.signal}
+    return simulate(workload, task.platform, chosen, progress=progress, **kept)
+
+
+def results_of(schedule: "Schedule", task: Task) -> dict[str, Any]:
+    """Return what is stored of a schedule, without its measures."""
+    kept = task.keep(schedule) if task.keep else None
+    return {"seconds": schedule.outcome.seconds, "schedule_digest": schedule.digest, "kept": kept}
 
 
 #: What the C library's `mallopt` calls how much may lie free before it is given back, and from where on at once.

@@ -122,6 +122,7 @@ class Plan:
                 for workload, source in zip(self.workloads, self.field.workloads, strict=True)
             ],
             "platforms": [described(platform) for platform in self.platforms],
+            "parameters": {short: full for run in self.runs for short, full in run.scheduler.in_full.items()},
         }
 
 

@@ -97,15 +97,27 @@ def threads_wanted(workers: int | None) -> int:
 
 
 @contextmanager
-def pool_of(workers: int, dask: str | None = None) -> Iterator[Pool]:
-    """Open so many threads, or the workers of a Dask scheduler at the address `dask`, and close them at the end."""
+def pool_of(workers: int, dask: str | None = None, isolate: bool = False, limit: float | None = None) -> Iterator[Pool]:
+    """Open a pool of threads, or the workers of a Dask scheduler at the address `dask`, and close it at the end.
+
+    With `isolate` or a `limit` [s], processes of this machine do the runs.
+    """
     pool: Pool
-    if dask is None:
-        pool = Threads(workers)
-    else:
+    own = isolate or limit is not None
+    if dask is not None:
         from harness.experiment.on_dask import DaskWorkers
 
+        if own:
+            raise HarnessError(
+                "--dask with --isolate or --limit, which are for processes of this machine: expected one"
+            )
         pool = DaskWorkers(dask)
+    elif own:
+        from harness.experiment.isolation import OwnProcesses
+
+        pool = OwnProcesses(workers, limit)
+    else:
+        pool = Threads(workers)
     try:
         yield pool
     finally:

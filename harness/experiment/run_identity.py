@@ -3,14 +3,18 @@
 import hashlib
 import inspect
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import harness
-from harness.compile.fingerprint import engine_version, fingerprint
+from harness.compile.fingerprint import engine_version, fingerprint, is_own
+from harness.experiment.stand_ins import StandIn
+from harness.policy import registry
 from harness.policy.kinds import Policy, functions_of
 from harness.policy.scheduler import SLURM
 from harness.policy.spec import Choice
@@ -28,17 +32,64 @@ _MEASURING = ("results/measures/*.py", "results/adequacy*.py", "results/endings.
 def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions of everything that makes a schedule and its measures: engine, policies, measures."""
     own = chosen["start"].queues if "start" in chosen else ()
+    others = plugins_of(chosen)
     return {
         "engine": engine_version(),
-        "measures": [source_version(*_MEASURING), *map(_measure, extra_measures(plugins))],
+        "measures": [source_version(*_MEASURING), *map(digest_of_measure, extra_measures(plugins))],
         "policies": {
-            part: [thing for one in choice.chain for thing in (one.values, _version(one.policy))]
+            part: [thing for one in choice.chain for thing in (one.values, digests_of_policy(one.policy))]
             for part, choice in chosen.items()
         },
+        # Any loaded plugin can change any part of the process: results of another set of plugins are other results.
+        **({"plugins": others} if others else {}),
         # Who of them is asked first: their policies alone, by name, do not say.
         **({"queues": list(map(str, own))} if own else {}),
         **({SLURM: [chosen.digest, source_version("slurm/*.py")]} if isinstance(chosen, SlurmScheduler) else {}),
     }
+
+
+def plugins_of(chosen: Mapping[str, Choice]) -> list[list[str]]:
+    """Return the name and a digest of the source of each plugin in the process of a run, without the bundled ones.
+
+    These are all plugins that this process has ever loaded. Where stand-ins are in their place, each run has a process
+    of its own, which loads the plugins of its policies and those with measures.
+    """
+    used = {id(choice.policy) for part in chosen.values() for choice in part.chain}
+    there = [
+        (name, plugin) for name, plugin in registry.loaded if not isinstance(plugin, StandIn) or plugin.is_needed(used)
+    ]
+    return [list(pair) for pair in sorted({(name, plugin_digest(plugin)) for name, plugin in there})]
+
+
+@cache
+def plugin_digest(plugin: Any) -> str:
+    """Return a short digest of a plugin's source: its file, and the author's own modules that it imports."""
+    if isinstance(plugin, StandIn):
+        return plugin.digest
+    if isinstance(plugin, Policy):
+        return hashlib.sha256(repr(digests_of_policy(plugin)).encode()).hexdigest()[:12]
+    module = plugin if isinstance(plugin, ModuleType) else sys.modules[type(plugin).__module__]
+    digest = hashlib.sha256()
+    for path in sorted(_own_files(module)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _own_files(module: ModuleType) -> set[Path]:
+    """Return the files of a module, and of the modules of the same author that its globals come from."""
+    package, found, left = module.__name__.partition(".")[0], set(), [module]
+    while left:
+        one = left.pop()
+        path = Path(getattr(one, "__file__", None) or "/nonexistent")
+        if path in found or not path.is_file():
+            continue
+        found.add(path)
+        for thing in list(vars(one).values()):
+            other: Any = thing if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+            other = sys.modules.get(other) if isinstance(other, str) else other
+            if isinstance(other, ModuleType) and (is_own(other) or other.__name__.partition(".")[0] == package):
+                left.append(other)
+    return found
 
 
 def identity(
@@ -77,8 +128,10 @@ def source_version(*patterns: str) -> str:
 
 
 @cache
-def _version(policy: Policy) -> list[str]:
+def digests_of_policy(policy: Policy) -> list[str]:
     """Return the digests of a policy's functions, and what the policy declares: whether it preempts, say."""
+    if described := StandIn.version_of(policy):
+        return described
     functions = functions_of(policy)
     made = [fingerprint(policy.fresh)] if policy.fresh else []
     told = [field.name for field in fields(policy) if field.name not in (*functions, "fresh", "readers")]
@@ -86,5 +139,6 @@ def _version(policy: Policy) -> list[str]:
     return [policy.hook, *map(fingerprint, functions.values()), *made, repr(declared)]
 
 
-def _measure(measure: Any) -> list[str]:
-    return [measure.name, fingerprint(measure.function)]
+def digest_of_measure(measure: Any) -> list[str]:
+    """Return the name of a measure and the digest of its function."""
+    return StandIn.version_of(measure) or [measure.name, fingerprint(measure.function)]

@@ -11,6 +11,8 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.experiment.field import PARTS, Field, beginning_with, shortened
 from harness.experiment.field_reading import read_field
+from harness.experiment.isolation import isolating, seconds_of
+from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, threads_wanted
 from harness.experiment.store import Store, opened
@@ -37,6 +39,8 @@ def tournament(
     state: str | Path | None = None,
     keep_schedules: bool = False,
     plugins: Iterable[str | Path] = (),
+    isolate: bool = False,
+    limit: str | float | None = None,
     command: str = "",
     watch: Watch = lambda progress: None,
 ) -> Results:
@@ -50,25 +54,37 @@ def tournament(
     `resamples` takes the place of the field's, and `jobs` says how many of each workload are replayed, the first;
     with `state`, what squeue or sacct printed, they come after those who ran and waited then. `watch` is called
     whenever a run has finished.
+
+    With `isolate`, third-party plugins are not imported here: each run with one has a process of its own, and its
+    results are computed here. With a `limit`, such as `60s`, all runs are done by processes, and a simulation that
+    takes longer is ended and has failed.
     """
     paths = tuple(map(str, plugins))
+    if keep_schedules and find_spec("pyarrow") is None:
+        raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
+    workers, most = threads_wanted(workers), seconds_of(limit)
+    with isolating(paths, isolate):
+        field = _complete(field, paths, resamples, jobs, state)
+        plan = make_plan(field, paths)
+        folder = Path(out) if out is not None else default_folder(field)
+        with pool_of(workers, dask, isolate, most) as pool, opened(folder) as store:
+            store.begin(_about(plan, command, dask or f"{workers} threads"), _wanted(plan))
+            _run_all(plan, store, pool, keep_schedules, watch)
+            session = store.session
+    return Results(folder, session)
+
+
+def _complete(
+    field: Field | str | Path, plugins: tuple[str, ...], resamples: int | None, jobs: int | None, state: Any
+) -> Field:
+    """Return a field with what is given for all its workloads."""
     if not isinstance(field, Field):
-        field = read_field(field, plugins=paths)
+        field = read_field(field, plugins=plugins)
     if resamples is not None:
         if resamples < 0:
             raise HarnessError(f"resamples = {resamples}: expected at least 0")
         field = replace(field, resamples=resamples)
-    field = shortened(beginning_with(field, state), jobs)
-    if keep_schedules and find_spec("pyarrow") is None:
-        raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
-    workers = threads_wanted(workers)
-    plan = make_plan(field, paths)
-    folder = Path(out) if out is not None else default_folder(field)
-    with pool_of(workers, dask) as pool, opened(folder) as store:
-        store.begin(_about(plan, command, dask or f"{workers} threads"), _wanted(plan))
-        _run_all(plan, store, pool, keep_schedules, watch)
-        session = store.session
-    return Results(folder, session)
+    return shortened(beginning_with(field, state), jobs)
 
 
 def default_folder(field: Field) -> Path:
@@ -83,13 +99,15 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
     progress = Progress(len(plan.runs), len(plan.runs) - len(todo), jobs_to_do=sum(run.jobs for run in todo))
     watch(progress)
     pool.begin(todo)
+    ledger = Ledger(store)
     keep = _parquet if keep_schedules else None
     said: set[int] = set()
     waits_since = None
     while todo:
         elsewhere: list[Run] = []
         for run, result in execute_all(pool, _claimed(todo, store, elsewhere), keep):
-            store.finish(run.identity, result)
+            store.finish(run.identity, result, run.versions.get("plugins", ()))
+            ledger.add(run.identity)
             watch(progress := progress.after(run))
             waits_since = None
         if elsewhere:  # another process has them; should it end without having done them, they are ours
@@ -100,6 +118,7 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
             store.bury()
             settled = store.settled()
         todo = [run for run in elsewhere if run.identity not in settled]
+    ledger.refuse_changes()
 
 
 def _name_holders(store: Store, said: set[int]) -> None:

@@ -44,7 +44,7 @@ WHERE runs.status <> 'done' AND runs.session IN (SELECT session FROM sessions WH
 
 _FINISH = """
 UPDATE runs SET status = ?, jobs = ?, seconds = ?, error = ?, measures = ?, schedule_digest = ?, started = ?,
-finished = ?, worker = ? WHERE identity = ?
+finished = ?, worker = ?, plugins = ? WHERE identity = ?
 """
 
 _HOLDERS = """
@@ -179,8 +179,11 @@ class Store:
         """Return the other processes that have claimed runs."""
         return [Holder(*row) for row in self.database.execute(_HOLDERS, (self.session,))]
 
-    def finish(self, identity: str, run: Finished) -> None:
-        """Write the result of a run, its schedule first: a reader that finds the run finds its schedule."""
+    def finish(self, identity: str, run: Finished, plugins: Iterable[Iterable[str]] = ()) -> None:
+        """Write the result of a run, its schedule first: a reader that finds the run finds its schedule.
+
+        `plugins` are the names and digests of the plugins in the process of the run, without the bundled ones.
+        """
         if run.kept is not None:
             path = schedule_path(self.folder, identity)
             with refusing(self.path, OSError):
@@ -194,7 +197,7 @@ class Store:
             _FINISH,
             (
                 *(status, run.jobs, run.seconds, run.error, json.dumps(finite(run.measures)), run.schedule_digest),
-                *(run.started, run.finished, run.worker, identity),
+                *(run.started, run.finished, run.worker, json.dumps([*plugins]), identity),
             ),
         )
 

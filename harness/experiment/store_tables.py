@@ -51,7 +51,8 @@ CREATE TABLE runs (              -- the results of runs, of all sessions
     schedule_digest TEXT,
     started REAL,                -- of a running one, when it was claimed
     finished REAL,
-    worker TEXT                  -- the machine it ran on
+    worker TEXT,                 -- the machine it ran on
+    plugins TEXT                 -- JSON: name and digest of each plugin in its process, without the bundled ones
 ) WITHOUT ROWID;
 PRAGMA user_version = {SCHEMA};
 """
@@ -83,6 +84,7 @@ class RunRow(_Row):
     started: _Time | None
     finished: _Time | None
     worker: str | None
+    plugins: Json[list[Annotated[list[_Name], Field(min_length=2, max_length=2)]]] | None
 
 
 class PlanRow(_Row):
@@ -141,6 +143,7 @@ class About(_Row):
     machine: dict[str, str | int | None]
     workloads: list[_LogAbout]
     platforms: list[_MachineAbout]
+    parameters: dict[str, str]  # policies as they are named, and with all their parameters
 
 
 class SessionRow(_Row):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = {part: "energy_policy" if part == "energy" else part for part in PARTS}
 
 #: The last columns of the frame.
-_LAST = ("schedule_digest", "identity")
+_LAST = ("plugins", "schedule_digest", "identity")
 
 
 class Results:
@@ -85,7 +85,8 @@ class Results:
         block, within which schedulers are compared. `scheduler`: the policies that vary, or differ from the
         defaults, in a few words. `order`, `start`, `select`, `rate`, `sleep`, `energy_policy`: each policy with its
         parameters. `status` (done, failed), `error`, `jobs`, `seconds` (simulation alone); then every measure by its
-        name, in its own unit, not a number where there is none; `schedule_digest`, `identity`.
+        name, in its own unit, not a number where there is none; `plugins` (name and digest of those in the process of
+        the run, without the bundled ones), `schedule_digest`, `identity`.
         """
         import pandas as pd
 
@@ -110,7 +111,8 @@ class Results:
             for name in (name for name in (*MEASURES, *extra) if name != "jobs"):  # these are there
                 values = [values.get(name) for values in measures]
                 frame[name] = [math.nan if value is None else float(value) for value in values]
-            for name in _LAST:
+            frame["plugins"] = [", ".join(map(" ".join, run.plugins or [])) for run in tried]
+            for name in _LAST[1:]:
                 frame[name] = [getattr(run, name) for run in tried]
         return frame
 

@@ -4,8 +4,10 @@ import hashlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +29,60 @@ ENTRY_POINTS = "harness"
 #: What `register` was given in this process.
 _registered: list[Any] = []
 
+#: Names and objects of the plugins that this process has loaded, without the bundled ones.
+loaded: list[tuple[str, Any]] = []
+
+
+@dataclass(frozen=True)
+class PluginSource:
+    """A plugin that is not bundled and can be loaded: a file, or the entry point of an installed distribution."""
+
+    name: str
+    origin: str  # for messages; no two have the same
+    read: Callable[[], Any]
+    from_folder: bool = False  # other files of the folder may have the hooks
+
+    def load(self) -> Any:
+        """Import the plugin."""
+        return _import(self.read, self.origin)
+
+
+#: Returns the plugin of a source, or None if this process must not have it.
+_load_source: Callable[[PluginSource], Any] = PluginSource.load
+
+
+@contextmanager
+def loading_by(load: Callable[[PluginSource], Any]) -> Iterator[None]:
+    """Within the block, `load` decides what is registered for a plugin that is not bundled; None leaves it out."""
+    global _load_source
+    if _registered:
+        names = ", ".join(str(getattr(plugin, "__name__", plugin)) for plugin in _registered)
+        raise HarnessError(f"{names}: registered in this process already: expected plugins given as files")
+    before, _load_source = _load_source, load
+    _plugins.cache_clear()
+    try:
+        yield
+    finally:
+        _load_source = before
+        _plugins.cache_clear()
+
+
+def plugin_sources(paths: Iterable[str | Path]) -> Iterator[PluginSource]:
+    """Yield the plugins that are not bundled: those that are installed, then the files and folders at `paths`."""
+    for point in entry_points(group=ENTRY_POINTS):
+        yield PluginSource(point.name, f"the entry point {point.name!r}", point.load)
+    for given in paths:
+        found = plugin_path(given)
+        if found.is_file() and found.suffix != ".py":
+            raise HarnessError(f"--plugins {given}: expected a Python file or a folder of them")
+        files = _files(found) if found.is_dir() else [found]
+        if not files:
+            raise HarnessError(
+                f"--plugins {given}: holds no plugin: expected Python files (names that begin with _ do not count)"
+            )
+        for path in files:
+            yield PluginSource(path.name, str(path), partial(_load, path), from_folder=found.is_dir())
+
 
 class Plugins:
     """All plugins of one run: the policies they offer, and the readers and measures."""
@@ -35,21 +91,22 @@ class Plugins:
         self.manager = pluggy.PluginManager("harness")
         self.manager.add_hookspecs(hooks)
         self.origins: dict[int, str] = {}  # plugin → where it comes from, for messages
+        self.others: list[tuple[str, Any]] = []  # name and plugin of those that are not bundled
         for path in _files(bundled.folder("plugins")):
-            self._add_file(path)
-        for point in entry_points(group=ENTRY_POINTS):
-            self._add(_import(point.load, f"the entry point {point.name!r}"), f"the entry point {point.name!r}")
-        for given in paths:
-            found = plugin_path(given)
-            if found.is_file() and found.suffix != ".py":
-                raise HarnessError(f"--plugins {given}: expected a Python file or a folder of them")
-            for path in _files(found) if found.is_dir() else [found]:
-                self._add_file(path)
+            self._add(_import(partial(_load, path), str(path)), str(path))
+        for source in plugin_sources(paths):
+            if (plugin := _load_source(source)) is not None:
+                self.others.append((source.name, plugin))
+                self._add(plugin, source.origin)
+                if not source.from_folder and not self.manager.get_hookcallers(plugin):
+                    raise HarnessError(
+                        f"{source.origin}: has no hook: expected a function such as order_queue with @harness.hookimpl "
+                        "above it"
+                    )
         for plugin in extra:
+            name = str(getattr(plugin, "__name__", getattr(plugin, "name", plugin)))
+            self.others.append((name, plugin))
             self._add(plugin, f"the registered plugin {getattr(plugin, '__name__', plugin)!r}")
-
-    def _add_file(self, path: Path) -> None:
-        self._add(_import(lambda: _load(path), str(path)), str(path))
 
     def _add(self, plugin: Any, origin: str) -> None:
         if isinstance(plugin, Policy):
@@ -135,7 +192,9 @@ def plugins(*paths: str) -> Plugins:
     """Return the plugins of this process and those at `paths`, read again when their files have changed."""
     places = [plugin_path(path) for path in paths]
     files = [file for place in places for file in (_files(place) if place.is_dir() else [place])]
-    return _plugins(tuple(dict.fromkeys(paths)), tuple((file, _stamp(file)) for file in files))
+    found = _plugins(tuple(dict.fromkeys(paths)), tuple((file, _stamp(file)) for file in files))
+    loaded.extend(one for one in found.others if not any(one[1] is plugin for _, plugin in loaded))
+    return found
 
 
 @lru_cache(maxsize=8)

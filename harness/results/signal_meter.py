@@ -19,7 +19,7 @@ class Meter:
     def __init__(self, signal: Signal) -> None:
         """Begin with nothing."""
         self.signal = signal
-        self._sum = 0.0  # [W · unit of the signal · s]
+        self.sum = 0.0  # [W · unit of the signal · s]
         self._power = 0.0  # since …
         self._before = 0.0  # … where the signal's integral was this
 
@@ -29,11 +29,11 @@ class Meter:
             return
         heard = self.signal.after(samples["time"])
         if self._power:
-            self._sum += self._power * (heard[0] - self._before)
-        self._sum += float(np.sum(samples["power"][:-1] * np.diff(heard)))
+            self.sum += self._power * (heard[0] - self._before)
+        self.sum += float(np.sum(samples["power"][:-1] * np.diff(heard)))
         self._power, self._before = float(samples["power"][-1]), float(heard[-1])
 
     @property
     def total(self) -> float:
         """Return what was emitted [g], or what it cost [€]."""
-        return self._sum / _JOULES_PER_KWH * _PER_UNIT[self.signal.kind]
+        return self.sum / _JOULES_PER_KWH * _PER_UNIT[self.signal.kind]

@@ -2,13 +2,12 @@
 
 import json
 import os
-import selectors
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
+from harness.disk.child_process import ChildProcess
 from harness.errors import HarnessError
 from harness.testing import kit
 from harness.testing.offered import offered
@@ -60,41 +59,16 @@ def check_plugin(what: str, examples: int, tell: Callable[[str], None], patience
 
 def _said(what: str, examples: int, skip: int, patience: float) -> Iterator[dict[str, Any]]:
     """Yield what the other process says, and last, unless it is over, how it ended."""
-    reading, writing = os.pipe()
-    command = [sys.executable, "-m", __name__, what, str(examples), str(skip), str(writing)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    # What a plugin prints is not part of the answer.
-    child = subprocess.Popen(command, pass_fds=(writing,), stdin=subprocess.DEVNULL, stdout=2, env=environment)
-    os.close(writing)
-    try:
-        with os.fdopen(reading, "rb", buffering=0) as pipe:
-            for line in _lines(pipe, patience):
+    with ChildProcess(__name__, what, str(examples), str(skip)) as child:
+        try:
+            while (line := child.line(patience)) is not None:
                 said = json.loads(line)
                 yield said
                 if said.get("over") is True:  # a policy may have that name
                     return
-        status = child.wait(timeout=patience)
-        yield {"ended": f"ended the process by signal {-status}" if status < 0 else f"ended the process ({status})"}
-    except TimeoutError:
-        yield {"ended": f"does not come back: nothing was heard of it for {patience:g} s"}
-    finally:
-        child.kill()
-        child.wait()
-
-
-def _lines(pipe: IO[bytes], patience: float) -> Iterator[bytes]:
-    """Yield the lines that arrive; raise TimeoutError when none does for too long."""
-    rest = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while True:
-            if not selector.select(patience):
-                raise TimeoutError
-            part = pipe.read(65536)
-            if not part:
-                return
-            *lines, rest = (rest + part).split(b"\n")
-            yield from lines
+            yield {"ended": child.ending(patience)}
+        except TimeoutError:
+            yield {"ended": f"does not come back: nothing was heard of it for {patience:g} s"}
 
 
 def _check_here(what: str, examples: int, skip: int, say: Callable[[dict[str, Any]], None]) -> None:

@@ -2,20 +2,26 @@
 
 import os
 import random
+import re
 import shutil
 import stat
 import subprocess
 import sys
+import time
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from numba import types
 from numba.core import config
 
+import harness
 from harness.compile import code_cache
+from harness.engine import doors
 from harness.engine.loop import compiled_run
 from harness.errors import HarnessError
+from harness.policy.spec import Choice
 
 needs_numba = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -304,3 +310,30 @@ def test_what_another_version_kept_is_not_read(folder, monkeypatch):
     with warnings.catch_warnings(action="error"):
         assert small(1)(2) == 3
     assert len(list(folder.iterdir())) == 2
+
+
+def test_slow_compiling_names_the_policy_and_the_time(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """While it goes on, again and again, and when it is over; what is quick is not worth a line."""
+    from harness.cli.console import compiling_said
+
+    monkeypatch.setattr(code_cache, "SLOW", 0.05)
+    with compiling_said():
+        with code_cache._progress_reported("the order policy 'mine'"):
+            time.sleep(0.6)
+        with code_cache._progress_reported("the order policy 'quick'"):
+            pass
+    lines = [line for line in capsys.readouterr().err.splitlines() if "policy" in line]
+    assert len(lines) > 2
+    assert all(re.fullmatch(r"compiling the order policy 'mine': \d+ s", line) for line in lines[:-1])
+    assert re.fullmatch(r"compiled the order policy 'mine' in \d+ s", lines[-1])
+
+
+def test_kernels_are_called_by_their_policies(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[str, bool]] = []
+    monkeypatch.setattr(code_cache, "on_progress", [lambda words, seconds, over: said.append((words, over))])
+
+    def by_number(job: Any, clock: Any) -> float:
+        return float(job.number)
+
+    doors.kernel_of(Choice.plain(harness.Order("numbered", by_number)), 0)
+    assert said == [("the order policy 'numbered'", False), ("the order policy 'numbered'", True)]

@@ -43,7 +43,7 @@ def test_the_frame_has_what_was_promised(write: Write, tmp_path: Path) -> None:
         *SHARED,
         *("energy_policy", "predict", "hold", "status", "error", "jobs", "seconds"),
         *(name for name in MEASURES if name != "jobs"),
-        *("schedule_digest", "identity"),
+        *("plugins", "schedule_digest", "identity"),
     ]
 
 
