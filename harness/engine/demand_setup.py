@@ -164,10 +164,14 @@ def _close(asked: _Asked, platform: Platform, wants: Array, offers: Array) -> Ar
         named = zip(("user", "group", "queue"), who, strict=True)
         admitted = np.any([np.isin(jobs[column].to_numpy()[asked.place], numbers) for column, numbers in named], axis=0)
         wants["admitted"] |= np.where(admitted, bit, 0)
-    rows = [(node, (w.begin, w.end, bits.get(w.who, 0))) for w in windows for node in w.on(platform)]
-    rows.sort()
-    closures = np.array([closure for _, closure in rows], CLOSURE)
-    nodes = np.array([node for node, _ in rows], np.int64)
+    rows = sorted((node, w.begin, w.end, bits.get(w.who, 0)) for w in windows for node in w.on(platform))
+    closures = np.zeros(len(rows), CLOSURE)
+    nodes = np.array([row[0] for row in rows], np.int64)
+    for place, name in enumerate(("begin", "end", "who"), start=1):
+        closures[name] = [row[place] for row in rows]
+    for one in np.split(closures, np.flatnonzero(np.diff(nodes)) + 1):
+        one["until"] = np.maximum.accumulate(one["end"]) if len(one) else 0.0
+    closures["opening"] = np.sort(closures["end"])
     offers["closures"] = np.bincount(nodes, minlength=platform.nodes)
     offers["first_closure"] = np.searchsorted(nodes, np.arange(platform.nodes))
     return closures

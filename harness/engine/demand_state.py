@@ -57,6 +57,8 @@ CLOSURE = np.dtype(
         ("begin", "f8"),  # [s]
         ("end", "f8"),  # [s]
         ("who", "i8"),  # bit of those who may use it; 0 nobody
+        ("until", "f8"),  # the latest end of the windows of this node up to this one [s]
+        ("opening", "f8"),  # of all ends of windows, the one that has this place by time [s]
     ],
     align=True,
 )

@@ -56,10 +56,19 @@ def room_left(state: Any, job: int, node: int, free: int, memory: float, alone: 
 def closed(state: Any, job: int, node: int, begin: float, end: float) -> bool:
     """Return whether the node is kept for others at any time between these virtual times."""
     offer = state.offers[node]
-    for k in range(offer.first_closure, offer.first_closure + offer.closures):
+    low, last = offer.first_closure, offer.first_closure + offer.closures
+    high = last
+    while low < high:  # windows that are all over by then are first
+        middle = (low + high) // 2
+        if later(state.closures[middle].until, begin):
+            high = middle
+        else:
+            low = middle + 1
+    for k in range(low, last):
         closure = state.closures[k]
-        admitted = (closure.who & state.wants[job].admitted) != 0
-        if not admitted and later(closure.end, begin) and later(end, closure.begin):
+        if not later(end, closure.begin):
+            return False
+        if (closure.who & state.wants[job].admitted) == 0 and later(closure.end, begin):
             return True
     return False
 
@@ -82,11 +91,14 @@ def closed_for(state: Any, job: int, node: int, begin: float) -> bool:
 @verb(family=DEMANDS)
 def next_opening(state: Any, time: float) -> float:
     """Return when the next window after that virtual time is over; infinity if none is."""
-    found = np.inf
-    for k in range(len(state.closures)):
-        if later(state.closures[k].end, time):
-            found = min(found, state.closures[k].end)
-    return found
+    low, high = 0, len(state.closures)
+    while low < high:
+        middle = (low + high) // 2
+        if later(state.closures[middle].opening, time):
+            high = middle
+        else:
+            low = middle + 1
+    return float(state.closures[low].opening) if low < len(state.closures) else np.inf
 
 
 @verb(family=DEMANDS)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _WHO = ("users", "groups", "queues")
 _COLUMNS = ("begin", "end", "nodes", "procs", *_WHO)
 
+#: The largest number of reservations in a table.
+MOST_WINDOWS = 20_000
+
 #: How many numbers a cell may stand for: more nodes than any machine has.
 MOST_NUMBERS = 1_000_000
 
@@ -111,8 +114,10 @@ def reserved(platform: "Platform", table: str | Path) -> "Platform":
 
 def read_windows(path: str | Path) -> tuple[Window, ...]:
     """Read a CSV of windows."""
-    found = []
+    found: list[Window] = []
     for where, cells in rows_of(path, "a table of reservations", _COLUMNS, needed=_COLUMNS[:2]):
+        if len(found) == MOST_WINDOWS:
+            raise HarnessError(f"{where}: more than {MOST_WINDOWS:,} reservations: expected at most as many")
         try:
             found.append(_window(cells))
         except HarnessError as error:

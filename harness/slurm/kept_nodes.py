@@ -19,6 +19,10 @@ from harness.workload.log import Workload
 _MOST_BITS = 4 * 10**9
 
 
+#: The largest number of reservations of an execution.
+_MOST_CREATED = 1000
+
+
 @dataclass(frozen=True)
 class Kept:
     """From when until when which nodes are kept."""
@@ -85,7 +89,12 @@ class KeptNodes:
         return self.ends[place] if place < len(self.ends) else 0.0
 
     def named(self, first: float, cluster: Cluster) -> Iterator[tuple[float, float, str]]:
-        """Yield from when until when nodes are kept, since the first submission, and their names."""
+        """Yield the begin and end of each reservation, since the first submission, and the names of its nodes."""
+        if len(self.times) > _MOST_CREATED:
+            raise HarnessError(
+                f"{len(self.times):,} reservations: expected at most {_MOST_CREATED:,} in an execution, where each is "
+                "created by a command"
+            )
         for one in self.times:
             yield one.begin - first, one.end - first, ",".join(cluster.nodes[node].name for node in members(one.nodes))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.errors import HarnessError
-from harness.platform.windows import Window
+from harness.platform.windows import Window, read_windows
 from harness.results.timeline import Placements
 from harness.slurm import slurm_execution
 from harness.slurm.cluster import Cluster, cluster_of
@@ -102,6 +102,22 @@ def test_what_is_kept_is_what_a_look_at_every_second_says(times: list[tuple[int,
     assert kept.within(begin, end) == slowly
     ends = [since + length for since, length, _ in times if since + length > begin]
     assert kept.next_end(begin) == min(ends, default=0)
+
+
+def test_more_reservations_than_an_execution_can_create_are_refused(cluster: Cluster) -> None:
+    kept = KeptNodes(Kept(float(k), k + 1.0, 1) for k in range(1001))
+    with pytest.raises(HarnessError, match="1,001 reservations: expected at most 1,000 in an execution"):
+        list(kept.named(0.0, cluster))
+    assert kept.within(0.0, 2000.0) == 1
+    with pytest.raises(HarnessError, match="20,000 reservations on 200,000 nodes: expected fewer"):
+        KeptNodes(Kept(float(k), k + 0.5, 1 << 199_999) for k in range(20_000))
+
+
+def test_a_table_of_too_many_reservations_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kept.csv"
+    path.write_text("begin,end\n" + "1,2\n" * 20_001)
+    with pytest.raises(HarnessError, match=r"kept\.csv, line 20002: more than 20,000 reservations"):
+        read_windows(path)
 
 
 def test_windows_for_some_are_refused(cluster: Cluster) -> None:
