@@ -67,6 +67,12 @@ def _related(one: str, other: str) -> bool:
     return (len(first) > 2 and first == second) or (len(shorter) > 2 and begins)
 
 
+def shown_name(name: object) -> str:
+    """Return a name of an input in quotes; a text that is no name is not shown, as the input may be any file."""
+    text = str(name)
+    return repr(text) if re.fullmatch(r"[A-Za-z_#][\w .()#/%@-]{0,39}", text, re.ASCII) else "(not a name)"
+
+
 def shortened(text: str, most: int = 80) -> str:
     """Return `text` as it is shown in an error: on one line, in ASCII, cut where it is too long."""
     shown = ascii(text.strip())[1:-1]

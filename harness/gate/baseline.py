@@ -118,7 +118,7 @@ def read_baseline(path: Path) -> tuple[Baseline, str]:
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"{path}: cannot be read as a baseline: {error}; expected JSON") from error
     schema = content.pop("schema", None) if isinstance(content, dict) else None
-    if schema is None:
+    if not isinstance(schema, int):
         raise HarnessError(f"{path}: not a baseline: expected what harness check --update writes")
     if schema != SCHEMA:
         raise HarnessError(

@@ -10,8 +10,10 @@ from harness.errors import HarnessError
 from harness.platform.validation import check_countables, check_curve, check_node, quoted
 from harness.platform.windows import Window
 
-#: More nodes than any machine has, fewer than would fill the memory of the one we run on.
-MOST_NODES = 10_000_000
+#: More nodes than any machine has. An allocation takes time for each of its nodes: ten million took minutes.
+MOST_NODES = 2_000_000
+#: More different node types than any machine has: a selection that compares nodes looks at each of them for each node.
+MOST_TYPES = 5_000
 #: The same for cores: whatever is counted in them stays exact.
 MOST_CORES = 10_000_000_000
 #: Larger numbers are not written out.
@@ -93,7 +95,13 @@ class Platform:
     def __post_init__(self) -> None:
         object.__setattr__(self, "licences", counted(self.licences))
         check_countables(f"platform {quoted(self.name)}: licences", self.licences)
-        for what, number, most in (("nodes", self.nodes, MOST_NODES), ("cores", self.cores, MOST_CORES)):
+        different = len(set(self.types)) if len(self.types) > MOST_TYPES else 0
+        bounds = (
+            ("nodes", self.nodes, MOST_NODES),
+            ("cores", self.cores, MOST_CORES),
+            ("different node types", different, MOST_TYPES),
+        )
+        for what, number, most in bounds:
             if number > most:
                 told = f"{number:,}" if number < _TOLD else f"{_TOLD:,} or more"
                 raise HarnessError(f"platform {quoted(self.name)}: {told} {what}; expected at most {most:,}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.disk.stored import read_text
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shortened
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
@@ -48,7 +48,7 @@ def number(text: str) -> float:
     """Read `165064`, `1,024`, `95.3` or `3.68761e+07`; raise `ValueError` for all else, `n/a` among it."""
     value = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"{text!r} is not a number")
+        raise ValueError(f"'{shortened(text, 30)}' is not a number")
     return value
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, did_you_mean, shown_name
 from harness.platform.machine import MOST_CORES, NodeType
 from harness.platform.rows import Table, number
 from harness.platform.servers import Server, Servers
@@ -18,7 +18,7 @@ def small_table_servers(table: Table, *, whole_watts: bool = False, whole_ops: b
     """
     for column in table.header:
         if column not in COLUMNS:
-            raise HarnessError(f"{table.path}: unknown column {column!r}; {did_you_mean(column, COLUMNS)}")
+            raise HarnessError(f"{table.path}: unknown column {shown_name(column)}; {did_you_mean(column, COLUMNS)}")
     for column in COLUMNS:
         if column not in table.header:
             raise HarnessError(f"{table.path}: expected a column {column!r}")

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from harness.disk.stored import read_text
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, did_you_mean, shown_name
 
 
 def rows_of(
@@ -22,9 +22,11 @@ def rows_of(
         columns = list(lines.fieldnames or ())
         for column in columns:
             if column not in known:
-                raise HarnessError(f"{path}: there is no column {column!r:.50}; {did_you_mean(str(column), known)}")
+                raise HarnessError(
+                    f"{path}: there is no column {shown_name(column)}; {did_you_mean(str(column), known)}"
+                )
             if columns.count(column) > 1:
-                raise HarnessError(f"{path}: the column {column!r} is there twice; expected it once")
+                raise HarnessError(f"{path}: the column {shown_name(column)} is there twice; expected it once")
         for column in needed:
             if column not in columns:
                 raise HarnessError(f"{path}: expected a column {column!r}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.disk.stored import stored_bytes, toml_of
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, did_you_mean, shown_name
 from harness.policy.spec import Choice, parse, written
 
 _EXAMPLE = "night(queue=3, order=spf, start=easy)"
@@ -69,7 +69,7 @@ def queues_of(table: Mapping[str, Any], where: str) -> list[OwnQueue]:
     """Read queues from tables by their names, in the order in which they are asked."""
     for name, given in table.items():
         if not isinstance(given, dict):
-            raise HarnessError(f"{where}: {name} = {given!r}: expected a table for each queue, as [{name}]")
+            raise HarnessError(f"{where}: {shown_name(name)} is no table: expected a table for each queue, as [name]")
     return [own_queue(str(_queue(name, given, f"{where}, queue {name!r}"))) for name, given in table.items()]
 
 

@@ -12,6 +12,7 @@ from harness.disk.atomic import replacing
 from harness.errors import HarnessError
 from harness.present.numerals import numerals
 from harness.present.tables import render
+from harness.present.words import harmless
 from harness.results.endings import SWF_CODES, Ending
 from harness.workload.asked import is_asked, names_in
 from harness.workload.frame import log_from_frame
@@ -44,7 +45,7 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write its columns; whole numbers without a decimal point, what is missing left empty."""
     with replacing(path) as temporary, temporary.open("wb") as file:
-        file.write(",".join(frame.columns).encode() + b"\n")
+        file.write(",".join(map(harmless, frame.columns)).encode() + b"\n")
         for rows in _pieces(frame):
             columns = [list(map(str, rows[name])) if name == "status" else numerals(rows[name]) for name in rows]
             file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]).encode())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.disk.stored import pieces_of, text_lines
-from harness.errors import HarnessError, shortened
+from harness.errors import HarnessError, shown_name
 from harness.workload.log import Step
 
 #: Called with the cells of a line that has more than there are columns; gives the right number of them, or None.
@@ -82,7 +82,7 @@ def _wanted(names: list[str], only: Container[str] | None, path: Path) -> list[i
     wanted = [place for place, name in enumerate(names) if only is None or name in only]
     for place in wanted:
         if names.index(names[place]) < place:
-            raise HarnessError(f"{path}: the column {shortened(names[place])!r} is there twice; expected it once")
+            raise HarnessError(f"{path}: the column {shown_name(names[place])} is there twice; expected it once")
     return wanted
 
 
@@ -110,7 +110,9 @@ class _Rows:
                 self.mended += 1
                 self.first_mended = self.first_mended or number
                 rows[number] = separator.join(right)
-        if rows:
+        if rows and not wanted:
+            self.tables.append(pd.DataFrame(index=pd.Index(rows, name="line")))
+        elif rows:
             table = pd.read_csv(
                 io.StringIO("\n".join(rows.values())),
                 sep=separator,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.disk.stored import read_text
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, did_you_mean, shortened, shown_name
 
 COLUMNS = ("time", "event", "subject")
 
@@ -42,19 +42,19 @@ class Events:
             )
         for column in COLUMNS:
             if column not in self.frame:
-                raise HarnessError(
-                    f"{self.source}: expected a column {column!r} beside {', '.join(map(str, self.frame))}"
-                )
+                raise HarnessError(f"{self.source}: expected a column {column!r}; needed: {', '.join(COLUMNS)}")
         for row, word in enumerate(self.frame["event"]):
             if word not in WORDS:
-                raise self._wrong(row, f"there is no event {word!r}; {did_you_mean(str(word), WORDS)}")
+                raise self._wrong(row, f"there is no event {shown_name(word)}; {did_you_mean(str(word), WORDS)}")
         for column, test in (("time", np.isfinite), ("subject", _whole)):
             # As text, in which a number of any length can be read.
             numbers = pd.to_numeric(self.frame[column].astype(str), errors="coerce").to_numpy(float)
             if not test(numbers).all():
                 row = int(np.argmin(test(numbers)))
                 kind = "whole number" if column == "subject" else "number"
-                raise self._wrong(row, f"{column} {str(self.frame[column].iloc[row])!r}: expected a {kind}")
+                raise self._wrong(
+                    row, f"{column} '{shortened(str(self.frame[column].iloc[row]), 30)}': expected a {kind}"
+                )
 
     def _wrong(self, row: int, what: str) -> HarnessError:
         return HarnessError(f"{self.source}, event {row + 1}: {what}")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from harness.disk.size_limit import TABLE, refuse_large
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
-from harness.errors import HarnessError, did_you_mean, shortened
+from harness.errors import HarnessError, did_you_mean, shortened, shown_name
 from harness.workload.asked import ASKED_COLUMNS, Constraints, is_asked, numbers_in
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import read_delimited
@@ -102,11 +102,11 @@ def check_columns(frame: pd.DataFrame, name: str) -> None:
         if column not in SWF_COLUMNS and not asked:
             hint = did_you_mean(str(column), (*SWF_COLUMNS, *ASKED_COLUMNS, "constraint"))
             raise HarnessError(
-                f"{name}: a log has no column {str(column)!r}: {hint}; further ones for policies begin with {FURTHER}"
+                f"{name}: a log has no column {shown_name(column)}: {hint}; further ones begin with {FURTHER}"
             )
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
-        raise HarnessError(f"{name}: the column {twice!r} is there twice; expected it once")
+        raise HarnessError(f"{name}: the column {shown_name(twice)} is there twice; expected it once")
     if missing := [column for column in _REQUIRED if column not in frame.columns]:
         raise HarnessError(f"{name}: column {missing[0]!r} is missing; needed: {', '.join(_REQUIRED)}")
 
@@ -132,7 +132,7 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
     what = "is below 0" if np.isfinite(columns[column][row]) else "is not a finite number"
     if (known := numbers_in(str(column))) and np.isfinite(columns[column][row]):
         what = f"is not {known.expected}"
-    complaint = f"column {str(column)!r}, {where}: {cell} {what}; unknown is -1"
+    complaint = f"column {shown_name(column)}, {where}: {cell} {what}; unknown is -1"
     if not lenient or faulty.all():
         raise HarnessError(f"{name}: {complaint}")
     return table[~faulty], (Step("skipped rows without numbers", int(faulty.sum()), f"first: {complaint}"),)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from harness.disk.size_limit import TABLE
 from harness.disk.stored import first_line, stored_bytes, unpacked
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, did_you_mean, shown_name
 from harness.workload.delimited import names_of, read_delimited
 from harness.workload.frame import log_from_frame, numbers
 from harness.workload.log import GAP, Log, Step
@@ -50,7 +50,8 @@ def read_hpcwld(path: str | os.PathLike[str], *, width: str | None = None, lenie
         widths = [width]
     else:
         others = [str(name) for name in table.columns if name not in (*TIMES, "submit")]
-        raise HarnessError(f"{path}: there is no column {width!r} of widths; {did_you_mean(width, others)}")
+        known = [name for name in others if repr(name) == shown_name(name)]
+        raise HarnessError(f"{path}: there is no column {width!r} of widths; {did_you_mean(width, known)}")
     table = table.assign(job=np.arange(1, len(table) + 1))
     table, dropped = _drop_without_width(table, widths)
     frame = table.rename(columns=_NAMES) if width is None else table.assign(procs=table[width]).rename(columns=_TOLD)
@@ -70,7 +71,7 @@ def _customers(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.
     cells, steps = read_delimited(unpacked(stored_bytes(path, "a CSV"), path, TABLE), path, lenient=lenient)
     for name in TIMES:
         if name not in cells:
-            raise HarnessError(f"{path}: has no column {name!r}; it has {', '.join(map(str, cells.columns))}")
+            raise HarnessError(f"{path}: has no column {name!r}; it has {', '.join(map(shown_name, cells.columns))}")
     wanted = [name for name in cells.columns if name]  # R may put the rows' names first, under no name
     table, skipped = numbers(cells[wanted].apply(lambda column: column.str.strip('" ')), str(path), lenient=lenient)
     gaps = table["interarrival"].to_numpy(dtype=np.float64, copy=True)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from harness.disk.size_limit import TABLE
 from harness.disk.stored import first_line
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shortened
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import names_of, numbered, read_delimited
 from harness.workload.log import AFTER, ALSO_PRECEDING, BEGIN, NO_LIMIT, SWF_COLUMNS, WITHOUT_LIMIT, Log, Step
@@ -123,7 +123,7 @@ class Dump:
             self.numbers[name] = np.array([np.nan if v is None else v for v in read], dtype=np.float64)[codes]
             if wrong.any():
                 row = int(np.argmax(wrong))
-                fault = f"line {self.table.index[row]}: {name} is {self.table[name].iloc[row]!r}"
+                fault = f"line {self.table.index[row]}: {name} is '{shortened(self.table[name].iloc[row], 30)}'"
                 if not self.lenient:
                     raise HarnessError(f"{self.path}: {fault}, which sacct does not print there")
                 first = first or fault

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError, did_you_mean, shortened, shown_name
 from harness.policy.spec import call, parse
 from harness.workload.frame import read_cells
 from harness.workload.wall_clock import WallClock
@@ -134,7 +134,7 @@ def _of_file(path: Path) -> Signal:
     time = next((names[name] for name in _TIMES if name in names), None)
     others = [name for name in cells.columns if name != time]
     if time is None or len(others) != 1:
-        raise HarnessError(f"{path}: columns {', '.join(map(str, cells.columns))}: expected a time and a value")
+        raise HarnessError(f"{path}: columns {', '.join(map(shown_name, cells.columns))}: expected a time and a value")
     times, dated = _times(cells[time], path)
     values = pd.to_numeric(cells[others[0]], errors="coerce").to_numpy(dtype=np.float64)
     kind = "price" if any(word in str(others[0]).lower() for word in ("price", "eur", "cost")) else "carbon"
@@ -154,8 +154,9 @@ def _times(column: "pd.Series[str]", path: Path) -> tuple[Floats, bool]:
     dates = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
     if dates.isna().any():
         row = int(dates.isna().to_numpy().argmax())
+        cell = shortened(str(column.iloc[row]), 30)
         raise HarnessError(
-            f"{path}, row {row + 1}: {column.iloc[row]!r}: expected seconds, or a date and time like 2026-11-19T08:00"
+            f"{path}, row {row + 1}: '{cell}': expected seconds, or a date and time like 2026-11-19T08:00"
         )
     # In microseconds, of which there are enough for every year that can be written.
     return dates.dt.tz_localize(None).to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6, True

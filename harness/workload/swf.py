@@ -21,6 +21,7 @@ from harness.disk.atomic import replacing
 from harness.disk.stored import pieces_of, text_lines, text_of
 from harness.errors import HarnessError, shortened
 from harness.present.numerals import numeral
+from harness.present.words import harmless
 from harness.workload.content import canonical, content_digest, narrowed
 from harness.workload.log import SWF_COLUMNS, Log, Step
 from harness.workload.log_cache import CachedReading
@@ -48,10 +49,13 @@ def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool
 
 
 def write_swf(log: Log, path: str | os.PathLike[str]) -> None:
-    """Write `log` to `path`, gzipped if the name ends in `.gz`; reading it back gives the same log."""
+    """Write `log` to `path`, gzipped if the name ends in `.gz`; reading it back gives the same log.
+
+    Control characters of the header become `�`: they would drive the terminal that shows the file.
+    """
     columns = {name: _numerals(log.jobs[name]) for name in SWF_COLUMNS}
     text = io.StringIO()
-    text.writelines(line + "\n" for line in log.header)
+    text.writelines(harmless(line) + "\n" for line in log.header)  # which may come from anywhere
     table = pd.DataFrame(columns)
     table.to_csv(text, sep=" ", header=False, index=False, lineterminator="\n", quoting=csv.QUOTE_NONE)
     content = text.getvalue().encode()

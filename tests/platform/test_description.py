@@ -200,7 +200,7 @@ def test_bytes_that_are_no_text(written, tmp_path):
         (f"nodes = {'[' * 20_000}{']' * 20_000}", ["cannot be read as TOML", "too deep"]),
         (f"[[nodes]]\ncores = 1{'0' * 5000}", ["cannot be read as TOML", "digits"]),
         (f"[[nodes]]\ncores = 1{'0' * 4000}", ["cores; expected at most 10,000,000,000"]),
-        ("[[nodes]]\ncores = 4\ncount = 1000000000000", ["1,000,000,000,000 nodes; expected at most 10,000,000"]),
+        ("[[nodes]]\ncores = 4\ncount = 1000000000000", ["1,000,000,000,000 nodes; expected at most 2,000,000"]),
         (f"[[nodes]]\ncores = 4\npartition = {2**63}", ["partition = 9223372036854775808", "at most"]),
         (f"[[nodes]]\ncores = 4\nname = '{'x' * 5000}'\nidle = -1", ["nodes 1", "the idle power"]),
         (f"table = '{'x' * 5000}'\n[[nodes]]\nrow = 2", ["no such platform file"]),

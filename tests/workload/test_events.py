@@ -67,10 +67,10 @@ def test_a_comma_at_the_end_of_a_line_shifts_nothing(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("", "cannot be read as a table of events"),
-        ("time,event\n1,node-up\n", "expected a column 'subject' beside time, event"),
-        ("1,node-up,0\n", "expected a column 'time' beside 1, node-up, 0"),
+        ("time,event\n1,node-up\n", "expected a column 'subject'"),
+        ("1,node-up,0\n", "expected a column 'time'; needed: time, event, subject"),
         ("time,event,subject\n1,node-dwon,0\n", "event 1: there is no event 'node-dwon'; did you mean 'node-down'?"),
-        ("time,event,subject\n1,node-up,0\n2,,0\n", "event 2: there is no event nan; known: "),
+        ("time,event,subject\n1,node-up,0\n2,,0\n", "event 2: there is no event 'nan'; known: "),
         ("time,event,subject\nsoon,node-up,0\n", "event 1: time 'soon': expected a number"),
         ("time,event,subject\n,node-up,0\n", "event 1: time 'nan': expected a number"),
         ("time,event,subject\ninf,node-up,0\n", "event 1: time 'inf': expected a number"),

@@ -193,7 +193,8 @@ decimal = st.floats(allow_nan=False, allow_infinity=False)
 columns = st.one_of(
     st.lists(whole, min_size=3, max_size=3), st.lists(decimal | st.integers(-9, 9), min_size=3, max_size=3)
 )
-comments = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])).map(lambda text: ";" + text)
+printable = st.characters(exclude_categories=["C", "Zl", "Zp"]) | st.just("\t")
+comments = st.text(printable).map(lambda text: ";" + text)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -214,6 +215,16 @@ def test_read_write_read_is_the_identity(
     assert first.read_bytes() == second.read_bytes()
     for name, made in frame.items():
         assert [float(value) for value in once.jobs[name]] == [float(value) for value in made]
+
+
+@pytest.mark.parametrize("letter", ["\x1b", "\x00", "\x07", "\x7f", "\x9b", "\u202e", "\u2028", "\ufeff", "\v"])
+@pytest.mark.parametrize("name", ["out.swf", "out.swf.gz"])
+def test_nothing_in_a_written_header_drives_a_terminal(tmp_path: Path, letter: str, name: str) -> None:
+    log = log_of(tmp_path, f"; Computer: a{letter}[2Jb\n{LINE}\n")
+    write_swf(log, tmp_path / name)
+    written = (tmp_path / name).read_bytes()
+    text = (gzip.decompress(written) if name.endswith(".gz") else written).decode()
+    assert text == f"; Computer: a�[2Jb\n{LINE}\n"
 
 
 def test_whole_numbers_are_written_without_a_point(tmp_path: Path) -> None:
