@@ -28,7 +28,7 @@ settings.load_profile("untimed")
 #: `make test` runs one in so many examples of each property test, and at least so many of them …
 ONE_IN, AT_LEAST = 10, 5
 #: … and so many cases of a parametrized test, where the marker `quick_cases` does not give another number.
-CASES = 8
+CASES = 5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -28,7 +28,8 @@ SESSIONS = [
 
 @pytest.fixture
 def with_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the README tells to make; they are the blocks that begin `# file: NAME`."""
+    """A folder with the files that the README tells to make, the blocks that begin `# file: NAME`. No log is there."""
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
     for code in PYTHON:
         if named := re.match(r"# file: (\S+)\n", code):
             (tmp_path / named[1]).write_text(code[named.end() :])

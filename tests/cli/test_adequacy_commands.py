@@ -202,6 +202,7 @@ def test_a_replay_against_executions(harness_says: Call, executed: tuple[Path, l
     assert "expected one of them, or files only" in mixed.err
 
 
+@pytest.mark.slow
 def test_schedulers_that_hold_jobs_are_not_asked_for_single_decisions(harness_says: Call, replayed: Path) -> None:
     """Their answers go by the hour, and states of the log are put together at other hours."""
     options = ("--order", "fcfs", "--order", "spf", "--start", "easy", "--hold", "limits(user_jobs=50)")

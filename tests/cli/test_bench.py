@@ -60,6 +60,7 @@ def test_a_part_of_the_ratios_is_not_published(harness_says):
     assert answer.err == "harness: --update publishes all ratios; expected it without --quick\n"
 
 
+@pytest.mark.slow
 def test_both_pieces_of_every_ratio_take_time(speed_ratios, monkeypatch):
     """On streams of a few jobs."""
     import speed_pieces

@@ -139,6 +139,7 @@ def test_what_cannot_be_compared_is_status_two(check: Call, made: Bench) -> None
     assert "4 could not be compared, 4 the same" in answer.out
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_all_as_it_was(made: Bench) -> None:
     """The policy takes 1 ms whenever it is asked, and is asked about everybody at every event: it would take hours."""
     called = made.folder / "called"

@@ -22,6 +22,7 @@ def overcommitted(tmp_path):
     return "over.csv"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("command", ["--help", "run -h", "list measures", "data list", "list orders --format json"])
 def test_what_is_fine_stays_fine(command, tmp_path):
     done = status(command, tmp_path)

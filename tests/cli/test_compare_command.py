@@ -92,6 +92,7 @@ def test_refusals(harness_says: Call, log: str, names: tuple[str, str], more: tu
     assert words in answer.err
 
 
+@pytest.mark.slow
 def test_a_schedule_made_elsewhere_stands_in_a_schedulers_place(
     harness_says: Call, log: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -11,6 +11,7 @@ from harness.policy.kinds import KINDS
 from harness.policy.registry import plugins
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

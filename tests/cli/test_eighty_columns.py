@@ -62,6 +62,7 @@ def too_long(text: str) -> list[str]:
     return [line for line in lines if len(line.rpartition("\r")[2]) > WIDTH and not line.startswith("    ")]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_takes_itself_for_a_terminal_is_told_in_its_width(
     command: str, harness_says: Call, monkeypatch: pytest.MonkeyPatch

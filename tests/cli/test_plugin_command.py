@@ -12,6 +12,7 @@ from harness.policy.kinds import KINDS
 from harness.policy.registry import Plugins, plugins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", KINDS)
 def test_a_new_plugin_passes_every_check_at_once(tmp_path: Path, harness_says: Call, hook: str) -> None:
     answer = harness_says("plugin", "new", "my-idea", "--hook", hook, "--out", tmp_path)
@@ -24,6 +25,7 @@ def test_a_new_plugin_passes_every_check_at_once(tmp_path: Path, harness_says: C
     assert re.search(rf"my-idea +{hook} +(\d+) of \1 +passes", answer.out)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("hook", KINDS)
 def test_a_new_plugin_runs_as_its_readme_says(tmp_path: Path, harness_says: Call, hook: str) -> None:
     harness_says("plugin", "new", "my-idea", "--hook", hook, "--out", tmp_path)
@@ -89,6 +91,7 @@ def order_queue():
 """
 
 
+@pytest.mark.slow
 def test_a_broken_plugin_fails_with_an_explanation(tmp_path: Path, harness_says: Call) -> None:
     (tmp_path / "broken.py").write_text(BROKEN)
     for what in (tmp_path / "broken.py", tmp_path):

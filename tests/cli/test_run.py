@@ -258,6 +258,7 @@ def test_the_command_says_who_was_rejected(harness_says, tmp_path):
     assert "rejected by choosy: jobs" in answer.out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="it times what is compiled: minutes without")
 def test_the_benchmark_runs_and_finds_the_same_schedules(harness_says: Call) -> None:
     """It is a script that imports those beside it while it runs."""

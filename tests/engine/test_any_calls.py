@@ -107,6 +107,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.quick_cases(4)
 @both_ways
 @pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
 def test_it_is_refused_in_the_name_of_who_called(run, function, plain):
@@ -194,6 +195,7 @@ def test_what_a_selection_raised_a_start_policy_cannot_catch(run):
         run(workload(rows), PAIR, plain=True, **parts)
 
 
+@pytest.mark.slow
 @both_ways
 def test_promises_are_for_those_who_wait(run, plain):
     def promises(state):
@@ -207,6 +209,7 @@ def test_promises_are_for_those_who_wait(run, plain):
         run(workload(rows), MIXED, plain=plain, start=harness.Start("promises", promises))
 
 
+@pytest.mark.slow
 @both_ways
 def test_who_does_not_fit_beside_is_not_started_beside(run, plain):
     """And it is not the selection that is to blame."""
@@ -221,6 +224,7 @@ def test_who_does_not_fit_beside_is_not_started_beside(run, plain):
         run(workload(rows), MIXED, plain=plain, start=harness.Start("begins", begins))
 
 
+@pytest.mark.slow
 @both_ways
 def test_of_several_holds_the_one_that_erred_is_named(run, plain):
     from running import choose
@@ -239,6 +243,7 @@ def test_of_several_holds_the_one_that_erred_is_named(run, plain):
         simulate(workload(JOBS), PAIR, parts, plain=plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["easy", "easy(reservations=3)", "conservative", "conservative(replan=true)"])
 def test_plans_of_nodes_of_different_speed_ask_selections_for_what_can_be_had(run, start):
     """Who runs on slow nodes reaches into the next promise: what is left there then is nothing, and not less."""

@@ -117,6 +117,7 @@ def test_three_thousand_cases_agree(case, order, start, limit, dependency):
     agrees(case, order, start, limit, dependency)
 
 
+@pytest.mark.slow
 def test_all_of_it_binds_in_these_cases():
     """Each kind of rule, taken away, changes some start in a good part of them: else they test nothing."""
     changed = dict.fromkeys(("limits", "dependencies", "windows", "demands"), 0)

@@ -53,6 +53,7 @@ def test_short_ones_too(made, order, start):
     assert_same(both(workload(made), plain(6), order, start))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("start", ["none", "easy", "easy(reservations=3)"])
 def test_nodes_may_sleep_meanwhile(start):
     nap = SleepState("off", 1.0, down=5.0, up=60.0)
@@ -106,6 +107,7 @@ def told(state):
             harness.start(state, job)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "parts",
     [

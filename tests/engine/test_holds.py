@@ -249,6 +249,7 @@ def schedule(made, procs, parts, hold, timing, holds=None):
 TIMINGS = (Timing(), Timing("each"), Timing(passing="5"), Timing(passing="backfill=7, main=0, depth=2"))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 10**6),

@@ -77,6 +77,7 @@ def test_a_predictor_is_asked_about_those_who_run_too():
     assert start.tolist() == [0, 20, 7]
 
 
+@pytest.mark.slow
 def test_steps_begin_in_the_middle_too():
     jobs = [(0, 4, 10, 10, {STARTED: 3.0}), (1, 4, 5, 5, {STARTED: -1.0}), (12, 1, 1, 1, {STARTED: -1.0})]
     steps = harness.steps(replace(workload(jobs), now=7.0), 4)

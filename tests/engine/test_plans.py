@@ -294,6 +294,7 @@ def test_fits_takes_what_the_selection_takes():
         harness.Select("slack", with_slack, fits=without_slack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("select", ["whole-nodes", "contiguous"])
 def test_selections_that_decline_conform(select):
     check_policy(select, examples=25)

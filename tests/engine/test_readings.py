@@ -104,6 +104,7 @@ def test_starts_wait_for_a_pass_as_in_the_obvious_simulator(start, passing, slow
         assert quickly(made, procs, "fcfs", start, "short", Timing(passing=passing)) == learnt, f"seed {seed}"
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("period", ["0.1", "0.3", "0.7", "2.3", "1e-2"])
 def test_passes_of_fractions_of_a_second_do_not_slip_by_rounding(start, period):

@@ -147,6 +147,7 @@ def test_the_engine_keeps_its_sums_whoever_leaves(data):
 EVERYBODY = Start("everybody", turned_away_and_served, rejects=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [URGENT, CHOOSY], ids=lambda policy: policy.name)
 def test_such_policies_pass_the_checks(policy):
     for check in ("runs", "capacity", "completeness", "switching", "foresight", "rejects=True"):

@@ -36,6 +36,7 @@ def test_every_likeness_is_the_adequacy_of_that_replay() -> None:
         assert one.different == alone.growth[-1].different
 
 
+@pytest.mark.slow
 def test_without_names_it_takes_all_that_do_not_preempt() -> None:
     progress: list[tuple[int, int]] = []
     found = identify(written_by("fcfs", "easy"), progress=lambda done, all_: progress.append((done, all_)))

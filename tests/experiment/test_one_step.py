@@ -29,6 +29,7 @@ def asked(workload: Workload, order: str, start: str, states: int = 60) -> tuple
     return float(agreement(states_asked, schedule).mean()), len(states_asked)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("order", "start"), [("fcfs", "none"), ("spf", "easy"), ("laf", "easy")])
 def test_the_author_takes_every_decision_of_its_log(order: str, start: str) -> None:
     workload = written_by(order, start)

@@ -217,6 +217,7 @@ tournament(field, folder + "/killed", plugins=[plugin], workers=2)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that is quickly made needs fork")
 def test_twenty_kills_lose_nothing(write: Write, tmp_path: Path, sleepy: Path) -> None:
     field = write(SLOW_FIELD.format(seeds=list(range(100)), pause=0.02))
@@ -240,6 +241,7 @@ print(done[-1])
 """
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_work(write: Write, tmp_path: Path, sleepy: Path) -> None:
     field = write(SLOW_FIELD.format(seeds=list(range(40)), pause=0.05))
     command = [sys.executable, "-c", ONE, tmp_path / "both", field, sleepy]

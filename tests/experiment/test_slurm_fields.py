@@ -47,6 +47,7 @@ def configurations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_configurations_are_ranked_beside_policies(write: Write, tmp_path: Path) -> None:
     results = tournament(write(FIELD + POLICIES), tmp_path / "out")
     frame = results.frame()
@@ -91,6 +92,7 @@ def test_what_was_run_is_known_by_all_that_was_read(write: Write, configurations
     assert not identities() & before
 
 
+@pytest.mark.slow
 def test_what_has_run_is_not_repeated(write: Write, tmp_path: Path) -> None:
     field = write(FIELD)
     first = tournament(field, tmp_path / "out").frame()
@@ -162,6 +164,7 @@ def test_what_is_for_policies_is_refused(write: Write, key: str) -> None:
         read_field(write(key + "\n" + FIELD))
 
 
+@pytest.mark.slow
 def test_a_gate_names_the_configuration_that_changed(write: Write, configurations: Path, tmp_path: Path) -> None:
     gate = tmp_path / "gate.json"
     check(gate, field=write(FIELD), update=True)

@@ -45,6 +45,7 @@ def suite(pytester: pytest.Pytester, text: str, *arguments: str) -> pytest.RunRe
     return pytester.runpytest_subprocess(*LOADED, "--strict-markers", *arguments)
 
 
+@pytest.mark.slow
 def test_a_check_as_a_fixture(pytester: pytest.Pytester) -> None:
     bench = Bench(pytester.path)
     result = suite(pytester, CHECKED)
@@ -77,6 +78,7 @@ def test_a_field_as_tests(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*no backfilling*"])
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -39,6 +39,7 @@ def surprises(reader: Reader, number: int) -> list[str]:
     return [one for one in found if one]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_few_spoilt_inputs_of_every_reader(here: Path) -> None:
     made = here / "made"

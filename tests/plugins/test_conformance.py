@@ -11,7 +11,7 @@ POLICIES = [policy for offered in Plugins().policies.values() for policy in offe
 PAIRS = [(policy, check) for policy in POLICIES for check in CHECKS.values() if check.applies(policy)]
 
 
-@pytest.mark.quick_cases(40)
+@pytest.mark.quick_cases(30)
 @pytest.mark.parametrize(
     ("policy", "check"), PAIRS, ids=[f"{policy.hook}-{policy.name}-{check.name}" for policy, check in PAIRS]
 )

@@ -237,6 +237,7 @@ def test_memory_of_any_kind_is_made_for_each_run(offered):
     check_policy("fair", hook="start_jobs", checks=["runs", "fresh", "determinism"], examples=5)
 
 
+@pytest.mark.slow
 def test_memory_that_is_shared_between_runs_is_found():
     shared = Seen()
     with pytest.raises(PolicyFailure, match="the run differs"):
@@ -360,6 +361,7 @@ def test_columns_that_cannot_be_are_refused(make, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.slow
 def test_checks_make_up_columns(offered):
     offered(PRIORITY)
     check_policy("by-priority", examples=3)

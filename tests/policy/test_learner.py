@@ -81,6 +81,7 @@ def test_a_prediction_that_is_no_number_stops_the_run():
         run(Lost)
 
 
+@pytest.mark.slow
 def test_checks_pass_where_beliefs_end_between_whole_seconds():
     check_policy(harness.learner("learnt", Mean), checks=["runs", "completeness", "fresh"], examples=5)
 

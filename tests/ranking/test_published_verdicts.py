@@ -20,6 +20,7 @@ def test_every_case_has_its_line() -> None:
     assert [row[:4] for row in ROWS] == known
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("truth", study.TRUTHS)
 def test_lines_are_what_the_command_gives(truth: str) -> None:
     line = study.line(study.Case(6, 6, "skewed", truth), 200)

@@ -48,6 +48,7 @@ def test_there_is_something_to_test():
     assert commands >= {"run", "plugin", "tournament", "check"}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("session", CALLED, ids=lambda session: session[0])
 def test_every_command_works(with_its_files, monkeypatch, capsys, session):
     for command in session:
@@ -57,6 +58,7 @@ def test_every_command_works(with_its_files, monkeypatch, capsys, session):
         assert capsys.readouterr().out.strip(), command
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("code", PYTHON, ids=lambda code: code.splitlines()[0])
 def test_every_python_block_works(with_its_files, monkeypatch, code):
     exec(compile(code, str(GUIDE), "exec"), {"__name__": "guide"})

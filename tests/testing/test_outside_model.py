@@ -66,6 +66,7 @@ verbs = pytest.mark.parametrize("verb", FAILED)
 both = pytest.mark.parametrize("part", ["order", "start"])
 
 
+@pytest.mark.quick_cases(1)
 @verbs
 @both
 def test_runs(verb, part):
@@ -76,6 +77,7 @@ def test_runs(verb, part):
         assert answer["measures"]["accepted"] == 50
 
 
+@pytest.mark.slow
 def test_is_checked_against_what_it_gave():
     subprocess.run(command("check", 50, "order"), capture_output=True, timeout=120)
     again = [sys.executable, "-m", "harness", "check", "gate.json", "--plugins", "model.py"]
@@ -83,6 +85,7 @@ def test_is_checked_against_what_it_gave():
     assert (done.returncode, done.stdout) == (0, "gate.json: 1 run: 1 the same\n")
 
 
+@pytest.mark.quick_cases(1)
 @verbs
 @both
 def test_is_interrupted_in_the_middle_of_a_question(verb, part):
@@ -110,6 +113,7 @@ def wait_until_asked(process):
     raise AssertionError("the model is never asked")
 
 
+@pytest.mark.quick_cases(1)
 @verbs
 @pytest.mark.parametrize(
     ("part", "where"),

@@ -74,6 +74,7 @@ def test_who_wants_more_memory_than_there_is_fails_and_the_others_are_checked(ve
     assert re.search(r"'bad' \(order_queue\) cannot be made ready: .*MemoryError", bad.why)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", DANGEROUS)
 def test_who_harms_the_process_fails_and_the_others_are_checked(verdicts, inside):
     bad, fair = verdicts(inside)

@@ -66,6 +66,7 @@ def replayed(command, folder):
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_the_message_explains_and_gives_a_log_and_a_command_that_replay_it(tmp_path):
     found = failure("starts_what_does_not_fit")
     text = str(found)
@@ -80,6 +81,7 @@ def test_the_message_explains_and_gives_a_log_and_a_command_that_replay_it(tmp_p
     assert "overcommit" in answer.stderr
 
 
+@pytest.mark.slow
 def test_the_command_tells_what_the_policy_heard(tmp_path):
     found = failure("waits_for_clean_power_and_does_not_ask_to_be_called", ["runs"])
     (tmp_path / "failing.swf").write_text(found.case.swf())
@@ -88,6 +90,7 @@ def test_the_command_tells_what_the_policy_heard(tmp_path):
     assert "'waits_for_clean_power_and_does_not_ask_to_be_called' (start_jobs), at 0 s, left 1 jobs" in answer.stderr
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("name", "error"), [("ignores_memory", harness.PolicyError), ("divides_by_the_estimate", ZeroDivisionError)]
 )
@@ -131,6 +134,7 @@ def soonest(job, clock):
     return job.submit
 
 
+@pytest.mark.slow
 def test_a_policy_that_nobody_registered_passes():
     check_policy(harness.Order("soonest", soonest), examples=2)
 
@@ -145,6 +149,7 @@ def one_each(state, job, user, group, queue, most=1):
     return harness.INFINITY if full else state.clock.now
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("check", ["again", "freed_by"])
 @pytest.mark.parametrize("hold", [harness.Hold("one-each", one_each), "limits(user_jobs=1, group_procs=2)"])
 def test_a_hold_that_reads_the_records_of_the_jobs_user_passes(hold, check):

@@ -77,6 +77,7 @@ def fails(compare, subject):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "caught_by"),
     [
@@ -92,6 +93,7 @@ def test_broken_start_rule_fails(start, caught_by):
     assert caught_by <= failed
 
 
+@pytest.mark.slow
 def test_sound_rule_passes_the_same_way():
     subject = Subject(partial(harness.simulate, plugins=[__file__]), "none", scale=0.2)
     assert [name for name, compare in comparisons().items() if fails(compare, subject)] == []
