@@ -25,6 +25,10 @@ class EndedError(SystemExit):
         return f"os._exit({self.code!r})"
 
 
+class CannotRunError(HarnessError):
+    """One combination of workload, platform and scheduler cannot run. The others of a field can."""
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return the end of a sentence about an unknown `name`: its nearest match, `otherwise`, or all there is.
 

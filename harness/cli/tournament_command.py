@@ -88,6 +88,7 @@ def tournament(
     frame = results.frame()
     if keep_schedules:
         _say_which_are_missing(results, frame)
+    _say_what_cannot_run(results, given.format)
     if (frame["status"] == "done").any():
         from harness.ranking.leaderboard import leaderboard
 
@@ -186,6 +187,15 @@ def _next(results: "Results", again: str, by: str, unit: str | None) -> list[str
     frame = f"harness.Results('{results.folder}'{argument}).frame()"
     tips.append((f'python -c "import harness; print({frame})"', "every run"))
     return [line for tip, why in tips for line in (f"  {why}:", f"    {tip}")]
+
+
+def _say_what_cannot_run(results: "Results", format: str) -> None:
+    """Print the combinations that cannot run, once for each reason; programs get the ranking alone."""
+    from harness.ranking.by_platform import refused_table
+
+    program = format in ("csv", "json")
+    if table := refused_table(results.refused(), "table" if program else format):
+        say(table, "", sep="\n", file=sys.stderr if program else sys.stdout)
 
 
 def _say_which_are_missing(results: "Results", frame: "pd.DataFrame") -> None:

@@ -252,16 +252,17 @@ class _Reader:
     def tables(self, table: dict[str, Any], key: str) -> list[dict[str, Any]]:
         return self.listed(table[key], key, dict) if key in table else []
 
-    def platform(self, entry: str | int | dict[str, Any]) -> str:
+    def platform(self, entry: str | int | dict[str, Any], table: str = "", number: int = 0) -> str:
         """Read a platform: its name, a number of processors, or {nodes = NAME, size = NUMBER or "log"}."""
+        word = "platform" if table else "platforms"
         if not isinstance(entry, dict):
             return str(entry)
-        self.check_keys(entry, ("nodes", "size"))
+        self.check_keys(entry, ("nodes", "size"), table, number)
         nodes, size = entry.get("nodes"), entry.get("size", OF_THE_LOG)
-        number = isinstance(size, int) and not isinstance(size, bool) and size > 0
-        if not isinstance(nodes, str) or not (number or size == OF_THE_LOG):
+        counted = isinstance(size, int) and not isinstance(size, bool) and size > 0
+        if not isinstance(nodes, str) or not (counted or size == OF_THE_LOG):
             expected = 'expected {nodes = "NAME", size = "log"}, or a number of processors as the size'
-            raise self.written.refusal(f"platforms: {entry}: {expected}", "platforms")
+            raise self.written.refusal(f"{word}: {entry}: {expected}", word, table, number)
         return f"{nodes.removesuffix(')')}, procs={size})" if nodes.endswith(")") else f"{nodes}(procs={size})"
 
     def workload(self, entry: str | dict[str, Any]) -> Source:
@@ -332,9 +333,11 @@ class _Reader:
         self.check_keys(table, (*_NAMED, *PARTS), "exclude", number)
         names, choices = {}, {}
         for key, value in table.items():
-            values = self.listed(
-                value, key, str, *((int,) if key == "platform" else ()), table="exclude", number=number
-            )
+            kinds = (str, int, dict) if key == "platform" else (str,)
+            values = self.listed(value, key, *kinds, table="exclude", number=number)
+            if key == "platform":
+                names[key] = tuple(self.platform(one, "exclude", number) for one in values)
+                continue
             if key in _NAMED:
                 names[key] = tuple(map(str, values))
                 continue

@@ -12,6 +12,7 @@ from harness.experiment.execution import Stopped, execute
 from harness.experiment.field import Field, shortened
 from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.present.words import counted
 from harness.workload.log import Workload
 
 #: Every scheduler is tried on so many jobs.
@@ -38,6 +39,7 @@ class Forecast:
     workers: int
     drawn: int = 0  # runs that were done for it
     error: float = 0.0  # of the seconds: half a 95 % interval
+    refused: int = 0  # combinations that cannot run
 
     def __str__(self) -> str:
         how = f"from how fast each scheduler just replayed the first {SAMPLE:,} jobs here"
@@ -49,6 +51,7 @@ class Forecast:
         return (
             f"{self.name}: {self.runs:,} runs, {self.jobs:,} jobs; expected time about {_duration(self.seconds)} on "
             f"{self.workers} threads, {how}"
+            + (f"; {counted(self.refused, 'combination')} cannot run, listed with the results" if self.refused else "")
         )
 
 
@@ -83,7 +86,8 @@ def forecast(
     for ratio in _ratios(plan, expected, workers, drawn):
         ratios.append(ratio)
         tell(len(tried) + len(ratios), len(tried) + drawn)
-    found = Forecast(field.name, len(plan.runs), plan.jobs, float(expected.sum()) / workers, workers)
+    seconds = float(expected.sum()) / workers
+    found = Forecast(field.name, len(plan.runs), plan.jobs, seconds, workers, refused=len(plan.refused))
     if not ratios:
         return found
     error = _WIDE * float(np.std(ratios, ddof=1)) / len(ratios) ** 0.5 * found.seconds

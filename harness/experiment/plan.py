@@ -1,6 +1,7 @@
 """From a field to its runs: workloads prepared, platforms read, policies bound to them, every run identified."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from dataclasses import field as dataclass_field
 from functools import cache, cached_property
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import harness
 from harness.engine.demand_setup import windows_of
-from harness.errors import HarnessError
+from harness.errors import CannotRunError, HarnessError
 from harness.experiment.execution import Task, variation
 from harness.experiment.field import AS_CONFIGURED, MOST_RUNS, Field
 from harness.experiment.run_identity import identity, made_with
@@ -92,11 +93,22 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """A combination of a field that cannot run."""
+
+    workload: str
+    platform: str
+    policies: Mapping[str, str]  # by part
+    reason: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """All runs of a field, and what they need."""
 
     field: Field
     runs: tuple[Run, ...]
+    refused: tuple[Refused, ...]
     workloads: tuple[Workload, ...]
     platforms: tuple[Platform, ...]
     plugins: tuple[str, ...]
@@ -123,6 +135,7 @@ class Plan:
             ],
             "platforms": [described(platform) for platform in self.platforms],
             "parameters": {short: full for run in self.runs for short, full in run.scheduler.in_full.items()},
+            "refused": [asdict(one) for one in self.refused],
         }
 
 
@@ -136,7 +149,7 @@ class RunsOf:
         self._said: dict[int, Said] = {}  # what a dump of sacct says of the jobs besides, of each workload
         self._named = cache(lambda name: self._reserved(read_platform(name, plugins=self.plugins)))
         self._plain = cache(lambda procs: self._reserved(plain(procs)))
-        self._bound: dict[tuple[int, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
+        self._bound: dict[tuple[str, int | None, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
 
     def platform(self, name: str, workload: Workload) -> Platform:
         """Return the platform of that name, or the one that the log of a workload names."""
@@ -145,15 +158,19 @@ class RunsOf:
             if name == AS_CONFIGURED:
                 own = self.field.slurms[0].platform if slurm is None else machine_of_policies(slurm)
                 return replace(own, name=name)
+            if workload.procs is None and (name == OF_THE_LOG or of_the_log(name, 1, workload.name) != name):
+                raise CannotRunError(
+                    f"{workload.name} does not say how many processors its machine had: expected their number, as in "
+                    "platforms = [128]"
+                )
             if name != OF_THE_LOG:
                 found = self._named(of_the_log(name, workload.procs, workload.name))
-            elif workload.procs is None:
-                who = f"{workload.name} does not say how many processors its machine had"
-                raise HarnessError(f"{who}: expected their number, as in platforms = [128]")
             else:
+                assert workload.procs is not None
                 found = self._plain(workload.procs)
-            windows_of(found, workload)  # refused here if the log cannot tell their dates
-            return found if slurm is None else machine_of_policies(slurm, found)
+            with _of_one_combination():
+                windows_of(found, workload)  # refused here if the log cannot tell their dates
+                return found if slurm is None else machine_of_policies(slurm, found)
 
     def _reserved(self, machine: Platform) -> Platform:
         """Return the platform with what the field keeps of it for some."""
@@ -166,12 +183,13 @@ class RunsOf:
         """Return the run of one of the field's combinations."""
         workload = self.workload(number)
         machine = self.platform(platform, workload)
-        if (id(machine), scheduler) not in self._bound:
+        where = platform, workload.procs, scheduler  # which decide the machine
+        if where not in self._bound:
             with self.field.written.locating("scheduler"):
                 wanted, told = self.field.schedulers[scheduler], self.field.signal is not None
                 found = choose_policies(wanted, machine, self.plugins, told=told)
-            self._bound[id(machine), scheduler] = machine.digest, found, made_with(found, self.plugins)
-        digest, chosen, versions = self._bound[id(machine), scheduler]
+            self._bound[where] = machine.digest, found, made_with(found, self.plugins)
+        digest, chosen, versions = self._bound[where]
         if chosen.configured:
             machine, chosen = self._slurm(number, platform, scheduler)
             digest = machine.digest
@@ -186,10 +204,13 @@ class RunsOf:
         workload = self.workload(number)
         with self.field.written.locating(found.written_as):
             own = platform == AS_CONFIGURED and not self.field.mixed
-            machine = found.platform if own else nodes_of(found, self.platform(platform, workload))
+            there = self.platform(platform, workload)
+            with _of_one_combination():
+                machine = found.platform if own else nodes_of(found, there)
             found = found.of(self._said[number])
-            requests_of(workload, found.said, found.cluster)  # refused here if they ask for what there is not
-        return replace(machine, name=self.platform(platform, workload).name), found
+            with _of_one_combination():
+                requests_of(workload, found.said, found.cluster)  # refused here if they ask for what there is not
+        return replace(machine, name=there.name), found
 
     def _workload(self, number: int) -> Workload:
         """Prepare a workload, and give it the name that tables show."""
@@ -223,8 +244,20 @@ class RunsOf:
         return followed_by(there, jobs) if source.state else jobs
 
 
+@contextmanager
+def _of_one_combination() -> Iterator[None]:
+    """Make an error within the block one of a combination, without which the others of a field run."""
+    try:
+        yield
+    except HarnessError as error:
+        raise CannotRunError(f"{error}") from error
+
+
 def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
-    """Prepare what a field needs, and list its runs. What cannot run is refused here, before anything does."""
+    """Prepare what a field needs, and list its runs, and the combinations that cannot run.
+
+    A field of which nothing can run is refused here, and so is a mistake in it.
+    """
     if field.size > MOST_RUNS:
         problem = f"stands for {field.size:,} runs: expected at most {MOST_RUNS:,}"
         raise field.written.refusal(problem, "resamples" if field.resamples else "")
@@ -232,14 +265,42 @@ def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
     workloads = [made.workload(number) for number in range(len(field.workloads))]
     named = zip((workload.name for workload in workloads), field.workloads, strict=True)
     _refuse_one_name_for_two(field.written, "workload", named)
-    machines = [made.platform(name, workload) for name in field.platforms for workload in workloads]
+    machines = [
+        machine
+        for name in field.platforms
+        for workload in workloads
+        if (machine := _machine(made, name, workload)) is not None
+    ]
     platforms = {machine.digest: machine for machine in machines}
     _refuse_one_name_for_two(field.written, "platform", [(machine.name, machine.digest) for machine in machines])
     runs: dict[str, Run] = {}
+    refused: dict[Any, Refused] = {}
     for combination in field.combinations():
-        run = made.run(*combination)
+        number, _, platform, _, scheduler = combination
+        if (number, platform, scheduler) in refused:
+            continue
+        try:
+            run = made.run(*combination)
+        except CannotRunError as error:
+            machine, names = _machine(made, platform, workloads[number]), field.schedulers[scheduler].names
+            refused[number, platform, scheduler] = Refused(
+                workloads[number].name, machine.name if machine else platform, names, f"{error}"
+            )
+            continue
         runs.setdefault(run.identity, run)
-    return Plan(field, tuple(runs.values()), tuple(workloads), tuple(platforms.values()), made.plugins)
+    if not runs:
+        raise field.written.refusal(next(iter(refused.values())).reason, "scheduler")
+    return Plan(
+        field, tuple(runs.values()), tuple(refused.values()), tuple(workloads), tuple(platforms.values()), made.plugins
+    )
+
+
+def _machine(made: RunsOf, name: str, workload: Workload) -> Platform | None:
+    """Return a platform for a workload, or None if there is none for it."""
+    try:
+        return made.platform(name, workload)
+    except CannotRunError:
+        return None
 
 
 def _refuse_one_name_for_two(written: SourceText, what: str, named: Iterable[tuple[str, Any]]) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.errors import CannotRunError, HarnessError
 
 #: Longer refusals quote a file's own text back, of which the ends are enough.
 _LONGEST = 600
@@ -31,6 +31,8 @@ class SourceText:
         """Say of an error within the block where in the file its reason is."""
         try:
             yield
+        except CannotRunError:
+            raise
         except (HarnessError, OSError) as error:
             raise self.refusal(error, word, table, number) from error
 

@@ -133,6 +133,13 @@ class _MachineAbout(_Row):
     windows: NonNegativeInt
 
 
+class _RefusedAbout(_Row):
+    workload: _Name
+    platform: _Name
+    policies: dict[str, _Name]
+    reason: str
+
+
 class About(_Row):
     """How the results of a session came to be, as it describes itself."""
 
@@ -144,6 +151,7 @@ class About(_Row):
     workloads: list[_LogAbout]
     platforms: list[_MachineAbout]
     parameters: dict[str, str]  # policies as they are named, and with all their parameters
+    refused: list[_RefusedAbout]
 
 
 class SessionRow(_Row):

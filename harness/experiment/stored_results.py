@@ -102,7 +102,7 @@ class Results:
             frame = pd.DataFrame(columns)
             for name in ("jobs", "seconds"):
                 frame[name] = pd.to_numeric([getattr(run, name) for run in tried])
-            frame.insert(4, "scheduler", scheduler_names(frame))
+            frame.insert(4, "scheduler", scheduler_names(frame, self._refused())[: len(frame)])
             frame = frame.rename(columns=COLUMNS)
             measures = [run.measures or {} for run in tried]
             extra = dict.fromkeys(name for values in measures for name in values if name not in MEASURES)
@@ -115,6 +115,21 @@ class Results:
             for name in _LAST[1:]:
                 frame[name] = [getattr(run, name) for run in tried]
         return frame
+
+    def _refused(self) -> "pd.DataFrame":
+        import pandas as pd
+
+        rows = [{**one, **one["policies"]} for one in self.about["refused"]]
+        return pd.DataFrame(rows, columns=["workload", "platform", *PARTS, "reason"])
+
+    def refused(self) -> "pd.DataFrame":
+        """Return the combinations of the field that cannot run: `workload`, `platform`, `scheduler`, `reason`."""
+        import pandas as pd
+
+        frame, refused = self.frame(), self._refused()
+        tried = pd.DataFrame({name: frame[COLUMNS.get(name, name)] for name in ("platform", *PARTS)})
+        refused["scheduler"] = scheduler_names(tried, refused)[len(tried) :]
+        return refused[["workload", "platform", "scheduler", "reason"]]
 
     def keeps(self, identity: str) -> bool:
         """Return whether the schedule of a run was kept."""
@@ -134,19 +149,28 @@ def _tried(run: RunRow | None) -> bool:
     return run is not None and run.status != "running"
 
 
-def scheduler_names(frame: "pd.DataFrame") -> list[str]:
-    """Name the scheduler of each row in a few words, such as `spf + easy`.
+def scheduler_names(frame: "pd.DataFrame", refused: "pd.DataFrame | None" = None) -> list[str]:
+    """Name the scheduler of each row in a few words, such as `spf + easy`; then of each row of those `refused`.
 
     It names the policies that differ from the harness's defaults, and those that vary on one platform: the energy
     policy, say, may be another one on every platform because their figures differ, which says nothing. A Slurm is
     named by its configuration.
     """
-    slurm = frame["order"] == SLURM
-    ours = frame[~slurm]
-    shown = [part for part in PARTS if _varies(ours, part) or _unusual(ours, part)] or ["order", "start"]
+    import pandas as pd
+
+    every = frame if refused is None or refused.empty else pd.concat([frame, refused], ignore_index=True)
+    slurm = every["order"] == SLURM
+    ours = every[~slurm]
+    tried = frame[frame["order"] != SLURM]  # alone have the energy policy that their platform decides
+    shown = [
+        part
+        for part in PARTS
+        for rows in (tried if part == "energy" else ours,)
+        if _varies(rows, part) or _unusual(rows, part)
+    ] or ["order", "start"]
     if slurm.any() and len(shown) == 1:
         shown = ["order", "start"]  # beside a Slurm, what all others have in common says something
-    rows = zip(frame[shown].itertuples(index=False), frame["start"], slurm, strict=True)
+    rows = zip(every[shown].itertuples(index=False), every["start"], slurm, strict=True)
     return [start if whole else " + ".join(row) for row, start, whole in rows]
 
 

@@ -83,6 +83,8 @@ def check(
         usual = {one.name: tolerance for one in judging}
 
     plan = make_plan(read, paths)
+    if plan.refused:
+        raise HarnessError(f"{read.written.path}: {plan.refused[0].reason}; or [[exclude]] what cannot run")
     made = _described(plan, table, tolerated)
     runs = {_key(run): run for run in plan.runs}
     given = given_schedules(schedules or {}, runs, paths, scheduler_name)

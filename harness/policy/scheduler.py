@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from harness.errors import HarnessError
+from harness.errors import CannotRunError, HarnessError
 from harness.policy.declared_traits import NEEDED, SIGNAL
 from harness.policy.kinds import KINDS, Order, Policy, Start
 from harness.policy.spec import Choice, choose
@@ -189,7 +189,7 @@ class Chosen(Mapping[str, Choice]):
                     "signal=), or another policy"
                 )
             if missing := [figure for figure in policy.needs if figure != SIGNAL and not knows(figure)]:
-                raise HarnessError(
+                raise CannotRunError(
                     f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]}, which the platform "
                     f"{machine!r} does not give: expected another policy, or a platform that does"
                 )

@@ -226,9 +226,12 @@ def _without_adequacy(ranking: Ranking) -> Iterator[str]:
 def _omissions(ranking: Ranking) -> Iterator[str]:
     """Say what was left out, because of whom, and why."""
     every = ranking.blocks + ranking.blocks_left_out
+    alike: dict[tuple[int, str], list[str]] = {}
     for scheduler in ranking.left_out:
         gaps = [gap for gap in ranking.gaps if gap.scheduler == scheduler]
-        yield f"Left out: {scheduler}, with a value in {every - len(gaps)} of {every} blocks only ({_reasons(gaps)})."
+        alike.setdefault((every - len(gaps), _reasons(gaps)), []).append(scheduler)
+    for (known, reasons), schedulers in alike.items():
+        yield f"Left out: {_listed(schedulers)}, with a value in {known} of {every} blocks only ({reasons})."
     if ranking.blocks_left_out:
         lacking = sorted({gap.scheduler for gap in ranking.gaps} - set(ranking.left_out))
         because = [f"{name} ({_reasons([gap for gap in ranking.gaps if gap.scheduler == name])})" for name in lacking]

@@ -1,6 +1,9 @@
 """The table of a ranking, and its conclusion in words."""
 
-from collections.abc import Iterable, Mapping
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +12,7 @@ import pandas as pd
 from harness.present.json_text import to_json
 from harness.present.tables import Better, known_format, prose, render
 from harness.present.words import readable, spoken
+from harness.ranking.by_platform import Part, parts
 from harness.ranking.conclusion import conclusion, covered, notes, preempts, scope
 from harness.ranking.ranking import ENERGY, Ranking, Standing, rank
 from harness.results.measures import Measure, known_measures
@@ -44,12 +48,44 @@ def leaderboard(
 ) -> str:
     """Rank the results of a field and write the ranking as text; see `harness.ranking.ranking.rank`.
 
+    Where some schedulers did not run on some platforms, there is one ranking on the platforms that all of them share,
+    and one on each platform.
+
     People get the table and its conclusion, csv is the table alone, json one object with all that is known.
     `parameters` are policies as the table names them, and with all their parameters.
     """
     known_format(format)
     extra = tuple(extra)
-    return show(rank(frame, by, unit=unit, extra=extra), format, extra, parameters)
+    ranked = [(part.where, rank(part.frame, by, unit=unit, extra=extra)) for part in _rankable(frame, by)]
+    if len(ranked) == 1:
+        return show(ranked[0][1], format, extra, parameters)
+    texts = [show(ranking, format, extra, parameters) for _, ranking in ranked]
+    if format == "json":
+        every = zip(ranked, texts, strict=True)
+        return to_json({"rankings": [{"where": where, **json.loads(text)} for (where, _), text in every]})
+    if format == "csv":
+        return _one_csv([where for where, _ in ranked], texts)
+    return "\n\n".join(
+        f"{prose(f'On {where}:', format)}\n\n{text}" for (where, _), text in zip(ranked, texts, strict=True)
+    )
+
+
+def _rankable(frame: pd.DataFrame, by: str) -> list[Part]:
+    """Return the parts of a field that have something to rank; all, where none has."""
+    found = parts(frame) if {"scheduler", "platform", "workload"} <= set(frame) else [Part("", frame)]
+    done = [part for part in found if by in frame and part.frame[by].notna().any()]
+    return done or [Part("", frame)]
+
+
+def _one_csv(places: Sequence[str], texts: Sequence[str]) -> str:
+    """Join tables as one, with the columns of all and one that says where."""
+    rows = [
+        {"where": where, **row}
+        for where, text in zip(places, texts, strict=True)
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return render(names, [[row.get(name) for name in names] for row in rows], "csv")
 
 
 def show(

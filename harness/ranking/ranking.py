@@ -138,7 +138,7 @@ def rank(
         blocks_left_out=paired.blocks_left_out,
         loads=_loads(paired),
         with_adequacy=(known_logs := _with_adequacy(paired)),
-        without_adequacy=tuple(name for name in map(str, frame["workload"].unique()) if name not in known_logs),
+        without_adequacy=tuple(sorted(set(map(str, frame["workload"])) - set(known_logs))),
         gaps=paired.gaps,
     )
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.present.words import readable
+from harness.ranking.by_platform import parts
 from harness.ranking.ranking import Ranking, criterion_of, known_unit, rank
 from harness.report.replays import PAIRS, RECTANGLES, Watch, replays
 from harness.results.charts.close_up import CloseUp, close_up
@@ -36,6 +37,8 @@ class Subject:
     schedule: "Schedule | None" = None  # of one run
     command: str = ""  # that reproduces it
     plugins: tuple[str, ...] = ()
+    where: str = ""  # the platforms of the ranking, if it is not of all
+    others: Sequence[tuple[str, Ranking]] = ()  # the rankings on each platform, where schedulers lack some
 
     @property
     def done(self) -> pd.DataFrame:
@@ -63,7 +66,7 @@ def tournament_subject(
     """Rank what is in a tournament's store, finished or not, and repeat the runs that are looked at closely."""
     extra = list(extra)
     frame = results.frame()
-    ranking, why_not = _ranked(frame, by, extra, unit)
+    (ranking, where), others, why_not = _ranked(frame, by, extra, unit)
     schedulers = [standing.scheduler for standing in ranking.standings] if ranking else []
     close_ups, remarks = replays(results, frame, schedulers, plugins, watch, look)
     return Subject(
@@ -78,6 +81,8 @@ def tournament_subject(
         why_not,
         results=results,
         plugins=plugins,
+        where=where,
+        others=others,
     )
 
 
@@ -99,13 +104,23 @@ def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, pl
     )
 
 
-def _ranked(frame: pd.DataFrame, by: str, extra: list[Measure], unit: str | None) -> tuple[Ranking | None, str]:
-    """Return the ranking, or why there is none; refuse a measure that does not judge, and an unknown unit."""
+def _ranked(
+    frame: pd.DataFrame, by: str, extra: list[Measure], unit: str | None
+) -> tuple[tuple[Ranking | None, str], list[tuple[str, Ranking]], str]:
+    """Return the ranking of most schedulers and where it holds, those of each platform, or why there is none.
+
+    A measure that is no criterion and an unknown unit are refused.
+    """
     criterion_of(by, known_measures(extra))
     known_unit(unit)
     if not (frame["status"] == "done").any():
-        return None, "no run is done yet." if frame.empty else "no run is done, all that were tried failed."
-    try:
-        return rank(frame, by, unit=unit, extra=extra), ""
-    except HarnessError as error:
-        return None, f"{error}."
+        return (None, ""), [], "no run is done yet." if frame.empty else "no run is done, all that were tried failed."
+    found, why = [], ""
+    for part in sorted(parts(frame), key=lambda part: -part.frame["scheduler"].nunique()):
+        try:
+            found.append((rank(part.frame, by, unit=unit, extra=extra), part.where))
+        except HarnessError as error:
+            why = why or f"{error}."
+    if not found:
+        return (None, ""), [], why
+    return found[0], [(where, ranking) for ranking, where in found[1:]], ""

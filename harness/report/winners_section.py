@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from harness.present.words import counted, readable, spoken
+from harness.ranking.by_platform import refused_rows
 from harness.ranking.conclusion import conclusion, covered, notes, scope
 from harness.ranking.inference import ALPHA
 from harness.ranking.leaderboard import COMPANIONS, interval
@@ -44,9 +45,20 @@ def winners(subject: Subject) -> dict[str, Any] | None:
         "ratios": [(readable(s.ratio, 3), interval(s) if row else "") for row, s in enumerate(standings)],
         "diagram": diagram(ranking),
         "matrix": _matrix(ranking),
+        "where": subject.where,
+        "others": [(where, _short(other)) for where, other in subject.others],
+        "refused": list(refused_rows(subject.results.refused())) if subject.results else [],
         "pareto": any(s.on_front is not None for s in standings),
         **all_measures(subject.frame, subject.schedulers, subject.measures),
     }
+
+
+def _short(ranking: Ranking) -> list[tuple[str, ...]]:
+    """Return the ranking on one platform in a few columns."""
+    return [
+        (str(s.rank), s.scheduler, f"{s.mean_rank:.2f}", readable(s.ratio, 3), readable(s.mean, _DIGITS))
+        for s in ranking.standings
+    ]
 
 
 def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str, Measure]) -> dict[str, Any]:

@@ -178,3 +178,30 @@ def test_the_fields_are_listed(harness_says: Call) -> None:
     rows = json.loads(harness_says("list", "fields", "--format", "json").out)
     assert {"classic", "backfilling", "energy", "demo"} <= {row["name"] for row in rows}
     assert all(row["about"] for row in rows)
+
+
+def test_what_cannot_run_is_listed_once_and_the_rest_is_ranked(harness_says: Call, tmp_path: Path) -> None:
+    field = tmp_path / "partly.toml"
+    field.write_text(
+        'workloads = "lublin(jobs=20, procs=16)"\nplatforms = [16, "synthetic-11"]\n'
+        '[[scheduler]]\norder = ["fcfs", "spf", "lpf", "saf"]\nsleep = ["never", "timeout(idle=60)"]\n'
+    )
+    answer = harness_says("tournament", field, "--out", tmp_path / "out", "--workers", "1")
+    assert answer.status == 0, answer.err
+    assert " ".join(answer.out.split()).count("Combinations that cannot run") == 1
+    assert answer.out.count("does not give") == 1
+    assert "Left out" not in answer.out
+    for where in ("the platforms that all schedulers share (synthetic-11)", "16 processors"):
+        assert f"On {where}:" in answer.out
+    found = harness.Results(tmp_path / "out")
+    assert len(found.frame()) == 4 + 8
+    refused = found.refused()
+    assert set(refused["platform"]) == {"16 processors"}
+    assert set(refused["scheduler"]) < set(found.frame()["scheduler"])
+    answer = harness_says("tournament", field, "--out", tmp_path / "out", "--workers", "1", "--format", "csv")
+    assert answer.out.splitlines()[0].startswith("where,rank,scheduler")
+    assert answer.err.count("does not give") == 1
+    assert harness_says("report", tmp_path / "out").status == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Combinations that cannot run" in page
+    assert "Not every scheduler ran on every platform" in page

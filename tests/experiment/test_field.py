@@ -212,6 +212,76 @@ def test_a_log_that_names_no_processors_needs_a_platform(write: Write, tmp_path:
     assert len(make_plan(read_field(write(f'workloads = "{log}"\nplatforms = 4\n{SCHEDULER}'))).runs) == 1
 
 
+SOME = """
+workloads = ["lublin(jobs=20, procs=16, seed=1)", {bare}]
+platforms = [16, "log", {{nodes = "synthetic-11", size = 32}}]
+[[scheduler]]
+order = ["fcfs", "spf", "lpf"]
+sleep = ["never", "timeout(idle=60)"]
+"""
+
+
+def test_every_combination_that_can_run_does_and_the_others_are_listed_once(write: Write, tmp_path: Path) -> None:
+    """Plain platforms have no sleep states, and a log that names no processors has no platform of its own."""
+    bare = tmp_path / "bare.swf"
+    bare.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
+    plan = make_plan(read_field(write("seeds = [0, 1]" + SOME.format(bare=f'"{bare}"'))))
+    ran = {(run.workload.name[:4], run.platform.name, run.policies["sleep"][:5]) for run in plan.runs}
+    assert ran == {
+        *(("lubl", "16 processors", "never"), ("bare", "16 processors", "never")),
+        *((log, "synthetic-11(procs=32)", sleep) for log in ("lubl", "bare") for sleep in ("never", "timeo")),
+    }
+    reasons: dict[str, int] = {}
+    for one in plan.refused:
+        assert not any(
+            (run.workload.name, run.platform.name, run.policies) == (one.workload, one.platform, one.policies)
+            for run in plan.runs
+        )
+        reasons[one.reason] = reasons.get(one.reason, 0) + 1
+    # Three orders: on 16 and on the log's 16, which are one platform, twice for lublin; on 16 for the bare log.
+    assert sorted(reasons.values()) == [6, 9]
+    assert any("does not give" in reason for reason in reasons)
+    assert any("does not say how many processors" in reason for reason in reasons)
+
+
+def test_a_field_of_which_nothing_can_run_is_refused(write: Write) -> None:
+    text = 'workloads = "lublin"\nplatforms = [16, 32]\n[[scheduler]]\nsleep = "timeout(idle=60)"\n'
+    with pytest.raises(HarnessError, match=r"field\.toml, line 3: .*does not give"):
+        make_plan(read_field(write(text)))
+
+
+def test_a_mistake_in_a_field_is_no_combination_that_cannot_run(write: Write) -> None:
+    for mistake in ('"nowhere"', '"peas"'):
+        with pytest.raises(HarnessError, match="line 2"):
+            make_plan(read_field(write(f'workloads = "lublin"\nplatforms = [16, {mistake}]\n{SCHEDULER}')))
+
+
+@pytest.mark.parametrize(
+    "excluded",
+    [
+        '{nodes = "synthetic-11", size = 32}',
+        '"synthetic-11(procs=32)"',
+        '[{nodes = "synthetic-11", size = 32}, 99]',
+        '["nothing of the kind", {nodes = "synthetic-11", size = 32}]',
+    ],
+)
+def test_an_exclusion_names_a_platform_in_every_form_of_a_field(write: Write, excluded: str) -> None:
+    text = 'workloads = "lublin"\nplatforms = [16, {nodes = "synthetic-11", size = 32}, {nodes = "synthetic-11"}]\n'
+    field = read_field(write(f"{text}{SCHEDULER}[[exclude]]\nplatform = {excluded}\n"))
+    assert [platform for _, _, platform, _, _ in field.combinations()] == ["16", "synthetic-11(procs=log)"]
+    for form in ('{nodes = "synthetic-11"}', '[16, {nodes = "synthetic-11", size = "log"}]', "16"):
+        found = read_field(write(f"{text}{SCHEDULER}[[exclude]]\nplatform = {form}\n"))
+        assert len(list(found.combinations())) < 3
+    for wrong, why in (
+        ('{node = "x"}', "did you mean 'nodes'"),
+        ("{nodes = 5}", "expected {nodes"),
+        ("1.5", "expected"),
+    ):
+        with pytest.raises(HarnessError, match=why) as refused:
+            read_field(write(f"{text}{SCHEDULER}[[exclude]]\nplatform = {wrong}\n"))
+        assert ", line 6: " in str(refused.value)
+
+
 def test_two_preparations_of_one_log_have_names_and_identities_of_their_own(write: Write) -> None:
     plan = make_plan(
         read_field(

@@ -43,6 +43,7 @@ ABOUT: dict[str, Any] = {
     ],
     "platforms": [{"name": "8 processors", "digest": "2", "nodes": 8, "procs": 8, "windows": 0}],
     "parameters": {"easy": "easy(reservations=1)"},
+    "refused": [],
 }
 
 
