@@ -164,7 +164,8 @@ def choose_policies(
     """
     policies = load_plugins(*plugins).policies
     chosen = scheduler.choose(policies) if isinstance(scheduler, Scheduler) else scheduler
-    _warn_of_frozen_scores(chosen["order"])
+    if not chosen.configured:
+        _warn_of_frozen_scores(chosen["order"])
     return chosen.on(machine.name, machine.knows, policies, told=told)
 
 
