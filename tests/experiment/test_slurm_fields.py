@@ -108,9 +108,11 @@ def test_configurations_may_have_other_nodes_but_not_beside_policies(write: Writ
     assert {run.platform.cores for run in runs} == {16, 32}
     several = "usual.conf and lazy.conf describe different nodes or partitions, and a policy"
     size = "lazy.conf has 32 processors, the platform '16 processors' 16: expected as many"
-    for text, told in ((FIELD + POLICIES, several), ("platforms = 16\n" + FIELD, size)):
-        with pytest.raises(HarnessError, match=re.escape(told)):
-            make_plan(read_field(write(text)))
+    with pytest.raises(HarnessError, match=re.escape(several)):
+        make_plan(read_field(write(FIELD + POLICIES)))
+    plan = make_plan(read_field(write("platforms = 16\n" + FIELD)))  # on which one of them runs
+    assert {run.scheduler.configured for run in plan.runs} == {"usual.conf"}
+    assert {(one.policies["start"], one.reason) for one in plan.refused} == {("slurm(lazy.conf)", size)}
 
 
 def test_exclusions_name_configurations(write: Write) -> None:
