@@ -3,13 +3,12 @@
 import os
 import random
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gates import Bench
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
+from quick_tests import leave_out
 from small_fields import turn
 
 import harness
@@ -25,12 +24,6 @@ settings.register_profile("untimed", deadline=None, derandomize="CI" in os.envir
 settings.load_profile("untimed")
 
 
-#: `make test` runs one in so many examples of each property test, and at least so many of them …
-ONE_IN, AT_LEAST = 10, 5
-#: … and so many cases of a parametrized test, where the marker `quick_cases` does not give another number.
-CASES = 5
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of `make test` and of a run in another order: no test may need another before it."""
     parser.addoption("--quick", action="store_true", help="leave out slow tests, most examples and most cases")
@@ -40,31 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Shuffle the tests, in the same way in every worker, and leave out what `--quick` leaves out."""
     if config.getoption("--quick"):
-        kept = set(quick(items))
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
-        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:  # type: ignore[attr-defined]
-            run_fewer_examples(test)
+        leave_out(config, items)
     if (seed := config.getoption("--shuffle")) is not None:
         random.Random(seed).shuffle(items)
-
-
-def quick(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield the tests that are not slow; of a parametrized test, some cases that are drawn by its name."""
-    functions: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if not item.get_closest_marker("slow"):
-            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for name, cases in functions.items():
-        wanted = next((marker.args[0] for marker in cases[0].iter_markers("quick_cases")), CASES)
-        yield from random.Random(name).sample(cases, wanted) if len(cases) > wanted else cases
-
-
-def run_fewer_examples(test: Any) -> None:
-    """Scale the number of examples of a property test, also where the test sets it by hand."""
-    usual = test._hypothesis_internal_use_settings  # hypothesis has no public way to change it
-    fewer = min(usual.max_examples, max(AT_LEAST, usual.max_examples // ONE_IN))
-    test._hypothesis_internal_use_settings = settings(usual, max_examples=fewer)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
