@@ -24,7 +24,7 @@ _WHO = ("users", "groups", "queues")
 _COLUMNS = ("begin", "end", "nodes", "procs", *_WHO)
 
 #: The largest number of reservations in a table.
-MOST_WINDOWS = 20_000
+MOST_WINDOWS = 5_000
 
 #: How many numbers a cell may stand for: more nodes than any machine has.
 MOST_NUMBERS = 1_000_000
