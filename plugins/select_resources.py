@@ -122,16 +122,18 @@ def random(state, job, dice):
     left = 0
     node = harness.next_free(state, -1)
     while node >= 0:
-        left += harness.room(state, job, node)
+        left += -(-harness.room(state, job, node) // at_once) * at_once
         node = harness.next_free(state, node)
     need = state.jobs[job].procs
     node = harness.next_free(state, -1)
     while need > 0 and node >= 0:
         drawn = 0
-        for _ in range(harness.room(state, job, node) // at_once):
+        room = harness.room(state, job, node)
+        for _ in range(-(-room // at_once)):
             if harness.uniform(dice) * left < -(-need // at_once) * at_once:
-                drawn += min(need, at_once)
-                need -= min(need, at_once)
+                some = min(need, at_once, room)
+                drawn += some
+                need -= some
             left -= at_once
         if drawn > 0:
             harness.take(state, job, node, drawn)

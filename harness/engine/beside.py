@@ -6,8 +6,8 @@ import numpy as np
 
 from harness.engine.blocked import check_place, check_selection, reservation
 from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import closed_for, next_opening, portion
-from harness.engine.holdings import book, ends, length, licensed_from, room_at
+from harness.engine.demands import closed_for, counted, next_opening, portion
+from harness.engine.holdings import ends, length, licensed_from, room_at
 from harness.engine.instants import later
 from harness.engine.marks import verb
 from harness.engine.nodes import admits
@@ -50,9 +50,8 @@ def find_rooms(state: Any, job: int, begin: float) -> int:
     end = begin + length(state, job)
     total = 0
     for node in range(len(state.nodes)):
-        found = room_between(state, job, node, begin, end, 0)
-        state.then[node].room = found
-        total += found
+        state.then[node].room = counted(state, job, total, room_between(state, job, node, begin, end, 0))
+        total += state.then[node].room
     return total
 
 
@@ -77,16 +76,20 @@ def next_end(state: Any, time: float) -> float:
 
 @verb
 def room_given_back(state: Any, job: int, other: int, since: float, time: float) -> int:
-    """Find the room anew on the nodes that `other` gives back after `since` and by `time`; return how much more."""
+    """Find the room anew on the nodes that `other` gives back after `since` and by `time`; return how much more.
+
+    At least so much: room for less than a full share of a job's nodes is never taken off again.
+    """
     end = ends(state, other)
     if later(end, time) or not later(end, since):
         return 0
     more = 0
+    at_once = portion(state, job)
     place = state.near[other].booked
     while place >= 0:
         node = state.bookings[place].node
         found = room_between(state, job, node, time, time + length(state, job), 0)
-        more += found - state.then[node].room
+        more += found - (state.then[node].room if state.then[node].room >= at_once else 0)
         state.then[node].room = found
         place = state.bookings[place].along
     return more
@@ -304,31 +307,3 @@ def earliest_beside(state: Any, job: int) -> float:
     keep(state, job, time)
     remember(state, job)
     return time
-
-
-# ---------------------------------------------------------------- the nodes that it names
-
-
-@verb
-def name_nodes(state: Any, job: int) -> None:
-    """Book processors for the job within the rooms just found: first those not free now, then the last nodes' ones.
-
-    Of the node that it needs fewer of than of the others it books as many: it asks for them when it starts.
-    """
-    need = state.jobs[job].procs
-    begin = state.jobs[job].reserved
-    at_once = portion(state, job)
-    for node in range(len(state.nodes)):
-        taken = max(0, state.then[node].room - state.nodes[node].free)
-        taken = min(need, max(taken, at_once) if taken > 0 else 0)
-        state.then[node].free = taken
-        need -= taken
-    node = len(state.nodes)
-    while need > 0:
-        node -= 1
-        more = min(need, state.then[node].room - state.then[node].free)
-        state.then[node].free += more
-        need -= more
-    for node in range(len(state.nodes)):
-        if state.then[node].free > 0:
-            book(state, job, node, max(state.then[node].free, at_once), begin, begin + length(state, job))

@@ -13,11 +13,13 @@ from harness.engine.demand_state import DEMANDING
 from harness.engine.demands import (
     begin_then,
     closed_for,
+    counted,
     give_licences_then,
     hold_licences,
     leave_then,
     licensed_then,
     next_opening,
+    portion,
     room_then,
 )
 from harness.engine.faults import DECLINED, PLACE_KEPT, STARTING, PolicyFault, note
@@ -94,8 +96,8 @@ def leave_nodes(state: Any, job: int, other: int) -> int:
 
 
 @verb(family=DEMANDS)
-def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
-    """Return the same where nodes are kept for some: at each end of a running job or of a window, all nodes anew."""
+def reservation_anew(state: Any, job: int) -> tuple[float, int]:
+    """Return the same, with the room of all nodes found anew at each end of a running job or of a window."""
     at = state.clock.virtual
     left = first_running(state)
     while at < np.inf:
@@ -105,8 +107,8 @@ def reservation_in_windows(state: Any, job: int) -> tuple[float, int]:
         total = 0
         for node in range(len(state.nodes)):
             room = 0 if closed_for(state, job, node, at) else room_then(state, job, node)
-            state.then[node].room = room
-            total += room
+            state.then[node].room = counted(state, job, total, room)
+            total += state.then[node].room
         if possible(state, job, total):
             return at, total - state.jobs[job].procs
         at = next_opening(state, at)
@@ -126,8 +128,9 @@ def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
         total += state.then[node].room
     if state.clock.constrained == DEMANDING:
         begin_then(state)
-        if len(state.closures) > 0:
-            return reservation_in_windows(state, job)
+        at_once = portion(state, job)
+        if len(state.closures) > 0 or (at_once > 0 and state.jobs[job].procs % at_once > 0):
+            return reservation_anew(state, job)
     at = state.clock.virtual
     found = False
     left = first_running(state)

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.beside import earliest_beside, name_nodes, room_between
+from harness.engine.beside import earliest_beside, room_between
 from harness.engine.blocked import check_place, foreseen, refuse
+from harness.engine.demand_state import DEMANDING
+from harness.engine.demands import counted, portion
 from harness.engine.faults import (
     NO_NODE_PLAN,
     NO_PLAN,
@@ -20,7 +22,7 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.holdings import book_slices, length, licensed_from, strike_out
+from harness.engine.holdings import book, book_slices, length, licensed_from, strike_out
 from harness.engine.marks import verb
 from harness.engine.nodes import enough, next_free, room
 from harness.engine.ongoing import first_running, next_running, who_runs
@@ -47,6 +49,71 @@ def check_waiting(state: Any, job: int) -> None:
     if state.jobs[job].status != WAITING:
         note(state.clock, NOT_TO_PROMISE, job, -1, 0.0)
         raise PolicyFault
+
+
+# ---------------------------------------------------------------- the nodes that it names
+
+
+@verb
+def not_free_now(state: Any, job: int, node: int) -> int:
+    """Return how many processors of the node the job could have from `reserved` on and cannot have now."""
+    then = state.then[node].room
+    if state.clock.constrained == DEMANDING and then > 0:
+        if room(state, job, node) == 0:  # an exclusive job is there, or other resources that it needs are in use
+            return int(then)
+        at_once = portion(state, job)
+        begin = state.jobs[job].reserved
+        state.wants[job].portion = 0  # a share is less than the node has
+        then = room_between(state, job, node, begin, begin + length(state, job), 0)
+        state.wants[job].portion = at_once
+    return max(0, int(then - state.nodes[node].free))
+
+
+@verb
+def name_shares(state: Any, job: int, need: int) -> int:
+    """Choose nodes for a job that takes all its room of a node, those with most processors that are not free first.
+
+    Return how many processors it still needs, which are on nodes that are free now.
+    """
+    level = state.clock.cores
+    while level > 0 and need > 0:
+        following = 0
+        for node in range(len(state.nodes)):
+            then = state.then[node]
+            if then.free > 0:
+                continue
+            taken = min(then.room, not_free_now(state, job, node))
+            if taken < level:
+                following = max(following, taken)
+            else:
+                then.free = min(need, then.room)
+                need -= then.free
+        level = following
+    return int(need)
+
+
+@verb
+def name_nodes(state: Any, job: int) -> None:
+    """Book processors for the job within the rooms just found: first those not free now, then the last nodes' ones."""
+    need = state.jobs[job].procs
+    begin = state.jobs[job].reserved
+    for node in range(len(state.nodes)):
+        state.then[node].free = 0
+    if state.clock.constrained == DEMANDING and (portion(state, job) > 0 or state.wants[job].alone):
+        need = name_shares(state, job, need)
+    else:
+        for node in range(len(state.nodes)):
+            state.then[node].free = min(need, not_free_now(state, job, node))
+            need -= state.then[node].free
+    node = len(state.nodes)
+    while need > 0:
+        node -= 1
+        more = min(need, state.then[node].room - state.then[node].free)
+        state.then[node].free += more
+        need -= more
+    for node in range(len(state.nodes)):
+        if state.then[node].free > 0:
+            book(state, job, node, state.then[node].free, begin, begin + length(state, job))
 
 
 # ---------------------------------------------------------------- the verbs
@@ -153,7 +220,7 @@ def find_rooms_now(state: Any, job: int) -> int:
     node = next_free(state, -1)
     while node >= 0:
         found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
-        state.then[node].room = min(found, room(state, job, node))
+        state.then[node].room = counted(state, job, total, min(found, room(state, job, node)))
         total += state.then[node].room
         node = next_free(state, node)
     return total
@@ -178,7 +245,8 @@ def find_rooms_until(state: Any, job: int, end: float, awake: bool) -> int:
         place = state.bookings[place].along
     total = 0
     for node in range(len(state.nodes)):
-        state.then[node].room = min(state.then[node].room, room(state, job, node))
+        found = min(state.then[node].room, room(state, job, node))
+        state.then[node].room = counted(state, job, total, found)
         total += state.then[node].room
     return total
 
@@ -213,7 +281,8 @@ def fits_beside(state: Any, job: int) -> bool:
     while node >= 0:
         most = room(state, job, node)
         if most > 0:
-            found += min(most, room_between(state, job, node, begin, begin + record.left, state.then[node].free))
+            most = min(most, room_between(state, job, node, begin, begin + record.left, state.then[node].free))
+            found += counted(state, job, found, most)
         if found >= record.procs:
             return True
         node = next_free(state, node)

@@ -203,7 +203,7 @@ def possible(asked: Demands, jobs: Array, machine: Array) -> Array:
         want = asked.wants[job]
         room = _rooms(want, float(jobs["memory"][job]), asked.offers, machine, asked.kinds)
         if all(want["licences"][: len(asked.licences)] <= asked.licences["whole"]):
-            answer[rows] = jobs["procs"][rows] <= room.sum()
+            answer[rows] = jobs["procs"][rows] <= _usable(room, int(want["portion"]), jobs["procs"][rows])
     return answer
 
 
@@ -220,9 +220,16 @@ def _rooms(want: Any, memory: float, offers: Array, machine: Array, kinds: int) 
         fitting &= (offers["partitions"] & want["partition"]) != 0
     for kind in range(kinds):
         fitting &= offers["whole"][:, kind] >= want["units"][kind]
-    if want["portion"]:
-        room = np.where(room >= want["portion"], float(want["portion"]), 0.0)
     return np.where(fitting, np.maximum(room, 0), 0)
+
+
+def _usable(room: Array, portion: int, procs: Array) -> Array:
+    """Return how many processors of nodes with such room each job can use: equal shares, and fewer of its last node."""
+    if portion == 0:
+        return np.full(len(procs), room.sum())
+    rest = (procs - 1) % portion + 1
+    largest = np.max(room[room < portion], initial=0.0)
+    return portion * np.count_nonzero(room >= portion) + np.where(largest >= rest, rest, 0)
 
 
 def refuse_windows(state: Any, rate: str) -> None:

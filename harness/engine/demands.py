@@ -47,8 +47,11 @@ def room_left(state: Any, job: int, node: int, free: int, memory: float, alone: 
     each = state.jobs[job].memory
     if each > 0 and memory < free * each:
         free = int(memory // each)
-    if want.portion > 0:
-        return int(want.portion) if free >= want.portion else 0
+    if 0 < want.portion <= free:
+        return int(want.portion)
+    if want.portion > 0:  # the last of its nodes serves the rest
+        rest = (state.jobs[job].procs - 1) % want.portion + 1
+        return int(rest) if free >= rest else 0
     return free
 
 
@@ -103,11 +106,12 @@ def next_opening(state: Any, time: float) -> float:
 
 @verb(family=DEMANDS)
 def suits_demanded(state: Any, job: int, node: int) -> bool:
-    """Return what `suits` does, where jobs ask for more than cores: whether the node has room when it is empty."""
+    """Return whether the empty node has room for a full share of the job, where jobs ask for more than cores."""
     offer = state.offers[node]
     for kind in range(state.notes.kinds):
         offer.left[kind] = offer.whole[kind]
-    return room_left(state, job, node, state.nodes[node].cores, state.nodes[node].memory, 0) > 0
+    room = room_left(state, job, node, state.nodes[node].cores, state.nodes[node].memory, 0)
+    return room > 0 and room >= state.wants[job].portion
 
 
 @verb(family=DEMANDS)
@@ -210,14 +214,26 @@ def resumes_on(state: Any, job: int, node: int) -> bool:
 @verb(family=DEMANDS)
 def find_room(state: Any, job: int) -> None:
     """Write into `state.then` what the job may take of each node now."""
+    found = 0
     for node in range(len(state.nodes)):
-        state.then[node].room = room_demanded(state, job, node)
+        state.then[node].room = counted(state, job, found, room_demanded(state, job, node))
+        found += state.then[node].room
 
 
 @verb
 def portion(state: Any, job: int) -> int:
     """Return how many processors of a node the job takes at once, fewer of the last; 0 if any number will do."""
     return int(state.wants[job].portion) if len(state.wants) > 0 else 0
+
+
+@verb
+def counted(state: Any, job: int, found: int, room: int) -> int:
+    """Return how much of a node's room counts beside the `found` processors of other nodes.
+
+    Only one node of a job may serve less than a full share: the room of a second such node is 0.
+    """
+    at_once = portion(state, job)
+    return 0 if at_once > 0 and room % at_once > 0 and found % at_once > 0 else room
 
 
 # ---------------------------------------------------------------- licences

@@ -6,7 +6,7 @@ from numba.extending import overload
 
 from harness.engine.bundles import seen
 from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import licensed, release_demand, resumes_on, room_demanded, suits_demanded
+from harness.engine.demands import counted, licensed, release_demand, resumes_on, room_demanded, suits_demanded
 from harness.engine.faults import OVERCOMMIT, SELECTING, PolicyFault, note
 from harness.engine.marks import crossing, inner, verb, window
 from harness.engine.power import draw_anew, recall, settle
@@ -79,9 +79,11 @@ def fits(state: Any, job: int) -> bool:
         return False
     if state.clock.asks == 0 or stays(state, job):
         return True
+    found = 0
     for node in range(len(state.nodes)):
         state.then[node].free = state.nodes[node].free
-        state.then[node].room = room(state, job, node)
+        state.then[node].room = counted(state, job, found, room(state, job, node))
+        found += state.then[node].room
     return would_place(state, job)
 
 
@@ -155,7 +157,7 @@ def enough_nodes(state: Any, job: int) -> bool:
     found = 0
     node = next_free(state, -1)
     while node >= 0:
-        found += room(state, job, node)
+        found += counted(state, job, found, room(state, job, node))
         if found >= state.jobs[job].procs:
             return True
         node = next_free(state, node)

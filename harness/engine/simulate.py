@@ -161,7 +161,7 @@ def put_together(
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(keep_stocks(view, chosen), chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
-    if not (other or held or plain or which is not None) and falls(chosen, view):
+    if not (other or held or which is not None) and falls(chosen, view):
         inside = falling.walk_ahead(view, inside)
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:

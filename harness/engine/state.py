@@ -38,7 +38,7 @@ JOB = np.dtype(
         ("left", "f8"),  # what is left of the estimate [s at reference speed]; of a running job, when last looked at
         ("status", "i4"),  # PENDING … KILLED
         ("nodes", "i4"),  # it last ran on
-        ("score", "f8"),  # what the order gave it last; lowest first
+        ("score", "f8"),  # what the order gave it last, for a later time if scores only fall; lowest first
         ("submit", "f8"),  # [s]
         ("estimate", "f8"),  # what it is believed to take in all: requested, or predicted [s at reference speed]
         ("planned", "f8"),  # virtual time at which its estimate ends, once placed

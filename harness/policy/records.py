@@ -39,7 +39,7 @@ class Job:
     left: float  # what is left of the estimate [s at reference speed]; of a running job, when last looked at
     status: int  # PENDING … KILLED
     nodes: int  # it last ran on
-    score: float  # what the order gave it last; lowest first
+    score: float  # what the order gave it last, for a later time if scores only fall; lowest first
     submit: float  # [s]
     estimate: float  # what it is believed to take in all: requested, or predicted [s at reference speed]
     planned: float  # virtual time at which its estimate ends, once placed

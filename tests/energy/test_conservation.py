@@ -1,10 +1,12 @@
 """No joule is lost, none is counted twice: whatever the machine, the policies and the accidents."""
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from replay import ENERGIES, RATES, SLEEPS, STARTS, cases, happenings, machines, replay, step_integral, virtual
 from strategies import rows, workload
+
+from harness import NodeType, Platform
 
 some = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 PARTS = [("rate", r) for r in RATES] + [("sleep", s) for s in SLEEPS] + [("start", s) for s in STARTS]
@@ -90,8 +92,24 @@ def test_every_joule_has_an_owner_under_every_policy(part, spec, data, energy):
         check(schedule)
 
 
+#: Jobs that wait for a node that stays down, jobs that are served: where scores only fall, the engine scores ahead.
+STRANDED = ((0, "node-down", 0),)
+SERVED = ((99, "node-down", 0),)
+PLAIN = {"order": "wfp3", "start": "none", "seed": 0}
+
+
+def waiting_case(rows, *events, **parts):
+    """A case of `cases` on one node with one core."""
+    platform = Platform("single", (NodeType(1, 1, idle=50.0, peak=150.0),))
+    return workload(rows), platform, PLAIN | {"events": happenings(*events)} | parts
+
+
 @settings(some, max_examples=15)
 @given(cases(happen=True))
+@example(waiting_case([(0, 1, 1, 1), (0, 1, 1, 1)], *STRANDED))
+@example(waiting_case([(0, 1, 5, 5), (0, 1, 5, 9), (1, 1, 5, 5), (3, 1, 5, 5)], *SERVED))
+@example(waiting_case([(0, 1, 5, 5), (0, 1, 5, 9), (1, 1, 5, 5)], *SERVED, order="unicef", start="easy"))
+@example(waiting_case([(0, 1, 5, 5), (0, 1, 5, 9), (1, 1, 5, 5)], *SERVED, order="expansion", start="greedy"))
 def test_plain_python_says_the_same(case):
     jobs, platform, rest = case
     compiled, plain = (replay(jobs, platform, plain=plain, **rest) for plain in (False, True))

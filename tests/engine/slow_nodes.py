@@ -71,8 +71,16 @@ class Machine:
         memory -= max(job.node_memory, 0)
         if memory < 0 or gpus - sum(max(other.needs_gpu, 0) for other in there) < job.needs_gpu:
             return 0
-        room = min(cores, memory // job.memory) if job.memory > 0 and memory < math.inf else cores
-        return room if not job.portion else job.portion if room >= job.portion else 0
+        return min(cores, memory // job.memory) if job.memory > 0 and memory < math.inf else cores
+
+    def shares(self, job, rooms):
+        """What the job takes of nodes with such room: all of it, or equal shares and fewer of one node only."""
+        if not job.portion:
+            return rooms
+        rest = (job.procs - 1) % job.portion + 1
+        taken = [job.portion if room >= job.portion else rest if room >= rest else 0 for room in rooms]
+        last = next((node for node, room in enumerate(taken) if 0 < room < job.portion), None)
+        return [room if room == job.portion or node == last else 0 for node, room in enumerate(taken)]
 
     def holding(self, job, second):
         """Who else holds what it holds at that second, or is promised it."""
@@ -92,14 +100,33 @@ class Machine:
         )
 
     def rooms(self, job, begin):
-        """What the job could have of each node all the time from `begin` on."""
+        """What the job could take of each node all the time from `begin` on."""
+        return self.shares(job, self.all_rooms(job, begin))
+
+    def all_rooms(self, job, begin):
+        """The same of nodes that it need not use equally."""
         seconds = range(begin, begin + job.estimate)
         if job.needs_licence > 0 and not self.licensed(job, begin):
             return [0] * len(self.nodes)
         return [int(min(self.room_at(job, node, t) for t in seconds)) for node in range(len(self.nodes))]
 
-    def free(self, node):
-        return self.nodes[node][0] - sum(job.held.get(node, 0) for job in self.running)
+    def free(self, job, node):
+        """How many processors of the node are free now; none where the job could have nothing."""
+        if len(self.nodes[node]) > 3:
+            waiting, self.waiting = self.waiting, []
+            room = self.room_at(job, node, self.now)
+            self.waiting = waiting
+            rest = (job.procs - 1) % job.portion + 1 if job.portion else 1
+            if room < rest or self.is_closed(job, node, self.now + job.estimate):
+                return 0
+        return self.nodes[node][0] - sum(other.held.get(node, 0) for other in self.running)
+
+    def is_closed(self, job, node, until):
+        """Whether the node is kept for others at any second from now until then."""
+        return any(
+            begin < until and self.now < end and node in kept and job.user not in users
+            for begin, end, kept, users in self.windows
+        )
 
     def start(self, job):
         """First fit, on what nobody else is promised; whether it could."""
@@ -121,13 +148,14 @@ class Machine:
         while sum(rooms := self.rooms(job, begin)) < job.procs:
             begin += 1
         job.reserved, job.held = begin, {}
-        for node, room in enumerate(rooms):
-            some = max(0, room - self.free(node))
-            job.held[node] = min(job.procs - sum(job.held.values()), room if some and job.portion else some)
+        there = self.all_rooms(job, begin)
+        busy = {node: min(room, max(0, there[node] - self.free(job, node))) for node, room in enumerate(rooms)}
+        whole = job.portion or (job.exclusive == 1 and len(self.nodes[0]) > 3)  # all that it could have of a node
+        for node in sorted(busy, key=lambda node: -busy[node] if whole else 0):
+            some = rooms[node] if whole and busy[node] else busy[node]
+            job.held[node] = min(job.procs - sum(job.held.values()), some)
         for node, room in reversed(list(enumerate(rooms))):
             job.held[node] += min(job.procs - sum(job.held.values()), room - job.held[node])
-        if job.portion:  # the last node's are fewer, but it will look for as many
-            job.held = {node: job.portion for node, cores in job.held.items() if cores}
 
     def lift(self, job):
         job.reserved, job.held = None, {}

@@ -37,23 +37,23 @@ class Machine(slow_nodes.Machine):
         yield
         job.estimate -= self.boot
 
-    def rooms(self, job, begin):
+    def all_rooms(self, job, begin):
         with self.leaving_time(job):
-            return super().rooms(job, begin)
+            return super().all_rooms(job, begin)
+
+    def free(self, job, node):
+        with self.leaving_time(job):
+            return super().free(job, node)
 
     def rooms_awake(self, job):
         """What the job could have of the nodes that are awake; windows and licences leave time for any to wake."""
         until = self.now + job.estimate + self.boot
         found = [0] * len(self.nodes)
         for node, state in enumerate(self.states):
-            closed = any(
-                begin < until and self.now < end and node in kept and job.user not in users
-                for begin, end, kept, users in self.windows
-            )
-            if state.state == "awake" and not closed:
+            if state.state == "awake" and not self.is_closed(job, node, until):
                 seconds = range(self.now, self.now + job.estimate)
                 found[node] = int(min(self.room_at(job, node, second) for second in seconds))
-        return found
+        return self.shares(job, found)
 
     def licensed_long(self, job):
         with self.leaving_time(job):

@@ -280,16 +280,17 @@ def test_nobody_is_promised_cores_beside_who_is_promised_the_node_alone():
 
 # ---------------------------------------------------------------- so many of each node, and fewer of the last
 
-PLAIN = st.tuples(st.integers(2, 4), st.just(NEVER), st.just((0, 1)), st.just(1), st.just(0))
+PLAIN = st.tuples(st.integers(1, 4), st.just(NEVER), st.just((0, 1)), st.just(1), st.just(0))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data(), st.lists(PLAIN, min_size=2, max_size=3), st.sampled_from(("easy", "conservative")))
+@given(st.data(), st.lists(PLAIN, min_size=2, max_size=4), st.sampled_from(list(STARTS)))
 def test_agrees_with_the_obvious_simulator_on_nodes_times_cores(data, nodes, start):
-    """Most jobs ask for two or three nodes, and their widths leave a rest."""
+    """Most jobs request two or three nodes, some of them exclusively, and their widths leave a rest."""
     count = st.sampled_from((-1, 1, 2, 2, 3, 3))
+    alone = st.sampled_from((-1, -1, -1, 1))
     made_rows = data.draw(rows(sum(cores for cores, *_ in nodes), most=8))
-    jobs = [(*row[:4], row[4] | {"nodes": data.draw(count)}) for row in made_rows]
+    jobs = [(*row[:4], row[4] | {"nodes": data.draw(count), "exclusive": data.draw(alone)}) for row in made_rows]
     jobs[0][4]["features"] = 1  # so that something binds
     assert starts(jobs, nodes, order="fcfs", start=start) == slowly(jobs, nodes, "fcfs", start)
 
@@ -304,13 +305,79 @@ def test_as_many_processors_of_each_node_and_fewer_of_the_last_are_what_platform
     assert sorted(schedule.placements["cores"], reverse=True) == found
 
 
+#: Nodes of two cores, and smaller ones that can serve nothing but the rest of a job.
+UNEVEN = Platform("uneven", (NodeType(1, 1), NodeType(2, 2), NodeType(2, 1)))
+
+
 @both_ways
-def test_the_node_with_the_rest_is_kept_whole_for_who_was_promised_it(by_python):
-    """The second job asks for two nodes, three cores of the first and two of the other, and is promised them from 9 on:
-    nobody is let in for longer on the core that the other has besides, before it has begun."""
-    nodes = [(3, NEVER, (0, 1), 1, 0)] * 2
-    jobs = [(0, 6, 9, 9, {"features": 1}), (1, 5, 9, 9, {"nodes": 2}), (2, 1, 20, 20)]
-    assert starts(jobs, nodes, start="conservative", by_python=by_python) == [0, 9, 9]
+@pytest.mark.parametrize("select", [name for name in bundled()["select_resources"] if name not in BY_POWER])
+@pytest.mark.parametrize("start", ["none", "greedy", "easy", "conservative"])
+def test_the_last_node_of_a_job_needs_room_for_the_rest_only(start, select, by_python):
+    """Five processors on three nodes are 2 + 2 + 1; six on four are 2 + 2 + 2, for which there are too few nodes."""
+    if start == "conservative" and bundled()["select_resources"][select].fits:
+        pytest.skip("refused")
+    rows = [(0, 5, 5, 5, {"nodes": 3}), (0, 5, 4, 4, {"nodes": 3}), (0, 6, 5, 5, {"nodes": 3}), (1, 1, 3, 3)]
+    outcome = simulate(made(rows), UNEVEN, choose(start=start, select=select), plain=by_python)
+    assert np.isnan(in_log_order(outcome, "start")[2])
+    assert in_log_order(outcome, "start")[:2].tolist() == [0, 5]
+
+
+@pytest.mark.parametrize(
+    ("types", "procs", "nodes", "fits"),
+    [
+        ((NodeType(2, 2), NodeType(1, 1)), 5, 3, True),
+        ((NodeType(2, 2), NodeType(1, 1)), 6, 3, False),
+        ((NodeType(1, 2), NodeType(2, 1)), 4, 3, False),  # two nodes with two cores each
+        ((NodeType(1, 4), NodeType(1, 2)), 6, 2, False),  # 3 + 3
+        ((NodeType(1, 4), NodeType(1, 2)), 5, 2, True),  # 3 + 2
+        ((NodeType(1, 4), NodeType(9, 1)), 5, 2, False),
+    ],
+)
+def test_a_job_is_accepted_if_equal_shares_and_the_rest_fit(types, procs, nodes, fits):
+    schedule = simulate(made([(0, procs, 5, 5, {"nodes": nodes})]), Platform("some", types), choose())
+    assert list(schedule.jobs.status == harness.COMPLETED) == [fits]
+
+
+#: Nodes of four cores; one of them has the feature "big", another one "new".
+FOURS = [(4, NEVER, (0, 1), features, 1) for features in (1, 0, 0, 2)]
+IN_USE = {
+    "a running job is exclusive": (
+        [0, 1],
+        [(0, 1, 9, 9, {"exclusive": 1, "features": 1})],
+        (1, 6, 9, 9),
+        (2, 2, 19, 19),
+    ),
+    "the blocked job requests nodes": (
+        [0, 1, 2, 3],
+        [(0, 1, 9, 9, {"features": 1}), (0, 4, 9, 9, {"nodes": 1}), (0, 4, 9, 9, {"nodes": 1, "features": 2})],
+        (1, 6, 9, 9, {"nodes": 3}),
+        (2, 4, 19, 19, {"nodes": 1}),
+    ),
+    "the blocked job is exclusive": (
+        [0, 1, 2],
+        [(0, 1, 9, 9, {"features": 1}), (0, 4, 9, 9, {"nodes": 1})],
+        (1, 8, 9, 9, {"exclusive": 1}),
+        (2, 4, 19, 19),
+    ),
+    "a running job has the GPU": (
+        [0, 3],
+        [(0, 1, 9, 9, {"needs_gpu": 1, "features": 1}), (0, 2, 30, 30, {"nodes": 1, "features": 2})],
+        (1, 4, 9, 9, {"needs_gpu": 1}),
+        (2, 1, 19, 19, {"needs_gpu": 1}),
+    ),
+}
+
+
+@both_ways
+@pytest.mark.parametrize("start", ["easy", "easy(reservations=2)", "conservative"])
+@pytest.mark.parametrize("case", IN_USE)
+def test_a_reservation_takes_nodes_that_are_in_use_where_these_suffice(case, start, by_python):
+    """The blocked job can have what is in use until 9 s: a later job starts on what is free, and runs past 9 s."""
+    places, running, blocked, later = IN_USE[case]
+    nodes = [FOURS[place] for place in places]
+    expected = [0] * len(running) + [9, 2]
+    assert slowly([(*job, {})[:5] for job in [*running, blocked, later]], nodes, "fcfs", start) == expected
+    assert starts([*running, blocked, later], nodes, start=start, by_python=by_python) == expected
 
 
 @both_ways

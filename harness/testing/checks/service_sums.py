@@ -166,7 +166,7 @@ def _ended_as_expected(case: Case, schedule: Schedule, nodes: list[NodeType]) ->
         if may_hold and status == "stranded" and math.isnan(end):
             continue
         licences = dict(case.platform.licences)
-        possible = job.procs <= sum(_most(node, job, nodes) for node in nodes)
+        possible = job.procs <= _usable([_most(node, job, nodes) for node in nodes], job, nodes)
         possible = possible and job.needs_licence <= licences.get("licence", math.inf)
         if status != ("unaccepted" if not possible else "completed" if job.patience == NEVER else "cancelled"):
             raise Wrong(f"job {number} is {status} in the end, which it should not be")
@@ -199,6 +199,13 @@ def _most(node: NodeType, job: Job, nodes: list[NodeType]) -> float:
         return 0
     memory = node.memory - max(0.0, job.node_memory)
     room = min(node.cores, memory // job.memory) if job.memory > 0 else node.cores if memory >= 0 else 0
-    if job.portion and max(other.cores for other in nodes) > 1:
-        return job.portion if room >= job.portion else 0
     return max(0, room)
+
+
+def _usable(rooms: list[float], job: Job, nodes: list[NodeType]) -> float:
+    """Return how many processors of nodes with such room the job may have: equal shares, and fewer on its last node."""
+    if not job.portion or max(node.cores for node in nodes) == 1:
+        return sum(rooms)
+    rest = (job.procs - 1) % job.portion + 1
+    fewer = any(rest <= room < job.portion for room in rooms)
+    return job.portion * sum(room >= job.portion for room in rooms) + rest * fewer
