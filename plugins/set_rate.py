@@ -36,16 +36,14 @@ def coin(state, dice, up=0.5, down=0.5, slow=0.75, fast=1.0):
 
 
 def hysteresis(state, low=8, high=16, slow=0.75, fast=1.0):
-    """By the number of jobs: rate `fast` when it rises above `high`, `slow` when it falls to `low`, else as it was."""
-    clock = state.clock
-    rate = present_rate(state, slow)
-    jobs = clock.queued + clock.running
-    between = jobs - clock.arrived  # all departures of the instant come before its arrivals
-    if between <= low:
-        rate = slow
-    if between <= high < jobs:
-        rate = fast
-    return rate
+    """By the number of jobs: rate `fast` when it rises above `high`, `slow` when it falls to `low`, else as it was.
+
+    The number is that after all completions and submissions of the instant.
+    """
+    jobs = state.clock.queued + state.clock.running
+    if jobs <= low:
+        return slow
+    return fast if jobs > high else present_rate(state, slow)
 
 
 def workload(state, low=1e5, high=3e5, slow=0.75, fast=1.0):

@@ -91,7 +91,8 @@ _INSIDE = {
     "joined": _PLACES,  # jobs that came to the queue since, if somebody wants to know
     "heap": _entries(hidden_state.DUE),
     "truth": _entries(hidden_state.TRUTH),
-    "wholes": _NUMBERS,  # what each brought, if it may have to begin anew …
+    "wholes": _NUMBERS,  # what each brought, if it may have to begin anew, …
+    "first_starts": _NUMBERS,  # … when those first began that had to [s] …
     "patience": _NUMBERS,  # … and when it gives up waiting [s]; empty if nobody does
     "cancellations": INDICES,  # jobs that give up waiting, by the time they do
     "sums": from_dtype(hidden_state.SUMS),

@@ -117,7 +117,7 @@ TRUTH = np.dtype(
         ("due", "f8"),  # virtual time at which it completes, once in service
         ("begun", "f8"),  # since when it is in service, or waits for sleeping nodes [s]
         ("turn", "i4"),  # how many entered service before it
-        ("killed", "i4"),  # 1 if it is killed when that is done: it has taken all that was believed of it
+        ("killed", "i4"),  # 1 if its end is no success: it is killed at its estimate, or the log cancels it
     ],
     align=True,
 )

@@ -292,6 +292,8 @@ def forfeit(state: Any, job: int) -> None:
     record.lost += record.service
     record.service = 0.0
     record.overhead = 0.0
+    if record.restarts == 0:
+        state.first_starts[job] = record.start
     record.start = np.nan
     record.reserved = -1.0
     record.restarts += 1

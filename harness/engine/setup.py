@@ -178,6 +178,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     for _ in gathered(truth, place, {name: workload.jobs[name].to_numpy() for name in ("work", "killed")}):
         pass
     patience = workload.jobs["cancel"].to_numpy(np.float64)
+    truth["killed"] |= np.isfinite(patience)[place]
     patience = patience[place] if np.isfinite(patience.min()) else np.empty(0)  # nobody's ends
     leaving = np.flatnonzero(np.isfinite(patience) & (view.jobs["status"][: len(patience)] == layouts.PENDING))
     booking = most_bookings(view) if view.clock.constrained else 0
@@ -215,6 +216,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         heap=records(np.empty(count + 1, hidden_state.DUE)),
         truth=records(truth),
         wholes=np.empty(0) if extras.events is None else truth["work"].copy(),
+        first_starts=np.full(0 if extras.events is None else count, np.nan),
         patience=patience,
         cancellations=leaving[np.argsort(patience[leaving], kind="stable")],
         sums=records(sums)[0],

@@ -57,6 +57,7 @@ class Outcome:
     bytes: int  # of the arrays
     plain: dict[str, str]  # hook → policy that ran as plain Python
     processor_seconds: float = 0.0  # for how long the simulation had a processor
+    first_starts: Any = ()  # of the jobs that had to begin anew [s]; empty where none can
 
 
 def simulate(
@@ -129,9 +130,8 @@ class Ready:
         policies = [self.chosen[part if part in self.chosen else part.split()[0]].policy for part in self.tickets]
         names = {policy.hook: str(policy.name) for policy in policies}
         size = sum(getattr(self.state, part).nbytes for part in STATE.parts)
-        return Outcome(
-            view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, seconds, size, names, computed
-        )
+        further = (seconds, size, names, computed, inside.first_starts)
+        return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, *further)
 
 
 def put_together(
@@ -148,7 +148,7 @@ def put_together(
     view, inside, place = arrays(workload, platform, extras)
     if chosen["start"].policy.preemptive:
         view = make_room(view)
-        inside = inside._replace(wholes=inside.truth.work.copy())  # it may let jobs begin anew
+        inside = inside._replace(wholes=inside.truth.work.copy(), first_starts=np.full(len(place), np.nan))
     chosen = with_numbers(chosen, workload)
     chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     view.notes.wakes = longest_boot(chosen, view)

@@ -57,7 +57,7 @@ class Schedule:
     def frame(self) -> pd.DataFrame:
         """One row per job of the workload, in log order. Treat it as read-only.
 
-        `job`, `submit` [s], `start` [s], `end` [s], `procs`, `wait` = start − submit, `run` = time in service,
+        `job`, `submit` [s], `start` [s], `end` [s], `procs`, `wait` until its first start [s], `run` = time in service,
         `energy` [J], `status` (completed, killed, cancelled, unaccepted, stranded), `response` = end − submit,
         `slowdown` = response / run, `bounded_slowdown`, `estimate` (the request),
         `predicted` (what it was believed to take when it was submitted [s]), `corrections` (times that was too little),
@@ -65,7 +65,7 @@ class Schedule:
         `boot` (time it held processors and waited for sleeping nodes [s], neither wait nor run), `restarts` and `lost`
         (times it was interrupted and had to begin again, and the time in service that cost [s]), `logged_wait`,
         `logged_run`.
-        Of a job that was interrupted, start and run are those of its last beginning. A job is stranded if it never
+        Of a job that was interrupted, start and run are those of its last beginning, the wait is that until its first. A job is stranded if it never
         began, because nodes stayed down or a hold never let it go.
 
         Of one that was suspended, run is the time in service of all its turns, the overhead of suspensions included.
@@ -206,7 +206,7 @@ class Schedule:
             "start": start,
             "end": end,
             "procs": records["procs"],
-            "wait": start - submit,
+            "wait": np.where(records["restarts"] > 0, self._first_starts, start) - submit + 0.0 * start,
             "run": run,
             "energy": records["energy"] if self.metered else unknown,
             "status": self.statuses,
@@ -222,6 +222,14 @@ class Schedule:
             **{name: jobs[name].to_numpy() if name in jobs else unknown for name in ("logged_wait", "logged_run")},
             **{name: records[name] for name in ("predicted", "corrections")},
         }
+
+    @property
+    def _first_starts(self) -> npt.NDArray[np.float64]:
+        """When each job that had to begin anew first began, in log order; not a number for the others."""
+        found = np.full(len(self.outcome.place), np.nan)
+        if len(self.outcome.first_starts):
+            found[self.outcome.place] = self.outcome.first_starts
+        return found
 
     @cached_property
     def _ran(self) -> dict[str, npt.NDArray[np.float64]]:

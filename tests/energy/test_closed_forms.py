@@ -214,10 +214,30 @@ def test_a_failure_is_dark_and_costs_what_was_done():
         workload([(0, 1, 10, 10)]), node(), energy="spec", events=happenings((5, "node-down", 0), (12, "node-up", 0))
     )
     record = schedule.frame.iloc[0]
-    assert record[["start", "end", "run", "restarts", "lost"]].tolist() == [12, 22, 10, 1, 5]
+    assert record[["start", "end", "run", "restarts", "lost", "wait"]].tolist() == [12, 22, 10, 1, 5, 0]
     assert record["energy"] == joules(schedule)[0] == 15 * 220
     assert schedule.timeline["power"].tolist() == [220, 0, 220, 60]
     assert schedule.placements[["begin", "end"]].to_numpy().tolist() == [[0, 5], [12, 22]]
+
+
+@pytest.mark.parametrize(
+    ("events", "begins", "waits"),
+    [
+        ([(5, "job-requeued", 2)], [0, 5], [0, 1]),
+        ([(5, "job-requeued", 2), (7, "job-requeued", 2)], [0, 7], [0, 1]),
+        ([(2, "node-down", 0), (9, "node-up", 0)], [0, 9], [0, 1]),
+        ([(2, "node-down", 0), (9, "node-up", 0), (12, "job-requeued", 2)], [0, 12], [0, 1]),
+        ([(0.5, "job-requeued", 1), (4, "job-killed", 2)], [0.5, 1.5], [0, 1.5]),
+    ],
+)
+def test_a_wait_ends_at_the_first_start(events, begins, waits):
+    """The first job runs for a second and the second one then, on one core; some have to begin again."""
+    schedule = replay(workload([(0, 1, 1, 1), (0, 1, 9, 9)]), node(), events=happenings(*events))
+    measures = schedule.measures()
+    assert schedule.frame["wait"].tolist() == waits
+    assert schedule.frame["start"].tolist() == begins
+    assert measures["mean_wait"] == measures["median_wait"] == np.mean(waits)
+    assert measures["max_wait"] == max(waits)
 
 
 @pytest.mark.parametrize("start", ["none", "greedy", "easy", "conservative", "conservative(replan=true)"])

@@ -71,15 +71,23 @@ def test_the_number_of_jobs_switches_the_rate_where_it_passes_a_threshold(data, 
         here = frame["submit"] < frame["end"]  # but those who left as they came
         if now == last:
             continue
-        before = (here & (frame["submit"] < now) & (frame["end"] >= now)).sum()
-        between = (here & (frame["submit"] < now) & (frame["end"] > now)).sum()
-        after = (here & (frame["submit"] <= now) & (frame["end"] > now)).sum()
-        if between <= low < before:
+        jobs = (here & (frame["submit"] <= now) & (frame["end"] > now)).sum()
+        if jobs <= low:
             rate = SLOW
-        if between <= low + span < after:
+        if jobs > low + span:
             rate = FAST
         assert following == rate, now
         last = now
+
+
+@pytest.mark.parametrize("start", ["none", "easy", "conservative"])
+def test_a_completion_and_a_submission_at_one_instant_leave_the_number_of_jobs_as_it_was(start):
+    """At 5 s and 10 s a job ends and another one is submitted: there are two jobs all the time, never one or three."""
+    jobs = workload([(0, 1, 5, 5), (0, 1, 20, 20), (0, 1, 1, 1), (5, 1, 5, 5), (10, 1, 5, 5)])
+    platform = Platform("three", (NodeType(3, 1, idle=50.0, peak=150.0),))
+    rate = f"hysteresis(low=1, high=2, slow={SLOW}, fast=1)"
+    timeline = replay(jobs, platform, rate=rate, start=start).timeline
+    assert set(timeline["rate"][timeline["time"] < 15]) == {1.0}
 
 
 @some

@@ -149,10 +149,9 @@ def fixed(machine, rate):
 
 def hysteresis(machine, low, high, slow, fast):
     jobs = len(machine.waiting) + len(machine.running)
-    before = jobs - len(machine.arrived)
-    if before <= high < jobs:
+    if jobs > high:
         return fast
-    return slow if before <= low else machine.rate or slow
+    return slow if jobs <= low else machine.rate or slow
 
 
 def coin(machine, slow, fast):

@@ -70,7 +70,7 @@ def follows(after):
     def free_after(other, think, after):
         if after == "start" and other.start is not None:
             return other.start + think
-        if other.end is None or (after == "success" and other.done < other.work):
+        if other.end is None or (after == "success" and (other.done < other.work or other.cancel < math.inf)):
             return math.inf
         return other.end + think
 

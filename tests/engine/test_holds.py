@@ -181,6 +181,17 @@ def test_agrees_when_nodes_fail_and_jobs_are_interrupted(data, procs, order, sta
     assert quickly(made, procs, order, start, holds, events, requeue) == expected
 
 
+@pytest.mark.parametrize("after", ["success", "end"])
+@pytest.mark.parametrize("patience", [3.0, 10.0, math.inf])
+def test_a_job_that_the_log_cancels_is_no_success_even_if_it_is_started(after, patience):
+    """The second job may wait from 1 s until its patience ends, and is started at 5 s unless that is earlier."""
+    rows = [(0, 1, 5, 5, {"x_preceding": -1}), (1, 1, 4, 4, {"x_preceding": -1, "cancel": patience})]
+    rows.append((2, 1, 1, 1, {"x_preceding": 2}))
+    third = {3.0: 5, 10.0: 9, math.inf: 9}[patience] if after == "end" or patience == math.inf else None
+    found = quickly(rows, 1, "fcfs", "none", [f"dependencies(after={after})"])
+    assert [start for start, *_ in found] == [0, None if patience == 3.0 else 5, third]
+
+
 @pytest.mark.parametrize("other", [0, 1], ids=["in one piece", "in two"])
 def test_partitions_are_limited_too(other):
     node = NodeType(4, 1)
