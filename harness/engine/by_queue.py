@@ -21,7 +21,6 @@ from numba.extending import overload
 from harness.compile import kernels
 from harness.compile.code_cache import NO_WRAPPERS, compile_and_keep
 from harness.engine import bundles
-from harness.engine.holds import STARTS, close_if_held
 from harness.engine.marks import inner
 from harness.engine.pointers import calling
 from harness.engine.state import WAITING
@@ -92,16 +91,22 @@ def score_by_queue(view: Any, who: Any, scores: Any, own: Any, part: int) -> Non
 
 @inner
 def stand_alone(state: Any, table: Any, k: int, count: int) -> None:
-    """Let those who wait in queue number `k`, of the `count` in the room, stand alone in `state.queue`."""
+    """Let the waiting jobs of queue number `k`, of the `count` in the room, be all of `state.queue`.
+
+    Behind it stand those of the other queues, which a start may make held.
+    """
     notes = state.notes
     tail = notes.head
-    for place in range(table[ROOM], table[ROOM] + count):
-        job = table[place]
-        if table[table[QUEUE_OF] + job] == k and state.jobs[job].status == WAITING:
-            state.queue[tail] = job
-            tail += 1
-    notes.tail = tail
-    state.clock.queued = tail - notes.head
+    for own in (True, False):
+        for place in range(table[ROOM], table[ROOM] + count):
+            job = table[place]
+            if (table[table[QUEUE_OF] + job] == k) == own and state.jobs[job].status == WAITING:
+                state.queue[tail] = job
+                tail += 1
+        if own:
+            notes.tail = tail
+    notes.aside = tail - notes.tail
+    state.clock.queued = notes.tail - notes.head
 
 
 @inner
@@ -124,6 +129,7 @@ def stand_again(state: Any, table: Any, count: int, queued: int) -> None:
     for place in range(count):
         state.queue[notes.head + place] = table[table[ROOM] + place]
     notes.tail = notes.head + count
+    notes.aside = 0
     state.clock.queued = queued
 
 
@@ -143,12 +149,9 @@ def start_by_queue(state: Any, own: Any) -> None:
         row = HEAD + ROW * k + START
         table[ASKED] = k
         clock.corrected = corrected + 1  # what it planned before was planned without the others
-        before = clock.started
         start_by(table[row], state, own[table[row + 1] : table[row + 2]])
         forget_promises(state)
         stand_again(state, table, count, queued)
-        if clock.started > before and notes.holding & STARTS and notes.closed == 0:
-            close_if_held(state)
         if notes.closed:
             break
     clock.corrected = corrected

@@ -1,7 +1,8 @@
 """The list of jobs that are held: who comes to it, and who leaves it.
 
 A held job is in the system but not in the queue: its status is `HELD`. It stands in a list with the time at which it
-is asked about again. The loop in `holding.py` says when that is.
+is asked about again. The loop in `holding.py` says when that is. The list is in order of submission, then of the log,
+also after a waiting job has come back to it.
 """
 
 from typing import Any
@@ -29,6 +30,28 @@ def put_on_list(state: Any, job: int, until: float) -> None:
     state.clock.held += 1
     if -np.inf < until < np.inf:
         state.notes.release = min(state.notes.release, until)
+
+
+@inner
+def sort_held(state: Any) -> None:
+    """Put the list of held jobs in order of submission, then of the log: Shell's sort, in place."""
+    held = state.held
+    count = state.clock.held
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(gap, count):
+            job = held[k].job
+            until = held[k].until
+            place = k
+            while place >= gap and held[place - gap].job > job:
+                held[place].job = held[place - gap].job
+                held[place].until = held[place - gap].until
+                place -= gap
+            held[place].job = job
+            held[place].until = until
+        gap //= 3
 
 
 @inner
@@ -60,6 +83,8 @@ def hold_back(state: Any, flags: int) -> int:
     if count > 0:
         clock.corrected += 1  # what was planned was planned with them
         notes.joined = -1  # they may come back, and are not to be counted twice
+        if notes.holding & BY_KIN == 0:
+            sort_held(state)
     return count
 
 
@@ -67,8 +92,8 @@ def hold_back(state: Any, flags: int) -> int:
 def let_go(state: Any, first: int, ended: bool) -> int:
     """Ask about held jobs whose time has come, and if something `ended`, about those without one; return how many go.
 
-    They are asked about in the order in which they came to be held, from the `first` on of whom that may be true, and
-    whoever is free joins the queue at once.
+    They are asked about in order of submission, then of the log, from the `first` on of which that may be true. A job
+    that is free joins the queue at once, before the next one is asked about.
     """
     clock = state.clock
     notes = state.notes

@@ -84,7 +84,7 @@ def attend(state: Any, changes: int) -> bool:
         back = hold_back(state, flags)
     went = 0
     if came > 0 or due or ended:
-        went = let_go(state, 0 if due or ended else first, ended)
+        went = let_go(state, 0 if due or ended else first + back, ended)
     clock.arrived += went
     if due and went == 0 and not followed:
         notes.vigils += 1

@@ -108,12 +108,12 @@ def held_as_its_kin(state: Any, job: int, flags: int, of_held: bool) -> float:
 
 @verb(family=ASKED)
 def close_if_held(state: Any) -> None:
-    """After a start: if it makes anybody held who waits, nobody else starts before the queue is without them."""
+    """After a start: if it makes a waiting job of any queue held, no other job starts before the queue is without it."""
     notes = state.notes
     if notes.holding & STARTS == 0:
         return
     notes.rounds += 1
-    for place in range(notes.head, notes.tail):
+    for place in range(notes.head, notes.tail + notes.aside):
         job = state.queue[place]
         if state.jobs[job].status == WAITING and held_as_its_kin(state, job, STARTS, False) > -np.inf:
             notes.closed = 1

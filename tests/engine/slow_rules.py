@@ -28,9 +28,12 @@ class Holding:
         return bool(back)
 
     def let_go(self):
-        """Let those wait who are free, each asked about when those before it wait already; return who they are."""
+        """Let those wait who are free, each asked about when those before it wait already; return who they are.
+
+        They are asked about in order of submission, then of the log.
+        """
         free = []
-        for job in list(self.held):
+        for job in sorted(self.held, key=lambda job: (job.submit, job.place)):
             if self.until(job) <= self.now:
                 self.held.remove(job)
                 self.waiting.append(job)

@@ -65,10 +65,12 @@ def both(*rules):
 #: The hold, and its twin.
 HOLDS = {
     "limits(user_jobs=1)": (None, limited("user", jobs=1)),
+    "limits(group_jobs=1)": (None, limited("group", jobs=1)),
     "limits(user_procs=3, group_jobs=2)": (None, both(limited("user", procs=3), limited("group", jobs=2))),
     "limits(queue_procs=4, queue_jobs=2)": (None, limited("queue", procs=4, jobs=2)),
     "limits(group_nodes=2)": (None, limited("group", nodes=2)),
     "limits(user_submitted=2)": (None, limited("user", submitted=2)),
+    "limits(group_jobs=1, user_submitted=1)": (None, both(limited("group", jobs=1), limited("user", submitted=1))),
     "begin": (None, lambda m, j: j.x_begin),
     "dependencies": (None, follows("end")),
     "dependencies(after=success)": (None, follows("success")),
@@ -190,6 +192,27 @@ def test_a_job_that_the_log_cancels_is_no_success_even_if_it_is_started(after, p
     third = {3.0: 5, 10.0: 9, math.inf: 9}[patience] if after == "end" or patience == math.inf else None
     found = quickly(rows, 1, "fcfs", "none", [f"dependencies(after={after})"])
     assert [start for start, *_ in found] == [0, None if patience == 3.0 else 5, third]
+
+
+@pytest.mark.parametrize("start", ["none", "easy", "conservative", "greedy"])
+@pytest.mark.parametrize(
+    ("hold", "users", "groups"),
+    [
+        ("limits(group_jobs=1, user_submitted=1)", (1, 2, 2), (1, 1, 1)),
+        ("limits(group_jobs=1, queue_submitted=1)", (1, 2, 3), (1, 1, 1)),
+        ("limits(user_jobs=1, group_submitted=1)", (1, 1, 1), (2, 1, 1)),
+    ],
+)
+def test_held_jobs_are_considered_in_order_of_submission_and_then_of_the_log(hold, users, groups, start):
+    """The second job waits for the first one's processors or is held when the first starts; the third comes later."""
+    for width in (1, 2):
+        rows = [
+            (submit, width, 5, 5, {"user": user, "group": group, "queue": int(k > 0), "cancel": math.inf})
+            for k, (submit, user, group) in enumerate(zip((0, 0, 1), users, groups, strict=True))
+        ]
+        assert [begin for begin, *_ in quickly(rows, 2, "fcfs", start, [hold])] == [0, 5, 10]
+        rows[2] = (0, *rows[2][1:])  # in order of the log
+        assert [begin for begin, *_ in quickly(rows, 2, "lcfs", start, [hold])] == [0, 5, 10]
 
 
 @pytest.mark.parametrize("other", [0, 1], ids=["in one piece", "in two"])

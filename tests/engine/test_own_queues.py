@@ -62,7 +62,7 @@ def test_agrees_with_the_obvious_simulator(data, procs, queues):
     assert quickly(made, procs, queues) == slowly(made, procs, queues[-1][1], together(queues))
 
 
-@pytest.mark.parametrize("hold", ["limits(user_jobs=1)", "begin"])
+@pytest.mark.parametrize("hold", ["limits(user_jobs=1)", "limits(group_jobs=1)", "begin"])
 def test_holds_are_asked_about_all_queues(hold):
     """Also about those that are not asked now, when a start of another queue makes their jobs held."""
     dice = np.random.default_rng(1)
@@ -75,6 +75,20 @@ def test_holds_are_asked_about_all_queues(hold):
         queues = [((0,), str(dice.choice(ORDERS)), str(starts[0])), ((), "spf", str(starts[1]))]
         expected = slowly_held(made, procs, queues[-1][1], together(queues), **twin([hold]))
         assert quickly(made, procs, queues, hold) == expected, seed
+
+
+@both_ways
+@pytest.mark.parametrize("starts", [("none", "none"), ("none", "easy"), ("none", "conservative")])
+def test_a_start_that_makes_a_job_of_another_queue_held_stops_all_starts(starts, by_python):
+    """One of three processors is in use until 10 s. In the first queue a job that needs all three stops the next one.
+    The first start of the other queue makes that wide job held, so that the next job starts before any other."""
+    more = [{"user": -1, "cancel": np.inf, "queue": queue, "group": group} for queue, group in enumerate((5, 1))]
+    made = [(0, 1, 10, 10, more[0]), (1, 3, 5, 5, more[0] | {"group": 1}), (1, 1, 5, 5, more[0] | {"group": 2})]
+    made += [(1, 1, 5, 5, more[1]), (1, 1, 5, 5, more[1] | {"group": 3})]
+    queues = [((0,), "fcfs", starts[0]), ((), "fcfs", starts[1])]
+    expected = slowly_held(made, 3, "fcfs", together(queues), **twin(["limits(group_jobs=1)"]))
+    assert [start for start, *_ in expected] == [0, 11, 1, 1, 6]
+    assert quickly(made, 3, queues, "limits(group_jobs=1)", by_python=by_python) == expected
 
 
 @both_ways
