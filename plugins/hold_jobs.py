@@ -23,9 +23,9 @@ def dependencies(state, job, columns, after=END):
     others are `x_preceding_2` to `x_preceding_8`. A job that is not in the workload holds nobody, nor does one that the
     machine cannot hold.
 
-    `after`: what is waited for: the other's `end`, however it came; its `success`; or its `start`. A job that is killed,
-    or that the log cancels, does not succeed, also if it is started here. A job whose predecessor does not succeed is
-    held to the end. A log may say that for each of the others: `x_after` to `x_after_8`
+    `after`: what is waited for: the other's `end`, however it came; its `success`; or its `start`. A job that is
+    killed, or that the log cancels, does not succeed, also if it is started here. A job whose predecessor does not
+    succeed is held to the end. A log may say that for each of the others: `x_after` to `x_after_8`
     are 0 for its end, 1 for its success and 2 for its start, −1 for what `after` says.
     """
     until = -harness.INFINITY

@@ -6,13 +6,17 @@ import harness
 def conservative(state, replan=False):
     """Conservative backfilling: every waiting job holds a reservation, and none ever moves later.
 
-    If a job ended early, every reservation is lifted once, in queue order, and put back at its earliest fit, which
-    is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and Feitelson
-    2001). The guarantee holds where processors are equally fast, no node fails or wakes late, and no predicted runtime
-    has to be corrected: then everybody is planned anew, in queue order, and may move later; that a prediction is
-    shorter than the request moves nobody. Where memory or partitions bind, a reservation names processors, those not
-    free now first; then whoever can begin at once beside the others does, in queue order, and nobody else moves.
-    Selections that decline are refused.
+    If a job ended early or left the queue, every reservation is lifted once, in queue order, and put back at its
+    earliest fit, which is never later. Then new jobs reserve their earliest fit, and whoever is due starts (Mu'alem and
+    Feitelson 2001). A job leaves the queue when its patience ends, an event deletes it, or it comes to be held. The
+    guarantee holds where processors are equally fast, no node fails or wakes late, no running job has to begin anew and
+    no predicted runtime has to be corrected: then everybody is planned anew, in queue order, and may move later; that a
+    prediction is shorter than the request moves nobody. Selections that decline are refused.
+
+    Where memory, partitions or other requests of jobs bind, a reservation names processors, those not free now first.
+    There no reservation moves, neither later nor earlier. Instead, at each instant the jobs that can begin at once
+    without delaying another reservation start, in queue order. So resources that an early end frees may go to a later
+    job, and a memory request that never binds may change the schedule.
 
     Where nodes sleep, a promise is of processors, awake or not, and leaves time for any node to wake: what of that is
     not needed is given back at the start. Whoever would be done beside the others on the nodes that the selection
@@ -58,7 +62,7 @@ def choose_width(state, job, boot):
 def keep_promises(state, replan):
     """Lift what can be sooner, promise the new ones, start who is due."""
     harness.forget_past(state)
-    if replan or state.clock.upset or state.clock.corrected:
+    if replan or state.clock.upset > 1 or state.clock.corrected:
         plan_anew(state)
     else:
         if give_back_unused(state):
@@ -198,7 +202,7 @@ def keep_promises_awake(state, replan):
     """Do what `keep_promises` does where nodes may sleep, and start who would be done beside the others now."""
     boot = harness.longest_boot(state) * state.clock.rate
     harness.forget_past(state)
-    anew = replan or state.clock.upset or state.clock.corrected
+    anew = replan or state.clock.upset > 1 or state.clock.corrected
     if anew:
         plan_for_waking(state, boot)
     else:

@@ -153,7 +153,7 @@ def drop_departed(state: Any) -> bool:
     The plan is made anew, and True returned, if there is none, or if something moved what it was made of.
     """
     clock = state.clock
-    if state.notes.by_nodes == 0 or clock.upset or clock.corrected:
+    if state.notes.by_nodes == 0 or clock.upset > 1 or clock.corrected:
         plan_nodes(state)
         return True
     forget_past(state)
@@ -183,6 +183,8 @@ def promise(state: Any, job: int) -> float:
     check_nodes(state)
     check_waiting(state, job)
     record = state.jobs[job]
+    if state.notes.closed:  # all are asked again without the jobs that are held now
+        return np.inf
     if state.near[job].booked < 0:
         begin = foreseen(state, earliest_beside(state, job))
         write_promise(state, job, begin)
@@ -297,6 +299,8 @@ def start_beside(state: Any, job: int) -> bool:
     """
     notes = state.notes
     check_nodes(state)
+    if notes.closed:  # a job keeps its reservation until starts are allowed again
+        return False
     if 0 <= job < state.clock.next and state.jobs[job].status == WAITING:  # `begin` refuses others
         check_place(state, job)
         lift(state, job)

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.holdings import strike_out
 from harness.engine.holds import BY_KIN, held_as_its_kin
 from harness.engine.instants import later
 from harness.engine.kin import give_up_kin, join_kin, let_kin_go
 from harness.engine.marks import inner, once
-from harness.engine.queue import join_queue, leave
+from harness.engine.queue import join_queue, keep_reservation, leave
 from harness.engine.state import CANCELLED, HELD, JOB_DELETED
 
 
@@ -67,9 +66,9 @@ def hold_back(state: Any, flags: int) -> int:
         if until > -np.inf:
             record = state.jobs[job]
             record.status = HELD
-            record.reserved = -1.0
-            if notes.by_nodes:
-                strike_out(state, job)
+            if record.reserved >= 0.0:  # the start policy takes its reservation back
+                state.leavers[clock.departed] = job
+                clock.departed += 1
             clock.demand -= record.left
             if notes.shared:
                 state.tally(state, job, 0, -1, 0)
@@ -81,7 +80,6 @@ def hold_back(state: Any, flags: int) -> int:
     notes.tail = kept
     clock.queued -= count
     if count > 0:
-        clock.corrected += 1  # what was planned was planned with them
         notes.joined = -1  # they may come back, and are not to be counted twice
         if notes.holding & BY_KIN == 0:
             sort_held(state)
@@ -111,6 +109,7 @@ def let_go(state: Any, first: int, ended: bool) -> int:
             until = held_as_its_kin(state, job, -1, True)
         if until == -np.inf:
             state.ranking[0] = job
+            keep_reservation(state, job)
             clock.demand += state.jobs[job].left
             join_queue(state, 1)
         else:
@@ -146,6 +145,7 @@ def take_off_list(state: Any, job: int) -> bool:
         for k in range(place, clock.held):
             state.held[k].job = state.held[k + 1].job
             state.held[k].until = state.held[k + 1].until
+    keep_reservation(state, job)
     state.sums.backlog -= state.truth[job].work
     leave(state, job, CANCELLED)
     return True

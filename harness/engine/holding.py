@@ -43,7 +43,7 @@ from harness.engine.loop import (
     serve_started,
     set_pace_and_order,
 )
-from harness.engine.marks import once
+from harness.engine.marks import inner, once
 from harness.engine.nodes import fits
 from harness.engine.overtaking import ORDER_LASTS
 from harness.engine.power import draw
@@ -53,6 +53,7 @@ from harness.engine.samples import full, record_sample
 from harness.engine.scoring import score_ranking
 from harness.engine.service import begin, enter_service
 from harness.engine.sleep import let_idle_sleep
+from harness.engine.state import HELD
 from harness.engine.submissions import submit
 from harness.policy.spec import Choice
 
@@ -130,6 +131,17 @@ def start_let_go(state: Any) -> bool:
     return early
 
 
+@inner
+def forget_departed(state: Any) -> None:
+    """Forget which jobs left, if the start policy has taken them out of its plan. Changes clock, jobs."""
+    if state.notes.passed == 0:
+        return
+    for k in range(state.clock.departed):
+        if state.jobs[state.leavers[k]].status == HELD:
+            state.jobs[state.leavers[k]].reserved = -1.0
+    state.clock.departed = 0
+
+
 @once
 def decide_without_held(state: Any) -> None:
     """Decide who starts, again and again until no start makes anybody held who waits. Changes what `decide` does."""
@@ -151,14 +163,16 @@ def decide_without_held(state: Any) -> None:
             requeue_suspended(state)
             notes.rejoined = 1
         if again:
+            forget_departed(state)
             hold_back(state, TIME | STARTS if notes.rejoined else STARTS)
         freed = let_go(state, 0, True) if started and notes.holding & FREED_BY_STARTS else 0
         clock.arrived += freed
+        if freed > 0 and not again:
+            forget_departed(state)
         again = again or freed > 0
         if again:
-            if notes.passed:  # who has left is not to be taken out of plans twice
-                clock.departed = 0
-        elif clock.suspended > 0 or (started and notes.depth < clock.queued):  # a pass does not look at everybody
+            continue
+        if clock.suspended > 0 or (started and notes.depth < clock.queued):  # a pass does not look at everybody
             notes.rejoined = 1
     notes.closed = 0
 
@@ -176,6 +190,7 @@ def run_with_holds(state: Any, changes: int, budget: int) -> bool:
             close(state)
             return True
         advance(state, now)
+        forget_departed(state)
         forget_what_was_seen(state)
         followed = attend(state, changes)
         if followed:

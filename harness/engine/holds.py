@@ -108,7 +108,7 @@ def held_as_its_kin(state: Any, job: int, flags: int, of_held: bool) -> float:
 
 @verb(family=ASKED)
 def close_if_held(state: Any) -> None:
-    """After a start: if it makes a waiting job of any queue held, no other job starts before the queue is without it."""
+    """Stop further starts if a start makes a waiting job of any queue held, until the queue is without that job."""
     notes = state.notes
     if notes.holding & STARTS == 0:
         return

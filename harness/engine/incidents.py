@@ -130,4 +130,5 @@ def apply_events(state: Any) -> None:
             leave_queue(state, event.subject)
         elif event.kind in (NODE_DOWN, NODE_UP):
             switch_node(state, event.subject, event.kind == NODE_UP)
-        clock.upset = 1
+        left = event.kind == JOB_DELETED or (event.kind != NODE_UP and not again)
+        clock.upset = max(clock.upset, 1 if left and event.kind != NODE_DOWN else 2)

@@ -14,7 +14,7 @@ from harness.engine.holds import STARTS, held_until
 from harness.engine.instants import later
 from harness.engine.marks import inner
 from harness.engine.overtaking import ORDER_LASTS
-from harness.engine.queue import let_wait
+from harness.engine.queue import keep_reservation, let_wait
 from harness.engine.scoring import score_ranking
 
 
@@ -164,6 +164,7 @@ def let_first_wait(state: Any, place: int) -> None:
     """Let the first of a kin join the queue. Changes what `let_wait` does, kins, notes, clock."""
     kin = state.kins[state.kins[place].listed]
     job = kin.first
+    keep_reservation(state, job)
     kin.first = state.of_kin[job].next
     kin.count -= 1
     state.clock.held -= 1

@@ -42,7 +42,7 @@ def running(state: Any) -> Any:
 
 @window
 def departed(state: Any) -> Any:
-    """Return the jobs that left at this instant: completed, or cancelled while they waited."""
+    """Return the jobs that left at this instant: completed, cancelled while they waited, or held with a reservation."""
     return state.leavers[: state.clock.departed]
 
 
@@ -151,6 +151,19 @@ def leave(state: Any, job: int, status: int) -> None:
     state.jobs[job].end = clock.now
     state.leavers[clock.departed] = job
     clock.departed += 1
+
+
+@inner
+def keep_reservation(state: Any, job: int) -> None:
+    """Take a held job that still has a reservation off the list of jobs that left. Changes clock."""
+    if state.jobs[job].reserved < 0.0:
+        return
+    clock = state.clock
+    place = 0
+    while state.leavers[place] != job:
+        place += 1
+    clock.departed -= 1
+    state.leavers[place] = state.leavers[clock.departed]
 
 
 @inner

@@ -187,7 +187,7 @@ def enter_service(state: Any) -> None:
             record.planned = planned
             add_to_plan(state, job)
             clock.running += 1
-            clock.upset = 1
+            clock.upset = 2
         serve(state, job)
     notes.boots = kept
 

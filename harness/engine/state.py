@@ -183,11 +183,11 @@ CLOCK = np.dtype(
         ("queued", "i8"),  # jobs waiting
         ("running", "i8"),  # jobs in service, or about to be when their nodes are awake
         ("held", "i8"),  # jobs that are submitted and held: they do not wait
-        ("upset", "i8"),  # 1 when something moved the plans of running jobs: nodes failed or woke late
+        ("upset", "i8"),  # 2 when plans of running jobs moved: nodes failed or woke late; 1 when jobs only left
         ("arrived", "i8"),  # jobs that came at this instant …
         ("newcomer", "i8"),  # … and who joined the queue last
         ("completed", "i8"),  # jobs that finished at this instant
-        ("departed", "i8"),  # jobs that finished or were cancelled at this instant
+        ("departed", "i8"),  # jobs that finished, were cancelled or lost a reservation to a hold at this instant
         ("corrected", "i8"),  # above 0: beliefs corrected since the start policy was asked, or starts wait for a pass
         ("suspended", "i8"),  # jobs suspended by this decision
         ("started", "i8"),  # jobs started by this decision, or rejected

@@ -127,11 +127,11 @@ class Clock:
     queued: int  # jobs waiting
     running: int  # jobs in service, or about to be when their nodes are awake
     held: int  # jobs that are submitted and held: they do not wait
-    upset: int  # 1 when something moved the plans of running jobs: nodes failed or woke late
+    upset: int  # 2 when plans of running jobs moved: nodes failed or woke late; 1 when jobs only left
     arrived: int  # jobs that came at this instant …
     newcomer: int  # … and who joined the queue last
     completed: int  # jobs that finished at this instant
-    departed: int  # jobs that finished or were cancelled at this instant
+    departed: int  # jobs that finished, were cancelled or lost a reservation to a hold at this instant
     corrected: int  # above 0: beliefs corrected since the start policy was asked, or starts wait for a pass
     suspended: int  # jobs suspended by this decision
     started: int  # jobs started by this decision, or rejected

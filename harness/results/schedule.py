@@ -65,8 +65,8 @@ class Schedule:
         `boot` (time it held processors and waited for sleeping nodes [s], neither wait nor run), `restarts` and `lost`
         (times it was interrupted and had to begin again, and the time in service that cost [s]), `logged_wait`,
         `logged_run`.
-        Of a job that was interrupted, start and run are those of its last beginning, the wait is that until its first. A job is stranded if it never
-        began, because nodes stayed down or a hold never let it go.
+        Of a job that was interrupted, start and run are those of its last beginning; its wait ends at the first. A job
+        is stranded if it never began, because nodes stayed down or a hold never let it go.
 
         Of one that was suspended, run is the time in service of all its turns, the overhead of suspensions included.
 

@@ -67,7 +67,7 @@ def conservative(machine):
             if j.reserved is not None and j is not but
         ]
 
-    early = [job for job in machine.completed if job.early]
+    early = [job for job in machine.completed + machine.killed if job.early]
     early += [job for job in machine.cancelled if job.reserved is not None]
     queue = machine.sorted(machine.waiting)
     if early:
@@ -211,15 +211,17 @@ def one_instant(machine, future, rule, happening):
         machine.running.remove(job)
         job.early = machine.virtual < job.planned()
         job.end, job.done, job.since = now, job.work, None
+    machine.killed, machine.cancelled, machine.moved = [], [], False
     effects = [machine.happen(*event) for event in happening]
     machine.upset = any(effects)
-    if machine.upset:  # every plan is void
+    if machine.moved:  # every plan is void
         for job in machine.waiting:
             job.reserved = None
-    machine.cancelled = [job for job in machine.waiting if may_give_up(job) and job.cancel <= now]
-    for job in machine.cancelled:
+    gave_up = [job for job in machine.waiting if may_give_up(job) and job.cancel <= now]
+    for job in gave_up:
         machine.waiting.remove(job)
         job.end = now
+    machine.cancelled += gave_up
     machine.arrived = []
     came = bool(future) and future[0].submit == now
     while future and future[0].submit == now:

@@ -53,6 +53,15 @@ class HoldingMachine(Holding, Machine):
         for job in self.waiting + self.held:
             job.reserved = None
 
+    def give_back(self, back):
+        """Let the start policy see that these jobs left."""
+        self.cancelled += [job for job in back if job.reserved is not None]
+
+    def let_go(self):
+        free = super().let_go()
+        self.cancelled = [job for job in self.cancelled if job not in free]
+        return free
+
     def decide(self, rule):
         again = True
         while again:
@@ -76,7 +85,9 @@ class HoldingMachine(Holding, Machine):
     def forget_who_left(self):
         """Take nobody out of plans twice."""
         self.cancelled = []
-        for job in self.completed:
+        for job in self.held:
+            job.reserved = None
+        for job in self.completed + self.killed:
             job.early = False
 
 
@@ -119,14 +130,18 @@ def one_instant(machine, future, rule, happening):
         job.early = now < job.planned()
         job.end, job.done, job.since = now, job.work, None
     before = list(machine.waiting)
+    machine.killed, machine.cancelled, machine.moved = [], [], False
+    for job in machine.held:
+        job.reserved = None
     effects = [machine.happen(*event) for event in happening]
     machine.upset = any(effects)
-    if machine.upset:
+    if machine.moved:
         machine.forget_plans()
-    machine.cancelled = [job for job in machine.waiting + machine.held if may_give_up(job) and job.cancel <= now]
-    for job in machine.cancelled:
+    gave_up = [job for job in machine.waiting + machine.held if may_give_up(job) and job.cancel <= now]
+    for job in gave_up:
         (machine.waiting if job in machine.waiting else machine.held).remove(job)
         job.end = now
+    machine.cancelled += gave_up
     came = [job for job in future if job.submit == now]
     future[:] = future[len(came) :]
     for job in came:

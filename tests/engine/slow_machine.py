@@ -98,7 +98,9 @@ class Machine:
     completed: list = field(default_factory=list)
     cancelled: list = field(default_factory=list)
     down: set = field(default_factory=set)
-    upset: bool = False  # an event changed something at this instant
+    upset: bool = False  # an event changed something at this instant …
+    moved: bool = False  # … other than that jobs left
+    killed: list = field(default_factory=list)  # by events of this instant
     window: float = math.inf  # how far ahead plans look
     submitted: list = field(default_factory=list)
     stays: list = field(default_factory=list)  # [job, from when, until when] on processors
@@ -170,7 +172,9 @@ class Machine:
             job.done, job.start, job.reserved, job.interrupted = 0, None, None, True
             self.waiting.append(job)
         else:
+            job.early = self.virtual < job.planned()
             job.done, job.end = job.served(self.virtual), self.now
+            self.killed.append(job)
         job.since = None
 
     def happen(self, event, subject, jobs, requeue):
@@ -179,6 +183,7 @@ class Machine:
             if (subject in self.down) == (event == "node-down"):
                 return False
             self.down ^= {subject}
+            self.moved = True
             for job in [job for job in self.running if subject in job.cores]:
                 self.interrupt(job, requeue)
             return True
@@ -188,8 +193,10 @@ class Machine:
         if event == "job-deleted":
             self.waiting.remove(job)
             job.end = self.now
+            self.cancelled.append(job)
         else:
             self.interrupt(job, event == "job-requeued")
+            self.moved |= event == "job-requeued"
         return True
 
     def start_in_order(self):

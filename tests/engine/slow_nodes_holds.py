@@ -34,6 +34,10 @@ class HoldingMachine(Holding, Machine):
         for job in self.waiting + self.held:
             self.lift(job)
 
+    def give_back(self, back):
+        for job in back:
+            self.lift(job)
+
     def decide(self, start, early):
         again = True
         while again:
@@ -42,7 +46,8 @@ class HoldingMachine(Holding, Machine):
                 (STARTS[start] if isinstance(start, str) else start)(self, early)
             except DecisionOver:
                 again = True
-                self.forget_plans()
+                if start != "conservative":  # it keeps its reservations
+                    self.forget_plans()
                 self.hold_back()
             if self.started and self.let_go():
                 again = True

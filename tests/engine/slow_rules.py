@@ -19,12 +19,11 @@ class Holding:
         return max((rule(self, job) for rule in self.rules), default=-math.inf)
 
     def hold_back(self):
-        """Take those out of the queue who are held now, with whom plans were made; return whether anybody is."""
+        """Take held jobs out of the queue, and their reservations back; return whether there are any."""
         back = [job for job in self.waiting if self.until(job) > self.now]
         self.waiting = [job for job in self.waiting if job not in back]
         self.held += back
-        if back:
-            self.forget_plans()
+        self.give_back(back)
         return bool(back)
 
     def let_go(self):
