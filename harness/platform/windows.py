@@ -117,7 +117,7 @@ def read_windows(path: str | Path) -> tuple[Window, ...]:
     found: list[Window] = []
     for where, cells in rows_of(path, "a table of reservations", _COLUMNS, needed=_COLUMNS[:2]):
         if len(found) == MOST_WINDOWS:
-            raise HarnessError(f"{where}: more than {MOST_WINDOWS:,} reservations: expected at most as many")
+            raise HarnessError(f"{where}: more than {MOST_WINDOWS:,} reservations: expected fewer")
         try:
             found.append(_window(cells))
         except HarnessError as error:
