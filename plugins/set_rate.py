@@ -76,8 +76,8 @@ def ondemand(state, up=0.8, slow=0.5, period=60.0):
 def powercap(state, watts=1e6):
     """The highest performance state that keeps the platform's power within `watts`, even if jobs start now.
 
-    Where jobs wait, every free core is counted as busy, and sleeping nodes as awake. If no state is low enough, the one
-    that draws least.
+    Where jobs wait, every free core is counted as busy, and sleeping nodes as awake. If no state is low enough, it
+    takes the one that draws least, and the power above the cap is reported.
     """
     best = state.clock.rate
     least = harness.INFINITY
@@ -147,7 +147,7 @@ def set_rate():
         harness.Rate("hysteresis", hysteresis, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
         harness.Rate("ondemand", ondemand, least={"up": 0, "period": 1}, most={"up": 1}),
-        harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance")),
+        harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance"), cap="watts"),
         harness.Rate("follow", follow, least={"slow": 1e-3}, rising=(("low", "high"),), needs=("signal",)),
         harness.Rate("bsld", bsld, least={"threshold": 1, "slow": 1e-3}),
     ]

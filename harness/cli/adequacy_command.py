@@ -1,6 +1,7 @@
 """`harness adequacy`: how far a replay is from the log, and how far repetitions are apart."""
 
 from dataclasses import asdict
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -165,15 +166,18 @@ def _as_written(logs: "list[Log]", format: str) -> str:
     """Compare executions, or two logs, as they are written."""
     from harness.cli.execution_tables import shown
     from harness.results.adequacy import as_written, compare
-    from harness.results.executions import compare_executions, matched
+    from harness.results.executions import compare_executions, matched, submissions_apart
     from harness.results.overheads import fitted_overheads
 
+    streams = [as_written(log) for log in logs]
+    differ = [found for pair in combinations(streams, 2) if (found := submissions_apart(*pair))]
+    facts = {"submissions": differ} if differ else {}
     if len(logs) == 2:
         heading = [f"{logs[0].name} against {logs[1].name}", *_incidents(logs)]
-        return _shown({}, heading, compare(*matched(*map(as_written, logs))), None, format)
+        return _shown(facts, heading, compare(*matched(*streams)), None, format)
     executions = compare_executions(logs)
     overheads = fitted_overheads(logs, max(one.busiest for one in executions.executions))
-    return shown(executions, (), overheads, {}, [f"{len(logs)} executions"], format)
+    return shown(executions, (), overheads, facts, [f"{len(logs)} executions"], format)
 
 
 def _against_executions(
@@ -278,6 +282,7 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
     sentences = []
     if found:
         sentences += scale_sentences(found)
+    sentences += facts.get("submissions", [])
     if "phases" in facts:
         sentences.append(_told_of(facts["phases"]))
     if reference:

@@ -36,7 +36,7 @@ def shown(
     rows += [_row(pair.one, pair.other, pair, executions.ideal) for pair in executions.pairs]
     headers = ("one", "other", "jobs", "P", "median |V − v|", "p95 |V − v|", "skill", "P / P_ideal")
     units = ("", "", "", "s", "s", "s", "", "")
-    sentences = [*sentences_on(executions), *_verdicts(executions, replays)]
+    sentences = [*facts.get("submissions", ()), *sentences_on(executions), *_verdicts(executions, replays)]
     if overheads:
         told = ", ".join(f"{name} {spec}" for name, spec in overheads.items())
         sentences.append(f"Overheads fitted to these executions: {told}.")

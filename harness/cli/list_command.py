@@ -31,7 +31,7 @@ def list_names(
     max_size: options.MaxSize = None,
     format: options.Format = "table",
 ) -> None:
-    """List the policies, workloads, platforms and measures there are, and what policies may call and read."""
+    """List the policies, workloads, platforms, events and measures there are, and what policies may call and read."""
     from harness.present.tables import render
 
     kinds = _kinds(tuple(plugins or ()))
@@ -62,7 +62,8 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     kinds["examples"] = (("name", "decides", "rule", "source"), _examples)
     kinds["records"] = (("record", "field", "kind", "meaning"), _records)
     kinds["verbs"] = (("function", "what it does", "for"), _verbs)
-    kinds["measures"] = (("name", "unit", "better", "meaning"), lambda: _measures(plugins))
+    kinds["events"] = (("event", "subject", "meaning"), _events)
+    kinds["measures"] = (("name", "unit", "better", "formula", "meaning"), lambda: _measures(plugins))
     return kinds
 
 
@@ -150,7 +151,13 @@ def _verbs() -> Rows:
     return list(described())
 
 
+def _events() -> Rows:
+    from harness.workload.events import EVENTS
+
+    return [(name, *about) for name, about in EVENTS.items()]
+
+
 def _measures(paths: tuple[str, ...]) -> Rows:
     from harness.results.measures import extra_measures, known_measures
 
-    return [(m.name, m.unit, m.better, m.meaning) for m in known_measures(extra_measures(paths)).values()]
+    return [(m.name, m.unit, m.better, m.formula, m.meaning) for m in known_measures(extra_measures(paths)).values()]

@@ -74,7 +74,9 @@ PluginPaths = Annotated[
     list[str] | None,
     typer.Option("--plugins", help="a plugin file or folder, or one of `harness list examples`; may be repeated"),
 ]
-Events = Annotated[Path | None, typer.Option(help="replay failures and interventions: a CSV of time, event, subject")]
+Events = Annotated[
+    Path | None, typer.Option(help="replay failures and interventions: a CSV of time, event (`list events`), subject")
+]
 Interrupted = Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")]
 StateFile = Annotated[
     Path | None,

@@ -93,7 +93,8 @@ NOTES = np.dtype(
         ("looked", "i8"),  # how many of the jobs that might overtake have been looked at …
         ("listed", "i8"),  # … and how many there are
         ("joined", "i8"),  # how many entries of `joined` are in use, −1 while nobody wants to know
-        ("least_rate", "f8"),  # lowest rate so far
+        ("least_rate", "f8"),  # lowest rate so far …
+        ("most_rate", "f8"),  # … and the highest
         ("wakes", "f8"),  # how long nodes take to fall asleep and wake at most [s]; 0 where none sleeps
         ("moldable", "i8"),  # 1 when the width of some job is chosen when it starts
         ("shared", "i8"),  # 1 when a policy asks for what is counted of users, groups and queues …

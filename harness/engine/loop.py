@@ -222,6 +222,7 @@ def set_rate(state: Any, rate: float) -> None:
     clock.origin = clock.virtual
     clock.rate = rate
     state.notes.least_rate = min(state.notes.least_rate, rate)
+    state.notes.most_rate = max(state.notes.most_rate, rate)
     for node in range(len(state.nodes)):
         catch_up(state, node)
     change_pace(state)

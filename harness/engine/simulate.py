@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,12 @@ from harness.engine.bundles import STATE, State
 from harness.engine.demand_setup import refuse_windows
 from harness.engine.faces import Misuse
 from harness.engine.further_columns import further_column, tell_who_holds_nobody
-from harness.engine.instants import later
 from harness.engine.molding import compiled_mold
 from harness.engine.named_tables import with_numbers
 from harness.engine.places import make_room
 from harness.engine.setup import Extras, arrays
 from harness.engine.shares import keep_shares
+from harness.engine.unknown_power import warn_of_unknown_power
 from harness.engine.vacancies import line_up
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
@@ -79,7 +79,7 @@ def simulate(
     try:
         with ready.blaming():
             drive(run, ready.state, ready.changes, progress, extras)
-        tell_of_low_rates(ready.view, ready.chosen)
+        warn_of_unknown_power(ready.view, ready.chosen)
     finally:
         ready.disconnect()
     return ready.outcome(time.perf_counter() - asked.seconds - began, time.thread_time() - asked.computing - computing)
@@ -324,27 +324,3 @@ def hand_over(state: Any, extras: Extras) -> None:
     if extras.on_placements is not None:
         extras.on_placements(state.placements[: state.sums.placements])
     state.sums.samples = state.sums.placements = 0
-
-
-class SlowestStateWarning(UserWarning):
-    """Tells a user, once, that nodes drew at a rate what they draw in their slowest performance state."""
-
-
-def tell_of_low_rates(view: Any, chosen: Mapping[str, Choice]) -> None:
-    """Say so if the rate was below what some node's performance states go down to: its power there is not known."""
-    if chosen["energy"].policy.name == "none":
-        return
-    states = view.nodes.first_pace[view.nodes.pace_count > 0]
-    slowest = max(view.paces.rate[states], default=0.0)
-    if later(slowest, view.notes.least_rate):
-        _tell_once(str(chosen["rate"]), float(view.notes.least_rate), float(slowest))
-
-
-@cache
-def _tell_once(policy: str, rate: float, slowest: float) -> None:
-    warnings.warn(
-        f"the policy {policy!r} (set_rate) set the rate {rate:.6g}, below {slowest:.6g}, the slowest performance state "
-        "of a node: what it draws there is not known and is counted as in that state",
-        SlowestStateWarning,
-        stacklevel=2,
-    )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.platform.machine import Platform
     from harness.policy.kinds import Policy
     from harness.policy.spec import Choice
+    from harness.results.power_cap import CapWatch
     from harness.results.schedule import Schedule
     from harness.results.signal_meter import Meter
     from harness.results.timeline import Placements, Timeline
@@ -84,13 +85,14 @@ class Given:
     samples: "Timeline | None"
     places: "Placements | None"
     meter: "Meter | None"
+    caps: "list[CapWatch]"
 
     @property
     def extras(self) -> "Extras":
         """What the run has besides jobs and policies."""
         from harness.engine.setup import Extras
 
-        written = [one.add for one in (self.samples, self.meter) if one is not None]
+        written = [one.add for one in (self.samples, self.meter, *self.caps) if one is not None]
 
         def write(records: Any) -> None:
             for add in written:
@@ -104,6 +106,8 @@ class Given:
         """Return what came of it; `again` replays a workload in the same way."""
         from harness.results.schedule import Schedule
 
+        for cap in self.caps:
+            cap.warn()
         made = (self.workload, self.machine, self.chosen, self.seed, outcome)
         return Schedule(*made, self.events, self.samples, self.places, self.timing, again, self.meter)
 
@@ -122,6 +126,7 @@ def given(
     placements: "bool | Placements" = False,
 ) -> Given:
     """Read, prepare and choose what a run is made of; the arguments are those of `simulate`."""
+    from harness.results.power_cap import cap_watches
     from harness.results.timeline import Placements, Timeline
     from harness.workload.log import Workload
     from harness.workload.log_reading import read_workload
@@ -141,7 +146,8 @@ def given(
     chosen = choose_policies(scheduler or Scheduler(), machine, paths, told=signal is not None)
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
-    return Given(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, _meter(signal, prepared))
+    meter, caps = _meter(signal, prepared), cap_watches(chosen)
+    return Given(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, meter, caps)
 
 
 def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter | None":

@@ -63,7 +63,7 @@ _KINDS_OF_TRAITS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...]
         "pairs of parameters, as in (('low', 'high'),)",
     ),
     (("readers",), _named(callable), "a function for each table"),
-    (("order",), lambda given: isinstance(given, str), "the name of a parameter"),
+    (("order", "cap"), lambda given: isinstance(given, str), "the name of a parameter"),
     (FUNCTIONS[1:], lambda given: given is None or callable(given), "a function"),
 )
 
@@ -122,10 +122,13 @@ def refuse_undeclared(policy: "Policy", asked: Iterable[str]) -> None:
 
 def check_parameters(policy: "Policy") -> None:
     """Refuse defaults of no known kind, and declarations about parameters that do not exist."""
-    for name in (*policy.choices, *policy.least, *policy.most, *itertools.chain(*policy.rising)):
+    named = (*policy.choices, *policy.least, *policy.most, *itertools.chain(*policy.rising), policy.cap)
+    for name in filter(None, named):
         if name not in policy.parameters:
             known = did_you_mean(name, policy.parameters)
             raise HarnessError(f"policy {policy.name!r} declares a parameter {name!r} that its function lacks; {known}")
+    if policy.cap and policy.kind(policy.cap) not in (int, float):
+        raise HarnessError(f"policy {policy.name!r}: cap={policy.cap!r}: expected a parameter that is a number [W]")
     for name in policy.parameters:
         try:
             if policy.kind(name) is Table and policy.parameters[name]:  # an empty one is to be given by users

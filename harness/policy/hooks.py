@@ -24,6 +24,7 @@ yes or no, or a tuple of numbers, of which users make tables of any length, as a
 array.
 `choices={"at": ("any", "departure")}` makes a parameter a word (the function gets its place),
 `least={"reservations": 1}` bounds one, `rising=(("low", "high"),)` says that one must not lie above another,
+`cap="watts"` names the one above which the platform's power is reported,
 `order="backfill_order"` lets a start policy take another order (for `harness.ranked`), `needs=("peak", "sleep")` says
 what a platform must know of its nodes; `needs=("signal",)` that there must be one.
 

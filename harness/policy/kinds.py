@@ -64,6 +64,7 @@ class Policy:
     least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
     most: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # … and the greatest
     rising: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)  # parameters that must not be below another
+    cap: str = field(default="", kw_only=True)  # the parameter above which the platform's power is reported [W]
     readers: Mapping[str, Callable[[str], list[float]]] = field(
         default_factory=dict, kw_only=True
     )  # of files, by table

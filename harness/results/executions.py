@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.results.adequacy import Ints, Stream, UndefinedError, as_written, refuse_other_jobs
+from harness.results.adequacy import ROUNDING, Ints, Stream, UndefinedError, as_written, refuse_other_jobs
 from harness.results.adequacy_scale import root_mean_square
 from harness.results.repeatability import upper_quantile
 from harness.workload.log import Log, Step, Workload
@@ -95,6 +95,23 @@ def matched(one: Stream, other: Stream) -> tuple[Stream, Stream]:
     return left, right
 
 
+def submissions_apart(one: Stream, other: Stream) -> str:
+    """Return how far the submissions of the jobs that two streams share are apart, as a sentence; empty if not at all.
+
+    The clocks are set by their median difference.
+    """
+    ours, theirs = (_by_number(stream) for stream in (one, other))
+    common, mine, its = np.intersect1d(ours.job, theirs.job, assume_unique=True, return_indices=True)
+    lag = ours.submit[mine] - theirs.submit[its]
+    off = np.abs(lag - np.median(lag)) if len(lag) else lag
+    if not (count := int((off > ROUNDING).sum())):
+        return ""
+    return (
+        f"The submissions of {count:,} of {len(common):,} jobs in {one.name} and {other.name} differ by up to "
+        f"{off.max():,.1f} s: each wait counts from its own submission."
+    )
+
+
 def witnessed(workload: Workload, log: Log, execution: Log) -> Workload:
     """Return `workload`, prepared of `log`, with the waits and runtimes of an `execution` as what its log says.
 
@@ -110,6 +127,8 @@ def witnessed(workload: Workload, log: Log, execution: Log) -> Workload:
     kept = jobs[jobs["job"].isin(found)]
     wait, run = np.array([found[number] for number in kept["job"].tolist()]).T
     steps = [Step("executed", len(kept), f"waits and runtimes to compare with are those of {execution.name}")]
+    if differ := submissions_apart(planned, as_written(execution)):
+        steps.append(Step("submissions", len(kept), differ))
     if lacking := len(jobs) - len(kept):
         steps.append(Step("not executed", lacking, "left out"))
     kept = kept.assign(logged_wait=wait, logged_run=run).reset_index(drop=True)

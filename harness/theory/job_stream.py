@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.theory.estimation import outcomes
 from harness.theory.inputs import FloatArray, IntArray, proc_count, whole_widths
 from harness.workload.hpcwld import is_hpcwld, read_hpcwld
-from harness.workload.log import GAP, Log, Step
+from harness.workload.log import Log, Step
 from harness.workload.log_reading import locate, read_workload
 from harness.workload.occupation import Occupation
 from harness.workload.prepare import prepare
@@ -81,12 +81,9 @@ def read_log(workload: str, width: str, lenient: bool = False) -> Log:
 def job_stream(log: Log, limit: float | None = None, **options: Any) -> JobStream:
     """Prepare the jobs of a log with the `options` of `prepare`, and return them in order of arrival.
 
-    In logs of interarrival and service times jobs that took no time count, as the recursions have them, unless `zeros`
-    says otherwise. The time limit of a job is what it requested; `limit` [s] sets one for all jobs instead. Without any
-    limit none counts as killed.
+    The time limit of a job is what it requested; `limit` [s] sets one for all jobs instead. Without any limit none
+    counts as killed.
     """
-    if options.get("zeros") is None and GAP in log.jobs:
-        options["zeros"] = "keep"
     prepared = prepare(log, **options)
     jobs = prepared.jobs.sort_values("submit", kind="stable")
     # Preparation raises estimates to runtimes; the limit is what was requested.

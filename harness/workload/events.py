@@ -1,7 +1,7 @@
 """What happened to the machine and to jobs besides scheduling: failures, repairs, interventions.
 
-A CSV with the columns `time` [s], `event` and `subject`: `node-down` and `node-up` name a node, counted from 0;
-`job-deleted` (from the queue), `job-killed` and `job-requeued` (while it runs) name a job by its number in the log.
+A CSV with the columns `time` [s], `event` and `subject`. `EVENTS` lists the events. The subject is a node, counted from
+0, or a job by its number in the log.
 """
 
 import io
@@ -19,9 +19,15 @@ from harness.errors import HarnessError, did_you_mean, shortened, shown_name
 
 COLUMNS = ("time", "event", "subject")
 
-#: What may happen: to nodes, then to jobs.
-WORDS = ("node-down", "node-up", "job-deleted", "job-killed", "job-requeued")
-_ABOUT_NODES = 2  # the first so many
+#: Every event: its name, its subject, and its meaning. The engine counts them in this order.
+EVENTS = {
+    "node-down": ("node", "the node fails, and runs nothing until it comes back; its jobs are requeued or killed"),
+    "node-up": ("node", "the node comes back"),
+    "job-deleted": ("job", "the waiting job leaves the queue for good; a job that runs goes on"),
+    "job-killed": ("job", "the running job ends at once, as if it had reached its limit"),
+    "job-requeued": ("job", "the running job loses what it has done, and waits again"),
+}
+WORDS = tuple(EVENTS)
 
 #: What becomes of the jobs that run on a node that fails.
 FATES = ("requeue", "kill")
@@ -72,7 +78,7 @@ class Events:
         place = {int(number): k for k, number in enumerate(numbers)}
         repeated = {int(number) for number in numbers[pd.Series(numbers).duplicated()]}
         for row, subject in enumerate(pd.to_numeric(self.frame["subject"])):
-            if records["kind"][row] < _ABOUT_NODES:
+            if EVENTS[self.frame["event"].iloc[row]][0] == "node":
                 if not 0 <= subject < nodes:
                     raise self._wrong(row, f"there is no node {subject:g}: expected 0 to {nodes - 1}")
                 records["subject"][row] = subject

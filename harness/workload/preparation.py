@@ -57,9 +57,9 @@ class Preparation:
     )
     unknown: Annotated[Literal["drop", "cancel"], Option("jobs without a runtime: drop, or replay as cancel")] = "drop"
     zeros: Annotated[
-        Literal["drop", "keep"] | None,
-        Option("jobs that took no time: drop, or keep (drop; harness theory keeps those of hpcwld's logs)"),
-    ] = None
+        Literal["drop", "keep"],
+        Option("jobs that took no time: drop, or keep"),
+    ] = "drop"
     estimates: Annotated[str, Option("requested, actual, or factor(f)")] = "requested"
     overrun: Annotated[Literal["raise", "clip"], Option("jobs over their estimate: raise it, or clip them")] = "raise"
     seconds_at: Annotated[

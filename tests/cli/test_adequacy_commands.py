@@ -1,12 +1,16 @@
 """`harness adequacy` and `harness identify`: what they say, and when they refuse."""
 
+import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 from calling import HEADER, Call, swf_line
 
+import harness
 from harness.present.tables import FORMATS
+from harness.workload.swf import write_swf
 
 
 @pytest.fixture
@@ -90,6 +94,24 @@ def test_two_logs_as_they_are_written(harness_says: Call, replayed: Path, tmp_pa
     refused = harness_says("adequacy", replayed, "--against", shorter)
     assert refused.status == 2
     assert "60 jobs against 59, job 60 has no counterpart" in refused.err
+
+
+@pytest.mark.parametrize("lag", [0.5, 60.0])
+@pytest.mark.parametrize("others", [1, 2])
+@pytest.mark.parametrize("format", ["table", "json", "markdown"])
+def test_other_submit_times_are_reported(
+    harness_says: Call, replayed: Path, tmp_path: Path, lag: float, others: int, format: str
+) -> None:
+    log = harness.read_workload(str(replayed))
+    jobs = log.jobs.astype({"submit": float})
+    jobs.loc[7, "submit"] += lag
+    names = [str(tmp_path / f"other{number}.swf") for number in range(others)]
+    for name in names:
+        write_swf(dataclasses.replace(log, jobs=jobs), name)
+    against = [word for name in names for word in ("--against", name)]
+    told = harness_says("adequacy", replayed, *against, "--format", format).out
+    assert re.search(rf"The submissions of 1 of 60 jobs in \S+ and other0 differ by up to {lag:.1f} s", told)
+    assert "The submissions" not in harness_says("adequacy", replayed, "--against", replayed, "--format", format).out
 
 
 @pytest.mark.parametrize("option", [("--jobs", "9"), ("--from", "9"), ("--order", "fcfs"), ("--repetitions", "10")])

@@ -9,7 +9,7 @@ from strategies import workload
 
 import harness
 from harness import NodeType, PerformanceState, Platform, SleepState
-from harness.engine.simulate import SlowestStateWarning
+from harness.engine.unknown_power import UnknownPowerWarning, _warn_once
 
 CURVE = (60, 80, 95, 108, 120, 132, 145, 160, 178, 198, 220)
 OFF = SleepState("off", watts=5, down=4, up=10, down_energy=80, up_energy=1500)  # 20 W down, 150 W up
@@ -97,13 +97,29 @@ def test_between_performance_states_power_is_interpolated(rate, idle, peak):
 
 def test_a_rate_below_the_slowest_state_is_said_once():
     jobs = workload([(0, 1, 12, 12)])
-    with pytest.warns(SlowestStateWarning, match=r"'fixed\(rate=0.3\)' .set_rate. set the rate 0.3, below 0.5"):
+    with pytest.warns(UnknownPowerWarning, match=r"'fixed\(rate=0.3\)' .set_rate. set the rate 0.3, below 0.5"):
         replay(jobs, node(performance=PACES), rate="fixed(rate=0.3)", energy="cores")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         replay(jobs, node(performance=PACES), rate="fixed(rate=0.3)", energy="cores")  # it was said
         replay(jobs, node(performance=PACES), rate="fixed(rate=0.5)", energy="cores")
-        replay(jobs, node(), rate="fixed(rate=0.25)", energy="cores")  # it has no states
+        replay(jobs, node(), rate="fixed(rate=1)", energy="cores")
+        replay(jobs, node(), rate="fixed(rate=1.33)", energy="none")
+
+
+@pytest.mark.parametrize(
+    ("rate", "performance", "words"),
+    [
+        (1.33, PACES, "set the rate 1.33, above 1, the fastest performance state of a node"),
+        (1.34, (), "set the rate 1.34, and a node has no performance state for it: .* is counted as at full speed"),
+        (0.26, (), "set the rate 0.26, and a node has no performance state for it: .* is counted as at full speed"),
+    ],
+)
+@pytest.mark.parametrize("energy", ["cores", "spec", "peas"])
+def test_a_rate_whose_power_is_not_known_is_reported(rate, performance, words, energy):
+    _warn_once.cache_clear()
+    with pytest.warns(UnknownPowerWarning, match=words):
+        replay(workload([(0, 1, 12, 12)]), node(performance=performance), rate=f"fixed(rate={rate})", energy=energy)
 
 
 def test_the_shape_of_the_curve_is_kept_at_every_rate():

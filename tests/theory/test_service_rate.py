@@ -156,9 +156,9 @@ def test_the_sum_of_equation_12_counts_what_was_served_meanwhile(data):
 @pytest.mark.data
 def test_run_and_theory_read_the_same_jobs(data):
     path = str(data / "hpcwld/HPC_KRC2.csv")
-    jobs = read_job_stream(path, gap="before")
+    jobs = read_job_stream(path, gap="before", zeros="keep")
     by_theory = delays_of_arrivals(jobs.arrival, jobs.service, jobs.width, 80).mean()
-    kept, usual = (prepare(read_workload(path), zeros=zeros, gap="before") for zeros in ("keep", None))
+    kept, usual = (prepare(read_workload(path), zeros=zeros, gap="before") for zeros in ("keep", "drop"))
     by_run = simulate(kept, 80, Scheduler(start="none", energy="none")).measures()["mean_wait"]
     assert by_run == pytest.approx(by_theory)
     page = (folder("reports") / "service-rate.md").read_text()

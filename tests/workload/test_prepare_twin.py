@@ -35,7 +35,7 @@ choices = st.fixed_dictionaries(
         "estimates": st.sampled_from(["requested", "actual", "factor(1.5)"]),
         "overrun": st.sampled_from(["raise", "clip"]),
         "unknown": st.sampled_from(["drop", "cancel"]),
-        "zeros": st.sampled_from([None, "drop", "keep"]),
+        "zeros": st.sampled_from(["drop", "keep"]),
         "seconds_at": st.none() | st.sampled_from([0.25, 0.75, 2.0]),
         "gap": st.sampled_from(["after", "before"]),
         "jobs": st.none() | st.integers(1, 20),

@@ -3,6 +3,7 @@
 import csv
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from harness.workload.hpcwld import is_hpcwld, read_hpcwld
 from harness.workload.log import SWF_COLUMNS
 from harness.workload.log_reading import read_workload
 from harness.workload.prepare import prepare
+from harness.workload.swf import write_swf
 from harness.workload.synthetic import lublin
 
 GOOD = "submit,run,procs\n0,5,1\n1,6.5,2\n"
@@ -182,18 +184,28 @@ def test_the_time_between_arrivals_passes_after_or_before_its_job(tmp_path: Path
     assert before[0] == 10
     for options in ({"gap": "before"}, {"seconds_at": 0.5}, {"start": 1.0}, {"jobs": 1}):
         of_a_run = prepare(log, zeros="keep", **options).jobs  # one declaration, one reading
-        of_theory = read_job_stream(str(tmp_path / "mine.csv"), **options)
+        of_theory = read_job_stream(str(tmp_path / "mine.csv"), zeros="keep", **options)
         assert of_theory.service.tolist() == of_a_run["work"].tolist()
         assert of_theory.arrival.tolist() == (of_a_run["submit"] - of_a_run["submit"].min()).tolist()
     with pytest.raises(HarnessError, match="its jobs have submit times; expected a log of times between arrivals"):
         prepare(lublin(jobs=3), gap="before")
 
 
-def test_jobs_that_took_no_time_count_for_the_theory_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+@pytest.mark.parametrize("zeros", [{}, {"zeros": "drop"}, {"zeros": "keep"}])
+@pytest.mark.parametrize("suffix", ["csv", "swf"])
+def test_jobs_that_took_no_time_are_prepared_alike_in_every_format(
+    tmp_path: Path, suffix: str, zeros: dict[str, Any]
+) -> None:
     path = str(file(tmp_path, "interarrival,service,cores_used\n5,0,2\n5,3,1\n"))
-    assert len(read_job_stream(path)) == 2
-    assert len(read_job_stream(path, zeros="drop")) == 1
-    assert len(prepare(read_workload(path))) == 1
+    if suffix == "swf":
+        write_swf(read_workload(path), tmp_path / "same.swf")
+        path = str(tmp_path / "same.swf")
+    assert len(read_job_stream(path, **zeros)) == (2 if zeros.get("zeros") == "keep" else 1)
+    assert len(prepare(read_workload(path), **zeros)) == (2 if zeros.get("zeros") == "keep" else 1)
+
+
+def test_a_job_that_took_no_time_requests_a_second(tmp_path: Path) -> None:
+    path = str(file(tmp_path, "interarrival,service,cores_used\n5,0,2\n5,3,1\n"))
     jobs = prepare(read_workload(path), zeros="keep").jobs
     assert jobs[["work", "estimate"]].to_numpy().tolist() == [[0, 1], [3, 3]]
 
