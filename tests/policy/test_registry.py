@@ -105,7 +105,7 @@ def test_measures_of_plugins_are_shown_with_the_others(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "\nlongest," in done.stdout
     listed = command(tmp_path, "list", "measures", "--plugins", str(tmp_path / "measures.py"), "--format", "csv")
-    assert "longest,s,less,The longest job." in listed.stdout
+    assert "longest,s,less,max run,The longest job." in listed.stdout
 
 
 @pytest.mark.parametrize(
