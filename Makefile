@@ -1,7 +1,7 @@
 # The words people expect. Each sets up what it needs in .venv first; Python 3.11 or newer and make are enough.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench docs dist clean
+.PHONY: help demo test test-all fuzz lint bench docs dist clean
 
 # The first Python here that is new enough; `make test PYTHON=…` takes another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -20,6 +20,7 @@ help:
 	@echo 'make demo       let six schedulers compete on generated workloads'
 	@echo 'make test       run the quick tests, five minutes at most'
 	@echo 'make test-all   run all tests with all examples'
+	@echo 'make fuzz       give spoilt inputs to every reader for a minute'
 	@echo 'make lint       check style, formatting, types and which room calls which'
 	@echo 'make bench      measure how fast this machine simulates'
 	@echo 'make docs       build the documentation site, .site/index.html'
@@ -39,6 +40,12 @@ test: .venv/installed-test
 # Everything, before a release and in CI.
 test-all: .venv/installed-dev
 	.venv/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
+
+# Spoilt inputs of every reader, drawn by a fixed seed; longer by hand: make fuzz SECONDS=3600 SEED=7
+SECONDS ?= 60
+SEED ?= 13
+fuzz: .venv/installed-dev
+	.venv/bin/python tests/inputs/fuzzing.py --seconds $(SECONDS) --seed $(SEED)
 
 lint: .venv/installed-dev
 	.venv/bin/ruff check

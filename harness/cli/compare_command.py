@@ -57,10 +57,12 @@ def compare(
     only who waits already is compared. Variations are of those who arrive.
     """
     with compiling_said(), warnings_said():
+        from harness.experiment.simulation import machine_of
         from harness.present.progress import progress
         from harness.ranking.two_schedulers import duel
+        from harness.results.ignored_requests import ignored_requests
         from harness.results.measures import extra_measures
-        from harness.slurm.slurm_scheduler import left_out
+        from harness.slurm.slurm_scheduler import SlurmScheduler, left_out
 
         given.known_format()
         source, one, other = _compared(workload, one, other, state)
@@ -81,6 +83,8 @@ def compare(
                 progress=advance,
             )
     unmodelled = left_out(schedulers)
+    if not unmodelled and not any(isinstance(one, SlurmScheduler) for one in schedulers):
+        unmodelled = ignored_requests(prepared, machine_of(machine, prepared))
     if given.format == "json":
         from harness.present.json_text import to_json
 

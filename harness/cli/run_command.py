@@ -72,7 +72,7 @@ def run(
     if timeline is not None:
         result.export_timeline(timeline)
     write_run(result, report, given.folders)
-    say(_shown(result, given, measures, rules.unmodelled()))
+    say(_shown(result, given, measures, rules))
     if fairness:
         say(_fairness(result, fairness), file=sys.stderr)
 
@@ -138,13 +138,16 @@ def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> Non
             raise HarnessError(f"{option} {path}: is {what}; expected another file")
 
 
-def _shown(result: "Schedule", given: options.Heard, asked: str, unmodelled: list[str]) -> str:
+def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRules) -> str:
     """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
     from harness.results import headline
+    from harness.results.ignored_requests import ignored_requests
     from harness.results.measures import extra_measures, known_measures, measures_table
 
+    unmodelled = rules.unmodelled()
+    ignored = [] if rules.slurm else ignored_requests(result.workload, result.platform)
     extra = extra_measures(given.folders)
     known = known_measures(extra)
     measures = result.measures(extra)
@@ -155,6 +158,7 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, unmodelled: lis
             **circumstances(result),
             **({"events": _events(result)} if result.events else {}),
             **({"unmodelled": unmodelled} if unmodelled else {}),
+            **({"ignored": ignored} if ignored else {}),
             "measures": measures,
             "seconds": result.outcome.seconds,
         }
@@ -163,7 +167,9 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, unmodelled: lis
         return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
     told = [headline.sentence(result), *map("Warning: {}.".format, headline.warnings(result))]
     table = render(headline.HEADS, headline.rows(measures, known), "table")
-    return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *unmodelled])
+    return "\n".join(
+        [*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *ignored, *unmodelled]
+    )
 
 
 def circumstances(result: "Schedule") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.disk.stored import toml_of
+from harness.disk.stored import read_text, toml_of
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS, Field
 from harness.experiment.field_reading import field_of
@@ -91,7 +91,7 @@ def read_search(path: Path, plugins: tuple[str, ...] = (), objectives: tuple[str
         raise HarnessError(
             f"{path}: there is no such file: expected a field with ranges, as in easy(reservations=1..8)"
         )
-    written = SourceText(path, path.read_text(encoding="utf-8"))
+    written = SourceText(path, read_text(path, "a field"))
     table = toml_of(written.text, path, "a field")
     own = {key: table.pop(key) for key in _OWN if key in table}
     groups = table.get("scheduler", [])

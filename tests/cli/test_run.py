@@ -266,3 +266,12 @@ def test_the_benchmark_runs_and_finds_the_same_schedules(harness_says: Call) -> 
     assert answer.status == 0
     assert answer.out.count(" yes\n") >= 2
     assert " no\n" not in answer.out
+
+
+def test_requests_that_the_platform_does_not_have_are_reported(harness_says, tmp_path):
+    log = tmp_path / "jobs.csv"
+    log.write_text("submit,run,procs,needs_gpu\n0,5,1,2\n1,5,2,-1\n")
+    said = "ignored: 1 job requests gpu, which the platform '8 processors' does not have: expected --platform FILE.toml"
+    for command in (("run", log), ("run", log, "--format", "json"), ("compare", log, "fcfs + easy", "spf + easy")):
+        assert harness_says(*command, "--procs", "8").out.count(said) == 1
+    assert said not in harness_says("run", log, "--procs", "8", "--resources", "ignored").out

@@ -2,11 +2,16 @@
 
 Each reader is put to it in a process of its own, with a limit to its memory, under the eyes of another that ends it
 when one input takes too long. `python tests/inputs/fuzzing.py` writes reports/inputs.md.
+
+`python tests/inputs/fuzzing.py --seconds 60` puts all readers to it in turn for a minute, with a fixed seed, and exits
+with status 1 if there is a finding.
 """
 
+import argparse
 import contextlib
 import faulthandler
 import io
+import itertools
 import json
 import os
 import resource
@@ -15,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
@@ -237,9 +243,86 @@ def faults(tried: list[tuple[int, Outcome, list[str]]]) -> list[str]:
     return [f"{turn} {arguments}: {o.kind}: {o.seen}" for turn, o, arguments in tried if o.kind not in GOOD]
 
 
+# All readers in turn, for so many seconds
+
+
+def rounds(seconds: float, number: int) -> None:
+    """Put all readers in turn to spoilt inputs, drawn by the seed `number`, until the time is over."""
+    from further_readers import further_readers
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+    from hypothesis import strategies as st
+    from readers import Reader, readers
+
+    made = Path.cwd() / "made"
+    made.mkdir()
+    everyone = [*readers(made), *further_readers()]
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
+    once = settings(
+        max_examples=2, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    turn = 0
+
+    def attempt(reader: Reader, content: Any) -> None:
+        nonlocal turn
+        turn += 1
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)  # ends the process, whatever it computes
+        arguments = [argument.replace("\0", "") for argument in reader.arguments(Path(), content, turn)]
+        tell(reader.name, "begun", "", arguments)
+        found = outcome(arguments)
+        tell(reader.name, found.kind, "" if found.kind in GOOD else found.seen, arguments)
+
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def tell(*words: Any) -> None:
+        print(json.dumps(words), file=answers, flush=True)
+
+    end = time.monotonic() + seconds
+    for place in itertools.count():
+        for reader in everyone:
+            if place and time.monotonic() > end:  # each has its turn once
+                return
+            seed(1000 * number + place)(once(given(st.just(reader), reader.inputs)(attempt)))()
+
+
+def fuzz(seconds: float, number: int) -> int:
+    """Run the rounds in a process of their own; print the findings, and return their number."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as err:
+        place, cache = Path(folder) / "here", Path(folder) / "cache"
+        place.mkdir()
+        cache.mkdir()
+        from harness.disk.data_search import cache_folder
+
+        (cache / "kernels").symlink_to(cache_folder() / "kernels")
+        command = [sys.executable, __file__, "--rounds", "--seconds", str(seconds), "--seed", str(number)]
+        environment = os.environ | {"HARNESS_CACHE": str(cache)}
+        done = subprocess.run(command, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=err, check=False)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        if done.returncode:
+            err.seek(0)
+            said = err.read().decode(errors="replace")[-3000:]
+            lines.append([*(lines or [["all readers"]])[-1][:1], f"status {done.returncode}", said, []])
+    ended = [line for line in lines if line[1] != "begun"]
+    findings = [line for line in ended if line[1] not in GOOD]
+    for name, kind, seen, arguments in findings:
+        print(f"{name}: {kind}: {arguments}: {seen}\n")
+    print(f"{len(ended):,} inputs of {len({line[0] for line in ended})} readers, {len(findings)} findings")
+    return len(findings)
+
+
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-    if sys.argv[1:]:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seconds", type=float, help="put all readers to spoilt inputs in turn for so long")
+    options.add_argument("--seed", type=int, default=13, help="of the inputs")
+    options.add_argument("--rounds", action="store_true", help=argparse.SUPPRESS)
+    given_options, _ = options.parse_known_args()
+    if given_options.rounds:
+        rounds(given_options.seconds, given_options.seed)
+    elif given_options.seconds is not None:
+        sys.exit(min(fuzz(given_options.seconds, given_options.seed), 1))
+    elif sys.argv[1:]:
         name, made, start, number = sys.argv[1:]
         child(name, Path(made), int(start), int(number))
     else:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from further_readers import further_readers
 from fuzzing import COMMAND, GOOD, REPORT, faults, outcome, study
 from hypothesis import HealthCheck, Phase, given, settings
 from readers import Reader, readers
@@ -44,7 +45,17 @@ def surprises(reader: Reader, number: int) -> list[str]:
 def test_a_few_spoilt_inputs_of_every_reader(here: Path) -> None:
     made = here / "made"
     made.mkdir()
-    assert [one for reader in readers(made) for one in surprises(reader, 4)] == []
+    everyone = [*readers(made), *further_readers()]
+    assert [one for reader in everyone for one in surprises(reader, 4)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("reader", further_readers(), ids=lambda reader: reader.name)
+def test_the_valid_inputs_of_further_readers_are_read(here: Path, reader: Reader) -> None:
+    for content in reader.valid:
+        found = outcome(reader.arguments(Path(), content, 0))
+        assert found.kind == "accepted", found.seen
 
 
 def test_the_page_tells_of_every_reader_and_of_no_fault(here: Path) -> None:
