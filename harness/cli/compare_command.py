@@ -85,15 +85,28 @@ def compare(
     unmodelled = left_out(schedulers)
     if not unmodelled and not any(isinstance(one, SlurmScheduler) for one in schedulers):
         unmodelled = ignored_requests(prepared, machine_of(machine, prepared))
+    in_full = _in_full(schedulers, given.folders)
     if given.format == "json":
         from harness.present.json_text import to_json
 
-        told = {"unmodelled": unmodelled} if unmodelled else {}
+        told: dict[str, Any] = {"unmodelled": unmodelled} if unmodelled else {}
+        told["parameters"] = in_full
         say(to_json(provenance(prepared) | {"one": one, "other": other, **told, **_object(found)}))
         return
     if given.format == "table":
         say(*unmodelled, *preparation(prepared), "", sep="\n")
     say(_shown(found, one, other, given.format, alone=source is None))
+    if given.format == "table" and in_full:
+        say("", f"In full: {', '.join(in_full.values())}.", sep="\n")
+
+
+def _in_full(schedulers: "Sequence[object]", folders: tuple[str, ...]) -> dict[str, str]:
+    """Return the policies that have parameters at their defaults, and each with all its parameters."""
+    from harness.policy.registry import plugins
+    from harness.policy.scheduler import Scheduler
+
+    chosen = [one.choose(plugins(*folders).policies) for one in schedulers if isinstance(one, Scheduler)]
+    return {short: full for one in chosen for short, full in one.in_full.items()}
 
 
 def _compared(workload: str, one: str, other: str, state: Path | None) -> tuple[str | None, str, str]:

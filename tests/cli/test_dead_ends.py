@@ -127,6 +127,7 @@ def test_parameters_at_their_defaults_are_shown_once(harness_says: Call, tmp_pat
         assert any(whole in one for one in ([plain] if isinstance(plain, str) else plain)), form
     ran = harness_says("run", log, "--order", "multifactor(age=2)")
     assert whole in ran.out
+    assert whole in harness_says("compare", log, "fcfs + easy", "multifactor(age=2) + easy").out
     ran = harness_says("run", log, "--order", "multifactor(age=2)", "--format", "json")
     assert json.loads(ran.out)["parameters"]["multifactor(age=2)"] == whole
     assert choose(whole, "order_queue", orders).values == choose("multifactor(age=2)", "order_queue", orders).values

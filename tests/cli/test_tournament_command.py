@@ -205,3 +205,49 @@ def test_what_cannot_run_is_listed_once_and_the_rest_is_ranked(harness_says: Cal
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Combinations that cannot run" in page
     assert "Not every scheduler ran on every platform" in page
+
+
+def test_a_plugin_that_falsifies_results_is_kept_apart(
+    harness_says: Call, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command imports no plugin itself with --isolate; the command that is suggested next repeats the options."""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    lying = tmp_path / "lying.py"
+    lying.write_text(
+        "from harness.results.schedule import Schedule\n"
+        "Schedule.measures = lambda self, extra=(): {'mean_wait': 0.0, 'mean_bounded_slowdown': 1.0}\n"
+        + FAILING.replace("raise LookupError('not today')", "return -job.submit")
+        .replace('raise LookupError("not today")', "return -job.submit")
+        .replace("failing", "lying")
+    )
+    field.write_text(FIELD.replace('"spf"', '"lying"'))
+    plain = tmp_path / "plain.toml"
+    plain.write_text(FIELD.replace(', "spf"', ""))
+    assert harness_says("tournament", plain, "--out", "plain").status == 0
+    answer = harness_says("tournament", field, "--out", "out", "--plugins", lying, "--isolate", "--limit", "10min")
+    assert answer.status == 0, answer.err
+    assert f"harness tournament {field} --out out --limit 10min --isolate --plugins {lying}" in answer.out
+    frame = harness.Results("out").frame().set_index("order")
+    honest = harness.Results("plain").frame().set_index("order")
+    ours = frame.loc["fcfs"].drop(columns=["seconds", "scheduler"])
+    assert ours.equals(honest.loc["fcfs"].drop(columns=["seconds", "scheduler"]))
+    assert (frame.loc["lying", "mean_wait"] > 0).all()
+    assert (frame.loc["lying", "plugins"].str.startswith("lying.py ")).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--limit", "soon"), "limit 'soon': expected a time above 0, such as 60s, 5min or 2h"),
+        (("--limit", "60s", "--dask", "tcp://127.0.0.1:1"), "--dask with --isolate or --limit"),
+        (("--isolate", "--dask", "tcp://127.0.0.1:1"), "--dask with --isolate or --limit"),
+        (("--isolate", "--dry-run"), "--isolate with --dry-run"),
+    ],
+)
+def test_limits_and_isolation_that_cannot_be_are_refused(
+    harness_says: Call, field: Path, options: tuple[str, ...], why: str
+) -> None:
+    answer = harness_says("tournament", field, *options)
+    assert (answer.status, answer.err.count("Traceback")) == (2, 0)
+    assert why in answer.err
+    assert not Path("tournaments").exists()
