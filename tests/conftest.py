@@ -3,7 +3,10 @@
 import os
 import random
 import signal
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from gates import Bench
@@ -12,6 +15,7 @@ from quick_tests import leave_out
 from small_fields import turn
 
 import harness
+from harness.disk import child_process
 from harness.policy import registry
 
 # Whoever runs the tests in the background ignores Ctrl-C, and all that we start would inherit that.
@@ -47,6 +51,17 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin each test as a process that has loaded no plugin but the bundled ones: runs record which there are."""
     monkeypatch.setattr(registry, "loaded", [])
+
+
+@pytest.fixture
+def children_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that the harness starts run plain Python: they need not compile. This process stays as it is."""
+
+    def start(command: list[str], *, env: dict[str, str], **how: Any) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(command, env=env | {"NUMBA_DISABLE_JIT": "1"}, **how)
+
+    names = {name: getattr(subprocess, name) for name in ("PIPE", "DEVNULL", "TimeoutExpired")}
+    monkeypatch.setattr(child_process, "subprocess", SimpleNamespace(**names, Popen=start))
 
 
 @pytest.fixture

@@ -208,10 +208,9 @@ def test_what_cannot_run_is_listed_once_and_the_rest_is_ranked(harness_says: Cal
 
 
 def test_a_plugin_that_falsifies_results_is_kept_apart(
-    harness_says: Call, field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harness_says: Call, field: Path, tmp_path: Path, children_not_compiled: None
 ) -> None:
     """The command imports no plugin itself with --isolate; the command that is suggested next repeats the options."""
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     lying = tmp_path / "lying.py"
     lying.write_text(
         "from harness.results.schedule import Schedule\n"

@@ -2,7 +2,6 @@
 
 import sqlite3
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -90,14 +89,9 @@ def by_order(results: harness.Results) -> pd.DataFrame:
     return results.frame().drop(columns=["seconds", "scheduler"]).set_index("order")
 
 
-@pytest.fixture
-def not_compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The other processes run plain Python: they start at once, on a machine where nothing is compiled yet."""
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    return
-
-
-def test_no_plugin_reaches_the_runs_of_another_scheduler(write: Write, tmp_path: Path, not_compiled: None) -> None:
+def test_no_plugin_reaches_the_runs_of_another_scheduler(
+    write: Write, tmp_path: Path, children_not_compiled: None
+) -> None:
     (folder := tmp_path / "plugins").mkdir()
     for name, outside in PATCHES.items():
         plugin(folder, name, outside=outside)
@@ -147,7 +141,9 @@ def test_runs_that_do_not_end_are_ended_at_the_limit(write: Write, tmp_path: Pat
         "UPDATE runs SET schedule_digest = 'another' WHERE status = 'done'",
     ],
 )
-def test_another_writer_to_the_store_is_noticed(write: Write, tmp_path: Path, not_compiled: None, change: str) -> None:
+def test_another_writer_to_the_store_is_noticed(
+    write: Write, tmp_path: Path, children_not_compiled: None, change: str
+) -> None:
     out = tmp_path / "out"
     first = tournament(field(write, "fcfs", "lcfs"), out).frame()
     inside = f"""with sqlite3.connect({str(out / "store.sqlite")!r}, timeout=60) as store: store.execute({change!r})"""
@@ -200,7 +196,7 @@ def test_a_plugin_loaded_earlier_in_the_process_counts(write: Write, tmp_path: P
 
 
 def test_measures_of_a_plugin_and_parameters_are_known_without_it(
-    write: Write, tmp_path: Path, not_compiled: None
+    write: Write, tmp_path: Path, children_not_compiled: None
 ) -> None:
     path = tmp_path / "measuring.py"
     path.write_text(
@@ -228,6 +224,7 @@ def score_schedule():
         tournament(schedulers, tmp_path / name, plugins=[path], isolate=isolate).frame().drop(columns="seconds")
         for name, isolate in (("apart", True), ("together", False))
     ]
+    assert [set(frame["error"]) for frame in frames] == [{None}, {None}]
     pd.testing.assert_frame_equal(*frames, check_exact=True)
     assert (frames[0]["twice"] == 60).all()
     registry.loaded.clear()  # as in a process of its own
