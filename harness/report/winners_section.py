@@ -38,9 +38,7 @@ def winners(subject: Subject) -> dict[str, Any] | None:
         "scope": scope(ranking),
         "conclusion": conclusion(ranking),
         "notes": list(notes(ranking)),
-        "columns": [
-            _covering(head(subject.measures[name]), subject.measures[name], covered(ranking)) for name in shown
-        ],
+        "columns": [head(subject.measures[name], covered(ranking)) for name in shown],
         "figures": [[readable(s.means.get(name), _DIGITS) for name in shown] for s in standings],
         "ratios": [(readable(s.ratio, 3), interval(s) if row else "") for row, s in enumerate(standings)],
         "diagram": diagram(ranking),
@@ -87,7 +85,7 @@ def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str,
     rows.sort(key=lambda row: (bool(row["workload"]), str(row["workload"]), row["policy"]))
     shown = {str(row["workload"]) for row in rows} - {""}
     return {
-        "measures": [_covering(head(known[name]), known[name], _logs_with(logs, name)) for name in names],
+        "measures": [head(known[name], _logs_with(logs, name)) for name in names],
         "rows": rows,
         "workloads": [workload for workload in workloads if workload in shown],
     }
@@ -99,22 +97,18 @@ def _logs_with(runs: pd.DataFrame, measure: str) -> str:
     return f"{known} of {counted(runs['workload'].nunique(), 'log')}"
 
 
-def _covering(heading: dict[str, str], measure: Measure, logs: str) -> dict[str, str]:
-    """Return the head of a column; that of a measure against the log states how many logs it covers."""
-    return heading | {"name": f"{heading['name']}, {logs}"} if measure.against_log else heading
-
-
 def cell(value: float) -> tuple[str, str]:
     """Return a value for people, and for sorting."""
     return readable(value, _DIGITS), "" if value != value else f"{value:.9g}"
 
 
-def head(measure: Measure) -> dict[str, str]:
-    """Return a measure as the head of a column, with what it means."""
+def head(measure: Measure, logs: str = "") -> dict[str, str]:
+    """Return a measure as the head of a column, with its meaning; of one against the log, also how many it covers."""
     better = {"less": "Less is better.", "more": "More is better.", "neither": "Neither more nor less is better."}
     tip = f"{measure.meaning} {measure.formula}{f' [{measure.unit}]' if measure.unit else ''}. {better[measure.better]}"
     return {
         "name": spoken(measure.name),
+        "covers": f", {logs}" if logs and measure.against_log else "",
         "unit": measure.unit,
         "meaning": measure.meaning,
         "formula": measure.formula,

@@ -89,6 +89,10 @@ def test_measures_that_tell_nobody_apart_come_last(store: Path) -> None:
     frame = harness.Results(store).frame()
     shown = all_measures(frame, list(frame["scheduler"].unique()), MEASURES)
     names = [column["name"].replace(" ", "_") for column in shown["measures"]]
+    assert {column["name"]: column["covers"] for column in shown["measures"] if column["covers"]} == {
+        "adequacy": ", 1 of 2 logs",
+        "skill": ", 1 of 2 logs",
+    }
     alike = [frame.groupby("scheduler")[name].mean().nunique() == 1 for name in names]
     assert alike == sorted(alike)
     assert set(alike) == {False, True}
