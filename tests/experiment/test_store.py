@@ -215,6 +215,23 @@ def test_a_store_with_something_else_in_it_is_refused_in_a_sentence(tmp_path: Pa
     assert "\n" not in str(refused.value)
 
 
+def test_a_process_that_stopped_while_it_opened_or_wrote_the_store_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process waits for it for a while, and then says what it waited for."""
+    monkeypatch.setattr("harness.experiment.store._PATIENCE", 0.2)
+    other = begun(tmp_path)
+    with other._making(), pytest.raises(HarnessError, match=r"making: another process has locked it.*fuser -v"):
+        Store(tmp_path)
+    other.database.execute("BEGIN IMMEDIATE")
+    store = Store(tmp_path)
+    with pytest.raises(HarnessError, match="another process has written to it"):
+        store.begin(ABOUT, WANTED)
+    other.database.execute("ROLLBACK")
+    for one in (store, other):
+        one.close()
+
+
 def test_an_empty_file_is_no_store_yet(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").touch()
     with pytest.raises(HarnessError, match="holds no tournament"):

@@ -89,6 +89,16 @@ def test_a_full_disk_leaves_both_files_of_a_baseline_or_neither(bench: Bench, th
         signal.signal(signal.SIGXFSZ, handler)
 
 
+def test_a_baseline_has_every_combination_of_its_field(tmp_path: Path) -> None:
+    """A tournament lists what cannot run; a baseline would lack it silently."""
+    field, path = tmp_path / "partly.toml", tmp_path / "partly.json"
+    text = 'workloads = "lublin(jobs=5, procs=16)"\nplatforms = [16, "synthetic-11"]\n[[scheduler]]\n'
+    field.write_text(f'{text}sleep = ["never", "timeout(idle=60)"]\n')
+    with pytest.raises(HarnessError, match=r"partly\.toml: .*'timeout'.*16 processors.*\[\[exclude\]\]"):
+        harness.check(path, field=field, update=True)
+    assert not path.exists()
+
+
 def test_starts_of_other_jobs_are_refused(made: Bench) -> None:
     packed = read_packed(made.baseline, 99)
     with zipfile.ZipFile(starts_path(made.baseline), "w") as archive:
