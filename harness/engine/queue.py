@@ -155,15 +155,16 @@ def leave(state: Any, job: int, status: int) -> None:
 
 @inner
 def keep_reservation(state: Any, job: int) -> None:
-    """Take a held job that still has a reservation off the list of jobs that left. Changes clock."""
+    """Take a held job whose reservation the start policy still has off the list of jobs that left. Changes clock."""
     if state.jobs[job].reserved < 0.0:
         return
     clock = state.clock
-    place = 0
-    while state.leavers[place] != job:
-        place += 1
-    clock.departed -= 1
-    state.leavers[place] = state.leavers[clock.departed]
+    for place in range(clock.departed):
+        if state.leavers[place] == job:
+            clock.departed -= 1
+            state.leavers[place] = state.leavers[clock.departed]
+            return
+    state.jobs[job].reserved = -1.0  # written by a policy while the job was held
 
 
 @inner

@@ -70,7 +70,6 @@ HOLDS = {
     "limits(queue_procs=4, queue_jobs=2)": (None, limited("queue", procs=4, jobs=2)),
     "limits(group_nodes=2)": (None, limited("group", nodes=2)),
     "limits(user_submitted=2)": (None, limited("user", submitted=2)),
-    "limits(group_jobs=1, user_submitted=1)": (None, both(limited("group", jobs=1), limited("user", submitted=1))),
     "begin": (None, lambda m, j: j.x_begin),
     "dependencies": (None, follows("end")),
     "dependencies(after=success)": (None, follows("success")),
