@@ -99,7 +99,10 @@ def check(
     verdict = Verdict(path, ())
     if old is not None:  # before its starts are replaced
         compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated, given)
-        lacking = tuple(sorted(known.keys() - {name for run in old.runs for name in run.measures}))
+        # Without a signal no run has a value of carbon; where nothing ran, any measure may have one.
+        values = [item for result in results.values() for item in finite(result.measures).items()]
+        measured = {name for name, value in values if value is not None} & known.keys() or known.keys()
+        lacking = tuple(sorted(measured - {name for run in old.runs for name in run.measures}))
         startless = not kept.starts_path(path).exists()
         verdict = Verdict(path, tuple(compared), tuple(_stale(old, made)), lacking, startless)
     if update:

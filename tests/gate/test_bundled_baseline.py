@@ -16,6 +16,7 @@ BASELINE = bundled.folder("reports") / "bundled.json"
 def test_the_bundled_policies_do_what_they_did() -> None:
     verdict = harness.check(BASELINE)
     assert not verdict.changed, str(verdict)
+    assert str(verdict) == f"{BASELINE}: {len(verdict.runs)} runs: {len(verdict.runs)} the same"  # and no note
 
 
 def test_it_is_made_of_the_field_of_its_name() -> None:
