@@ -13,7 +13,9 @@ ifneq ($(LOGS),)
 export HARNESS_DATA ?= $(LOGS)
 endif
 
-# Python compiles the modules that are imported. pip would compile all, which takes half of the installation's time.
+# Python compiles the modules that are imported, and keeps them. pip would compile all, which takes half of the
+# installation's time.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := .venv/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --editable
 
 help:
