@@ -8,8 +8,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "Who dominates whom does not depend on the scale.",
     (
         "harness/experiment/store.py",
-        "self.session = int(cursor.lastrowid or 0)",
-        "self.session = int(cursor.lastrowid or -1)",
+        "self.session = int(self.database.execute(insert, values).lastrowid or 0)",
+        "self.session = int(self.database.execute(insert, values).lastrowid or -1)",
     ): "After an insert there always is a last row.",
     (
         "harness/platform/description.py",
