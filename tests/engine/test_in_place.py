@@ -283,6 +283,7 @@ def test_there_is_an_end_to_places():
         simulate(workload(crowd), machine((1, 99.0)), choose(start=start))
 
 
+@pytest.mark.slow
 def test_such_a_policy_passes_the_checks():
     for check in ("runs", "capacity", "completeness", "switching", "foresight"):
         check_policy(URGENT, checks=[check], examples=5)

@@ -45,6 +45,7 @@ KEPT = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "where", [pytest.param(where, marks=[] if number < 3 else pytest.mark.slow) for number, where in enumerate(KEPT)]
 )
@@ -56,12 +57,14 @@ def test_what_a_policy_keeps_from_run_to_run_is_found(where: str, tmp_path: Path
         check_policy("mine", plugins=[path], checks=["first run"], examples=1)
 
 
+@pytest.mark.slow
 def test_what_it_keeps_without_an_effect_is_no_fault(tmp_path: Path) -> None:
     path = tmp_path / "sound.py"
     path.write_text(PLUGIN.format(kept="seen = {}", count="count = seen.setdefault(job.number, job.number)"))
     check_policy("mine", plugins=[path], checks=["first run"], examples=1)
 
 
+@pytest.mark.slow
 def test_state_that_changes_only_once_is_found_by_the_first_run_alone(tmp_path: Path) -> None:
     """All cases after the first run in a process that has reached the last state."""
     path = tmp_path / "leaks.py"

@@ -68,6 +68,7 @@ def verdicts(tmp_path):
     return check
 
 
+@pytest.mark.slow
 def test_who_wants_more_memory_than_there_is_fails_and_the_others_are_checked(verdicts):
     bad, fair = verdicts("pass", compiled="True, memory=10**14")
     assert (bad.failed, fair.failed) == ("runs", "")
