@@ -12,8 +12,9 @@ from harness.slurm.slurm_names import NAME, checked_name
 
 _LINE = re.compile(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(?::(.*))?")
 
-#: `Key=value`, where a value may be quoted, and is of things as in `GrpTRES=cpu=10,gres/gpu:a100=2`.
-_PAIR = re.compile(r"(?<!\w)(\w{1,60})=('[^']*'|[^:]*(?::(?!\w+=)[^:]*)*)")
+#: `Key=value`, where a value may be quoted, and is of things as in `GrpTRES=cpu=10,gres/gpu:a100=2`: the colon before a
+#: type does not end it.
+_PAIR = re.compile(r"(?<!\w)(\w{1,60})=('[^']*'|(?:gres/[\w.-]+:|[^:]|:(?!\w+=))*+)")
 
 
 def read_shares(path: Path) -> Shares:

@@ -207,7 +207,9 @@ def _unmodelled(given: SlurmConfiguration) -> list[tuple[str, str]]:
         value = given.setting(key)
         if value and value.lower() not in known.split():
             found.append((f"{key}={value}", what))
-    if any("force" in line.get("oversubscribe", line.get("shared", "")).lower() for line in given.lines("Partition")):
+    if any(
+        "force" in line.get("oversubscribe", line.get("shared", "")).lower() for line in given.lines("PartitionName")
+    ):
         found.append(("OverSubscribe=FORCE", "how many jobs share a processor"))
     weights = {key: given.setting(key, "0") for key in ("PriorityWeightTRES", "PriorityWeightAssoc")}
     found += [(f"{key}={value}", "who comes first") for key, value in weights.items() if value != "0"]

@@ -66,7 +66,7 @@ class Rights:
         theirs = ("state", "log", "munge", "devices", "slurm.conf", "slurmdbd.conf", "gres.conf", "topology.conf")
         tops = [path for name in theirs if (path := folder / name).exists()] if self.as_root else [folder]
         for top in tops:
-            for path in (top, *top.rglob("*")):
+            for path in (*top.rglob("*"), top):  # until the end, no other process of the user reaches what is below
                 os.chown(path, self.number, self.group, follow_symlinks=False)
         if self.as_root:
             folder.chmod(0o711)

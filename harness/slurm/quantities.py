@@ -4,6 +4,7 @@ import math
 import re
 
 from harness.errors import HarnessError, shortened
+from harness.workload.sacct_asked import count_of
 
 #: What is written where there is no limit.
 INFINITE = ("", "infinite", "unlimited", "none", "-1")
@@ -47,8 +48,8 @@ def counts(value: str, where: object, between: str = ":") -> dict[str, int]:
     found: dict[str, int] = {}
     for item in filter(None, (part.strip() for part in value.split(","))):
         name, *rest = re.split(f"[{between}]", re.sub(r"\(.*?\)", "", item))
-        count = rest[-1] if rest and rest[-1].isdecimal() else "1"
-        if len(count) > 9 or not name:
+        count = count_of(rest)
+        if not name or not count < 1e9:
             raise HarnessError(f"{where}: {shortened(item)}: expected a name and a number, as in gpu:2")
         found[name] = found.get(name, 0) + int(count)
     return found

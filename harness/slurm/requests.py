@@ -14,6 +14,7 @@ from harness.slurm.cluster import Cluster, Partition
 from harness.workload.delimited import read_delimited
 from harness.workload.log import NO_LIMIT, NO_LIMIT_STEP, WITHOUT_LIMIT, Log, Step, Workload
 from harness.workload.sacct import is_sacct
+from harness.workload.sacct_asked import countables_of, gres_of
 from harness.workload.sacct_cells import mend_with
 
 #: The columns of sacct that say more of a request than a workload holds.
@@ -171,24 +172,24 @@ def _memory(text: str, logged: float, request: Request, cluster: Cluster) -> tup
 def _ask_more(request: Request, said: dict[str, str]) -> None:
     """Add what only a dump of sacct says. Changes the request."""
     line = said.get("SubmitLine", "")
-    tres = dict(item.partition("=")[::2] for item in said.get("ReqTRES", "").split(",") if "=" in item)
-    nodes = _option(line, "N", "nodes") or said.get("ReqNodes", "") or tres.get("node", "")
-    if match := re.fullmatch(r"(\d+)(?:-(\d+))?", nodes):
+    tres = [(kind, name, count) for kind, name, count in countables_of(said.get("ReqTRES", "")) if count > 0]
+    counted = next((f"{count:.0f}" for kind, _, count in tres if kind == "node"), "")
+    nodes = _option(line, "N", "nodes") or said.get("ReqNodes", "") or counted
+    if match := re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", nodes):
         request.nodes = max(1, int(match[1]))
         if _option(line, "N", "nodes"):
             request.most_nodes = int(match[2] or match[1])
-    if each := re.fullmatch(r"\d+", _option(line, "", "ntasks-per-node")):
+    if each := re.fullmatch(r"[1-9]\d{0,8}", _option(line, "", "ntasks-per-node")):
         request.per_node = int(each[0])
         request.nodes = max(request.nodes, math.ceil(request.cpus / request.per_node))
     request.exclusive = bool(re.search(r"(?:^|\s)--exclusive(?:\s|$)", line))
     constraint = said.get("Constraints", "").strip() or _option(line, "C", "constraint")
     request.features = _features(constraint)
-    for key, count in tres.items():
-        kind, _, name = key.partition("/")
-        if kind == "gres" and ":" not in name and count.isdecimal():
-            request.gres[name] = max(1, math.ceil(int(count) / request.nodes))
-        elif kind == "license" and count.isdecimal():
-            request.licences[name] = int(count)
+    for kind, name, count in tres:
+        if kind == "gres" and ":" not in name:
+            request.gres[name] = math.ceil(count / request.nodes)
+        elif kind == "license":
+            request.licences[name] = math.ceil(count)
     if not request.licences:
         request.licences = _counted(_option(line, "L", "licenses"))
     if not request.gres:
@@ -218,9 +219,5 @@ def _features(constraint: str) -> tuple[frozenset[str], ...]:
 
 
 def _counted(text: str) -> dict[str, int]:
-    """Return how many of each `gpu:2,bandwidth` asks for."""
-    found = {}
-    for item in filter(None, text.split(",")):
-        name, *rest = item.split(":")
-        found[name] = int(rest[-1]) if rest and rest[-1].isdecimal() else 1
-    return found
+    """Return how many of each `gpu:2,bandwidth` asks for; nothing of what is malformed, which reading the log notes."""
+    return {name: math.ceil(count) for name, count in gres_of(text).items() if count > 0}

@@ -222,6 +222,7 @@ def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
         jobs |= {name: kinds for name, kinds in zip(AFTER, asked.after.T, strict=True) if (kinds >= 0).any()}
     dump.note("dependencies", asked.beyond, f"wait for more than {len(asked.preceding.T)} others: not heeded")
     dump.note("dependencies", asked.otherwise, "wait for any of several, for one of a name, or the like: not heeded")
+    dump.note("resources", asked.malformed, "ask for a number of resources that cannot be read: not heeded")
     if "Account" in dump.table and set(dump.table) & {"Group", "GID"}:
         jobs["x_account"] = dump.numbered("Account")
     if (arrays := dump.first_of("ArrayJobID")).size and (arrays > 0).any():

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.workload.asked import NEEDS, Constraints, is_asked
+from harness.workload.content import EXACT
 from harness.workload.log import AFTER
 from harness.workload.sacct_cells import kilobytes
 
@@ -29,6 +30,10 @@ _ALONE |= {"version", "wait", "x11"}
 _ALONE_IN_SHORT = frozenset("EHIKOQVWXZhklsuv")
 
 _COUNTABLE = re.compile(r"(gres|license|bb)/(.+)")
+_WHOLE = re.compile(r"\d{1,9}", re.ASCII)
+_AMOUNT = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)([KMGTP]?)", re.ASCII)
+#: No name of a type, but a number.
+_NUMERIC = re.compile(r"[-+.\d]*(?:e[-+]?\d+)?")
 _MULTIPLES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
 
 
@@ -58,13 +63,13 @@ def options_of(line: str) -> dict[str, str]:
 
 
 def countables_of(text: str) -> Iterator[tuple[str, str, float]]:
-    """Yield (kind, name, number) of each countable in a cell of TRES: `gres/gpu=2`, `license/matlab=1`, `node=2`."""
+    """Yield (kind, name, number) of each countable in a cell of TRES: `gres/gpu=2`, `license/matlab=1`, `node=2`.
+
+    A number that is malformed is NaN.
+    """
     for part in text.split(","):
         name, _, number = part.partition("=")
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]?)", number)
-        if not match:
-            continue
-        count = float(match[1]) * _MULTIPLES[match[2]]
+        count = _amount(number)
         if known := _COUNTABLE.fullmatch(name):
             yield known[1], known[2], count
         elif name == "node":
@@ -72,19 +77,31 @@ def countables_of(text: str) -> Iterator[tuple[str, str, float]]:
 
 
 def gres_of(text: str) -> dict[str, float]:
-    """Return how many of each resource `gpu:2,nvme:tesla:1` asks for on each node."""
+    """Return how many of each resource `gpu:2,nvme:tesla:1` asks for on each node; NaN for a malformed number."""
     found: dict[str, float] = {}
     for part in filter(None, text.split(",")):
         name, *rest = part.removeprefix("gres:").split(":")
-        number = rest[-1] if rest and rest[-1].isdigit() else "1"
-        found[name] = found.get(name, 0) + float(number)
+        found[name] = found.get(name, 0) + count_of(rest)
     return found
 
 
+def count_of(parts: list[str]) -> float:
+    """Return the number that ends `gpu:a100:2`, of its parts after the name: 1 if there is none, NaN if malformed."""
+    number = _amount(parts[-1]) if parts else 1.0
+    return 1.0 if np.isnan(number) and not _NUMERIC.fullmatch(parts[-1]) else number
+
+
+def _amount(text: str) -> float:
+    """Return a number such as 2, 1.5 or 4K; NaN if it is malformed, or too large."""
+    match = _AMOUNT.fullmatch(text)
+    amount = float(match[1]) * _MULTIPLES[match[2]] if match else np.nan
+    return amount if amount < EXACT else np.nan
+
+
 def _gpus(text: str) -> dict[str, float]:
-    """Return what `--gpus=a100:2` asks for, as that many of the resource `gpu`; nothing if it says none."""
+    """Return what `--gpus=a100:2` asks for, as that many of the resource `gpu`; NaN for a malformed number."""
     number = text.rpartition(":")[2]
-    return {"gpu": float(number)} if number.isdigit() else {}
+    return {"gpu": float(number) if _WHOLE.fullmatch(number) else np.nan} if number else {}
 
 
 class Asked:
@@ -94,6 +111,7 @@ class Asked:
         self.table = table
         self.procs = procs
         self.needs: dict[str, Floats] = {}
+        self.malformed = 0  # jobs with a number that cannot be read
         lines = self._each("SubmitLine", options_of) or [{} for _ in procs]
         cells = self._each("ReqTRES", lambda text: list(countables_of(text))) or [[] for _ in procs]
         self.nodes = np.array([_nodes(line, width) for line, width in zip(lines, procs, strict=True)])
@@ -132,15 +150,18 @@ class Asked:
         for k, (line, cell) in enumerate(zip(lines, cells, strict=True)):
             by_node = gres_of(line.get("gres", "")) | _gpus(line.get("gpus-per-node", ""))
             on_nodes = _gpus(line.get("gpus", "")) | {name: count for kind, name, count in cell if kind == "gres"}
+            licences = gres_of(line.get("licenses", ""))
+            numbers = [*by_node.values(), *on_nodes.values(), *licences.values(), *(count for _, _, count in cell)]
+            self.malformed += bool(np.isnan(numbers).any())
             for name, count in on_nodes.items():
-                if name not in by_node:
+                if name not in by_node and not np.isnan(count):
                     self._put(k, name, np.ceil(count / self.asked_nodes[k]))
                     if np.isnan(self.nodes[k]):  # the total is that of so many nodes
                         self.nodes[k] = self.asked_nodes[k]
             for name, count in by_node.items():
                 self._put(k, name, count)
             if not any(kind == "license" for kind, _, _ in cell):
-                for name, count in gres_of(line.get("licenses", "")).items():
+                for name, count in licences.items():
                     self._put(k, name, count)
             for kind, name, count in cell:
                 if kind != "gres":
@@ -162,11 +183,11 @@ class Asked:
 
 def _nodes(line: dict[str, str], procs: float) -> float:
     """Return the number of nodes that a command line asks for: exactly so many, or so many tasks on each."""
-    if line.get("nodes", "").isdigit():
+    if _WHOLE.fullmatch(line.get("nodes", "")):
         return float(line["nodes"])
-    if line.get("ntasks-per-node", "").isdigit() and procs > 0:
+    if _WHOLE.fullmatch(line.get("ntasks-per-node", "")) and procs > 0:
         cores = line.get("cpus-per-task", "")
-        each = int(line["ntasks-per-node"]) * (int(cores) if cores.isdigit() else 1)
+        each = int(line["ntasks-per-node"]) * (int(cores) if _WHOLE.fullmatch(cores) else 1)
         return float(np.ceil(procs / each)) if each > 0 else np.nan
     return np.nan
 

@@ -26,19 +26,20 @@ def check_header(header: Iterable[str], where: str) -> None:
 
 
 def header_number(header: Iterable[str], field: str) -> int | None:
-    """Return the number the header gives for `field`, None if none: `MaxProcs: 1664 (72, 1368, 224)` is 1664.
+    """Return the first number the header gives for `field`, None if none: `MaxProcs: 1664 (72, 1368, 224)` is 1664.
 
     A text that begins as a number does and is none as a whole is refused: `1e3` is not 1. Numbers below 1 are unknown.
     """
+    found = None
     for text in header_texts(header, field):
         match = _NUMBER.fullmatch(text)
         if match is None and re.match(r"[+-]?\.?\d", text):
             raise HarnessError(
                 f"the header's {field}: {shortened(text, 30)!r}: expected a whole number, as in 1664 or 1664 (72, 1592)"
             )
-        if match and (number := int(match[1].replace(",", ""))) > 0:
-            return number
-    return None
+        if match and found is None and (number := int(match[1].replace(",", ""))) > 0:
+            found = number
+    return found
 
 
 def header_texts(header: Iterable[str], field: str) -> list[str]:

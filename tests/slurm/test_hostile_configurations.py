@@ -256,6 +256,15 @@ def test_accounts_are_written_anew(evil: Path, tmp_path: Path) -> None:
         assert f" {key}" in f" {keys}"
 
 
+@pytest.mark.parametrize("amounts", ["cpu=6,gres/gpu:a100=2", "gres/gpu:H100=2,gres/gpu=2", "gres/a:b=1,gres/c:d=2"])
+def test_amounts_of_types_are_read_without_quotes(tmp_path: Path, amounts: str) -> None:
+    conf, dump = tmp_path / "slurm.conf", tmp_path / "accounts.dump"
+    conf.write_text(DATABASE)
+    dump.write_text(f"Account - 'a':GrpTRES={amounts}:Prolog=/evil:MaxJobs=3\n")
+    plan = read_accounts(dump, read_slurm(conf)).prepared(Place(tmp_path, 1, (2, 3), 4), "c", None)
+    assert Path(plan["dump"]).read_text() == f"Account - 'a':GrpTRES='{amounts}':MaxJobs='3'\n"
+
+
 @pytest.mark.parametrize(
     "line",
     [

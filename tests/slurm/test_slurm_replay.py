@@ -232,6 +232,10 @@ def test_an_unknown_partition_is_refused(tmp_path):
         ("NodeName=m[1-2] CPUs=many", "cpus=many: expected a whole number"),
         ("PartitionName=b Nodes=n9", "has the node n9, which no NodeName= describes"),
         ("NodeName=n1 CPUs=1", "the node n1 is described twice"),
+        ("NodeName=m1 Gres=gpu:-1", "gpu:-1: expected a name and a number, as in gpu:2"),
+        ("NodeName=m1 Gres=gpu:a100:1e9", "gpu:a100:1e9: expected a name and a number"),
+        ("NodeName=m1 Gres=gpu:4T", "gpu:4T: expected a name and a number"),
+        ("Licenses=solver:", "solver:: expected a name and a number"),
         ("SchedulerParameters=bf_window=long", "bf_window=long: expected a number"),
         ("PriorityType=priority/multifactor\nPriorityMaxAge=old", "the time old: expected minutes"),
     ],
@@ -245,6 +249,30 @@ def test_what_is_not_modelled_is_listed(tmp_path):
     text = WHOLE + "PreemptType=preempt/partition_prio\nSchedulerParameters=bf_interval=30,bf_hetjob_prio=min,defer\n"
     listed = dict(cluster(tmp_path, text).unmodelled)
     assert set(listed) == {"PreemptType=preempt/partition_prio", "SchedulerParameters=bf_hetjob_prio=min"}
+
+
+@pytest.mark.parametrize("sharing", ["OverSubscribe=FORCE", "oversubscribe=Force:4", "Shared=FORCE:2"])
+@pytest.mark.parametrize("name", ["more", "DEFAULT"])
+def test_jobs_that_share_processors_are_listed_as_not_modelled(tmp_path, sharing, name):
+    listed = cluster(tmp_path, WHOLE + f"PartitionName={name} Nodes=ALL {sharing}\n").unmodelled
+    assert listed == (("OverSubscribe=FORCE", "how many jobs share a processor"),)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"SubmitLine": "sbatch --ntasks-per-node=0 x"},
+        {"SubmitLine": f"sbatch -N {'9' * 5000} x"},
+        {"SubmitLine": "sbatch --gres=gpu:-1 -L solver:1e9 x"},
+        {"ReqTRES": f"cpu=2,gres/gpu={'9' * 5000},license/solver=two,node={'9' * 5000}"},
+        {"ReqTRES": "gres/gpu=,license/solver=\u00b2"},
+    ],
+)
+def test_malformed_numbers_in_a_dump_ask_for_nothing(tmp_path, said):
+    machine = cluster(tmp_path, CORES)
+    log = dump(tmp_path, [(0, 60, 10, 2, said)])
+    (request,) = requests_of(harness.prepare(log), log, machine)
+    assert (request.gres, request.licences, request.nodes, request.per_node) == ({}, {}, 1, 0)
 
 
 # ---------------------------------------------------------------- shares

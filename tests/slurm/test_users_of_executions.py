@@ -165,6 +165,20 @@ def test_a_temporary_folder_that_the_daemons_cannot_reach_is_refused(tmp_path):
         rights().hand_over(closed / "folder")
 
 
+def test_the_folder_of_an_execution_is_handed_over_last(tmp_path, monkeypatch):
+    """Until then, no other process of the user can replace what is in it by links."""
+    (tmp_path / "state" / "below").mkdir(parents=True)
+    (tmp_path / "state" / "below" / "file").touch()
+    handed = []
+    monkeypatch.setattr(Path, "resolve", lambda path: Path("/tmp/x"))
+    monkeypatch.setattr(confinement.os, "chown", lambda path, *_, **how: handed.append((path, how)))
+    Rights("nobody", os.getuid() + 1, 65534, as_root=False).hand_over(tmp_path)
+    paths = [path for path, _ in handed]
+    assert paths[-1] == tmp_path
+    assert set(paths) == {tmp_path, *tmp_path.rglob("*")}
+    assert all(how == {"follow_symlinks": False} for _, how in handed)
+
+
 def test_a_result_states_what_is_still_root_and_why():
     told = Rights("nobody", os.getuid() + 1, 65534, as_root=True).still_root
     assert told["slurmd, slurmstepd"] == "they start each job as its user"

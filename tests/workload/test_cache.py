@@ -1,14 +1,18 @@
 """The cache makes reading faster and changes nothing else."""
 
+import hashlib
+import io
 import os
 import random
 import subprocess
 import sys
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -94,6 +98,18 @@ def test_damage_anywhere_changes_no_result(folder: Path, path: Path) -> None:
         file.write_bytes(damaged)
         assert same(read_swf(path), first)
         assert file.read_bytes() == intact
+
+
+def test_a_kept_log_that_unpacks_to_more_is_read_anew(folder: Path, path: Path) -> None:
+    first = read_swf(path)
+    (file,) = folder.iterdir()
+    packed = io.BytesIO()
+    np.savez_compressed(packed, about=np.zeros(1 << 24, dtype=np.uint8))
+    file.write_bytes(hashlib.sha256(packed.getbuffer()).digest() + packed.getbuffer())
+    tracemalloc.start()
+    assert same(read_swf(path), first)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    tracemalloc.stop()
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(

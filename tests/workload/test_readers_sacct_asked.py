@@ -132,6 +132,43 @@ def test_constraints_that_say_more_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        {"tres": "cpu=4,gres/gpu=two,node=1"},
+        {"tres": "cpu=4,gres/gpu=-2,node=1"},
+        {"tres": "cpu=4,license/matlab=1e3,node=1"},
+        {"tres": "cpu=4,gres/gpu=,node=1"},
+        {"tres": "cpu=4,node=\u00b2"},
+        {"tres": "cpu=4,gres/gpu=" + "9" * 5000},
+        {"line": "sbatch --gres=gpu:-1 job.sh"},
+        {"line": "sbatch --gres=gpu:a100:1e9 job.sh"},
+        {"line": "sbatch --gres=gpu: job.sh"},
+        {"line": "sbatch --gpus-per-node=a100:\u00b2 job.sh"},
+        {"line": "sbatch --gpus=many job.sh"},
+        {"line": "sbatch -L matlab:+1 job.sh"},
+    ],
+)
+def test_malformed_numbers_of_resources_are_counted(jobs, tmp_path: Path, change: dict[str, str]) -> None:
+    frame, _ = jobs(change, {})
+    assert not (frame[frame.columns[18:]] > 0).any(axis=None)
+    noted = [step for step in read_sacct(tmp_path / "dump.log", cache=False).reading if step.name == "resources"]
+    assert [step.jobs for step in noted] == [1]
+
+
+@pytest.mark.parametrize("line", ["--gres=gpu:\u00b2", "-N \u00b2", "--ntasks-per-node=\u00b2", "-N " + "9" * 5000])
+def test_numbers_in_other_scripts_are_no_numbers(jobs, line: str) -> None:
+    frame, _ = jobs({"line": f"sbatch {line} job.sh"})
+    assert "nodes" not in frame
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("gpu", 1), ("gpu:1g.10gb", 1), ("gpu:a100:2", 2), ("craynetwork:2K", 2048)]
+)
+def test_types_of_resources_are_no_numbers(text: str, number: int) -> None:
+    assert list(gres_of(text).values()) == [number]
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("a", (["a"], [])),

@@ -171,6 +171,12 @@ def test_numbers_of_the_header(text: str, number: int | None) -> None:
     assert header_number((text,), "MaxProcs") == number
 
 
+def test_every_number_of_the_header_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match=r"log.swf: the header's MaxProcs: '12abc': expected"):
+        log_of(tmp_path, f"; MaxProcs: 4\n; MaxProcs: 12abc\n{LINE}")
+    assert header_number(("; MaxProcs: -1", "; MaxProcs: 4", "; MaxProcs: 8"), "MaxProcs") == 4
+
+
 @pytest.mark.parametrize("text", ["9e18", "1e3", "12abc", "12.5", "1 000", "1,00", "0x10", "8.", "8 nodes", "9" * 19])
 @pytest.mark.parametrize("field", ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone"])
 def test_a_number_of_the_header_is_a_number_as_a_whole(tmp_path: Path, field: str, text: str) -> None:
