@@ -99,6 +99,7 @@ def test_long_queues_are_compressed_as_if_everybody_were_asked(order, rate):
         agree(jobs_of(seed, 400, procs, kinds, gap), procs, order=order, rate=rate)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 2**31),

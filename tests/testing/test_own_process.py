@@ -108,6 +108,7 @@ def test_who_ends_it_while_it_is_loaded_is_refused(verdicts, before, words):
         verdicts("pass", before=before)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("inside", "status"), [("os._exit(0)", 1), ("os.abort()", 1), ("print('0 passes')", 0)])
 def test_the_command_says_so_and_ends_well(tmp_path, inside, status):
     path = tmp_path / "mine.py"
@@ -131,6 +132,7 @@ def test_what_a_plugin_prints_is_no_part_of_the_answer(tmp_path):
     assert "at its top" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_policy_may_be_called_as_the_end_is(tmp_path):
     """What the other process says is read, not searched for words."""
     path = tmp_path / "over.py"
