@@ -103,7 +103,7 @@ def _tolerance(text: str) -> tuple[str, float]:
     except ValueError:
         expected = "expected SHARE or MEASURE=SHARE, such as 5% or mean_wait=0.01"
         raise HarnessError(f"--tolerance {text}: {expected}") from None
-    if share > 1:
+    if not share <= 1:
         raise HarnessError(f"--tolerance {text}: that is {share * 100:g} %; expected at most 100%, such as 5% or 0.05")
     return name.strip(), share
 

@@ -59,7 +59,7 @@ def compare(
     with compiling_said(), warnings_said():
         from harness.experiment.simulation import machine_of
         from harness.present.progress import progress
-        from harness.ranking.two_schedulers import duel
+        from harness.ranking.two_schedulers import duel, shared
         from harness.results.ignored_requests import ignored_requests
         from harness.results.measures import extra_measures
         from harness.slurm.slurm_scheduler import SlurmScheduler, left_out
@@ -68,6 +68,7 @@ def compare(
         source, one, other = _compared(workload, one, other, state)
         schedulers = tuple(_scheduler(name, given, source) for name in (one, other))
         prepared, machine = _on_one_machine(given, given.jobs_after(state, source), schedulers)
+        prepared = shared(prepared, schedulers, resample)
         with progress("simulating", "replays") as advance:
             found = duel(
                 prepared,
@@ -85,6 +86,7 @@ def compare(
     unmodelled = left_out(schedulers)
     if not unmodelled and not any(isinstance(one, SlurmScheduler) for one in schedulers):
         unmodelled = ignored_requests(prepared, machine_of(machine, prepared))
+    unmodelled += _of_schedules(prepared, schedulers)
     in_full = _in_full(schedulers, given.folders)
     if given.format == "json":
         from harness.present.json_text import to_json
@@ -98,6 +100,14 @@ def compare(
     say(_shown(found, one, other, given.format, alone=source is None))
     if given.format == "table" and in_full:
         say("", f"In full: {', '.join(in_full.values())}.", sep="\n")
+
+
+def _of_schedules(jobs: "Workload", schedulers: "Sequence[object]") -> list[str]:
+    """Return a sentence for each schedule made elsewhere with other runtimes than the workload."""
+    from harness.experiment.recorded import Recorded
+
+    others = [one.other_runtimes(jobs) for one in schedulers if isinstance(one, Recorded)]
+    return [f"other runtimes: {sentence}: the measures are of the schedule's" for sentence in others if sentence]
 
 
 def _in_full(schedulers: "Sequence[object]", folders: tuple[str, ...]) -> dict[str, str]:
@@ -217,6 +227,7 @@ def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str
     """Say the verdict, how far it can be trusted, and what it costs."""
     from harness.present.words import counted, lasting, share, spoken
     from harness.ranking.inference import FEWEST
+    from harness.ranking.two_schedulers import UNSTARTED
     from harness.slurm.slurm_scheduler import is_slurm
 
     told = {
@@ -241,6 +252,10 @@ def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str
         yield "A ratio without an interval could be any: there are too few streams."
     if found.needed is not None:
         yield f"To see a difference of 10 % in the first measure takes about {counted(found.needed, 'stream')}."
+    never = next(((line.one, line.other) for line in found.lines if line.measure.name == UNSTARTED), (0.0, 0.0))
+    if never[0] != never[1]:
+        more = counted(int(max(never)), "job")
+        yield f"{more} never started with {one if never[0] > never[1] else other}: waits and responses leave them out."
     longest = next(((line.one, line.other) for line in found.lines if line.measure.name == "max_wait"), None)
     if longest and max(longest) > _STARVING * min(longest):
         worse, better = (other, one) if longest[1] > longest[0] else (one, other)

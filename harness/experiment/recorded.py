@@ -139,7 +139,9 @@ class Recorded:
         try:
             schedule = simulate(jobs, platform, _scheduler(platform, jobs), seed=seed, signal=signal, progress=progress)
         except HarnessError as error:
-            raise HarnessError(f"{self.name}: no schedule of this machine: {error}") from error
+            why = f"{error}".removeprefix(f"the policy {_STARTING.name!r} (start_jobs), ")
+            why = why.partition(": it would overcommit")[0].replace(" s, started job", " s it starts job")
+            raise HarnessError(f"{self.name}: no schedule of this machine: {why}") from error
         late = schedule.of_those_that_ran("start") - jobs.jobs["x_start"].to_numpy()[schedule.who_ran]
         if (moved := int((late > 1e-6).sum())) == 0:
             return schedule
@@ -152,16 +154,24 @@ class Recorded:
 
         Clocks that count whole seconds round a runtime by less than a second, up or down.
         """
+        if others := self.other_runtimes(workload):
+            raise HarnessError(
+                f"{others}: expected the runtimes of the workload, or --starts-only, which replays the starts with "
+                "these"
+            )
+
+    def other_runtimes(self, workload: Workload) -> str:
+        """Return how many runtimes are not those of `workload`, and the first; empty if all are."""
         jobs = workload.jobs
         run, work = self._of(jobs)["run"].to_numpy(dtype=np.float64), jobs["work"].to_numpy(dtype=np.float64)
         wrong = (run >= 0) & (np.abs(run - work) > ROUNDING)
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            raise HarnessError(
-                f"{self.name}: job {jobs['job'].iloc[first]} runs {run[first]:.15g} s, in the workload "
-                f"{work[first]:.15g} s ({counted(int(wrong.sum()), 'such job')}): expected the runtimes of the "
-                "workload, or --starts-only, which replays the starts with these"
-            )
+        if not wrong.any():
+            return ""
+        first = int(np.argmax(wrong))
+        return (
+            f"{self.name}: job {jobs['job'].iloc[first]} runs {run[first]:.15g} s, in the workload "
+            f"{work[first]:.15g} s ({counted(int(wrong.sum()), 'such job')})"
+        )
 
     def _of(self, jobs: pd.DataFrame) -> pd.DataFrame:
         """Return the schedule's rows of `jobs`, in their order."""

@@ -78,9 +78,10 @@ def _within(moves: tuple[Move, ...]) -> str:
 
 
 def _sentence(difference: Difference) -> str:
+    before, now = _began(difference.before, "started"), _began(difference.now, "starts")
     return (
         f"The first to differ is job {difference.job} ({counted(difference.procs, 'processor')}, submitted at "
-        f"{_seconds(difference.submit)}): it started {_at(difference.before)}, now it starts {_at(difference.now)}."
+        f"{_seconds(difference.submit)}): it {before}, now it {now}."
     )
 
 
@@ -107,8 +108,8 @@ def _change(move: Move) -> str:
     return f"{move.share * 100:+.3g} %"
 
 
-def _at(start: float) -> str:
-    return "never" if math.isnan(start) else f"at {_seconds(start)}"
+def _began(start: float, verb: str) -> str:
+    return f"never {verb}" if math.isnan(start) else f"{verb} at {_seconds(start)}"
 
 
 def _seconds(time: float) -> str:

@@ -31,6 +31,9 @@ MEASURES = (
     *("area_weighted_response", "utilisation", "energy", "carbon", "cost"),
 )
 
+#: The measure of jobs that never started, shown where it differs, because the others leave these jobs out.
+UNSTARTED = "unstarted"
+
 #: Runtimes at which classes of jobs part [s].
 _LENGTHS = {"up to 10 min": 600.0, "up to 2 h": 7200.0, "longer": np.inf}
 
@@ -106,7 +109,7 @@ def duel(
             raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
 
     heard = None if signal is None else read_signal(signal)
-    workload = _shared(workload, schedulers, resamples)
+    workload = shared(workload, schedulers, resamples)
 
     def replayed(run: tuple[int, int], stop: Stop) -> "tuple[dict[str, float], Schedule | None]":
         number, whose = run
@@ -128,6 +131,8 @@ def duel(
                 progress(len(found), len(runs))
     tables = [pd.DataFrame([found[number, whose][0] for number in range(resamples + 1)]) for whose in (0, 1)]
     names = [name for name in measures or MEASURES if all(np.isfinite(table[name]).all() for table in tables)]
+    if not measures and tables[0][UNSTARTED][0] != tables[1][UNSTARTED][0]:
+        names.append(UNSTARTED)
     one, other = (table[names].to_numpy(dtype=np.float64) for table in tables)
     if not names:
         raise HarnessError("none of the measures is known of both schedulers on every stream of jobs: expected others")
@@ -143,7 +148,7 @@ def duel(
     )
 
 
-def _shared(workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | Recorded]", resamples: int) -> "Workload":
+def shared(workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | Recorded]", resamples: int) -> "Workload":
     """Return the jobs that all schedules among the schedulers have."""
     for one in schedulers:
         if isinstance(one, Recorded):

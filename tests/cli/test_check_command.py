@@ -111,6 +111,7 @@ def test_details_of_many_runs_are_left_to_the_command() -> None:
         (["--measures", "mean_wat"], "did you mean 'mean_wait'?"),
         (["--tolerance", "mean_wat=0.1"], "did you mean 'mean_wait'?"),
         (["--tolerance", "mean_wait=-1"], "expected a relative difference"),
+        (["--tolerance", "nan"], "--tolerance nan: that is nan %; expected at most 100%"),
         (["--tolerance", "5"], "--tolerance 5: that is 500 %; expected at most 100%, such as 5% or 0.05"),
         (["--tolerance", "mean_wait=1.5"], "that is 150 %; expected at most 100%"),
         (["--tolerance", "500%"], "that is 500 %; expected at most 100%"),

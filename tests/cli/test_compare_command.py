@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,3 +110,37 @@ def test_a_schedule_made_elsewhere_stands_in_a_schedulers_place(
     assert "expected no variations" in refused.err
     out = harness_says("compare", log, "fcfs + easy", path, "--procs", "16").out
     assert "a schedule has no variations" in " ".join(out.split())
+
+
+# ---------------------------------------------------------------- schedules made elsewhere
+
+WORKLOAD = "lublin(jobs=120, procs=16, seed=1, load=0.9)"
+
+
+def beside_a_schedule(harness_says: Call, path: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
+    """Compare FCFS and EASY with the schedule that they give, changed."""
+    change(harness.simulate(WORKLOAD).frame).to_csv(path, index=False)
+    answer = harness_says("compare", WORKLOAD, "fcfs + easy", path)
+    assert answer.status == 0, answer.err
+    return answer.out
+
+
+def test_a_schedule_of_all_jobs_with_their_runtimes_needs_no_notice(harness_says: Call, tmp_path: Path) -> None:
+    said = beside_a_schedule(harness_says, tmp_path / "theirs.csv", lambda frame: frame)
+    assert not [words for words in ("other runtimes", "unstarted", "not in the") if words in said]
+
+
+def test_other_runtimes_and_other_jobs_of_a_schedule_are_reported(harness_says: Call, tmp_path: Path) -> None:
+    path = tmp_path / "theirs.csv"
+    half = beside_a_schedule(harness_says, path, lambda one: one.assign(end=(one["start"] + one["end"]) / 2))
+    assert re.search(r"^other runtimes: theirs: job 1 runs \S+ s, in the workload \S+ s \(\d+ such jobs\)", half)
+    assert "not in the schedule: 5 jobs" in beside_a_schedule(harness_says, path, lambda one: one.iloc[5:])
+    extra = beside_a_schedule(harness_says, path, lambda one: pd.concat([one, one.tail(3).assign(job=[901, 902, 903])]))
+    assert "not in the workload: 3 jobs" in extra
+
+
+def test_jobs_that_never_start_in_a_schedule_are_reported(harness_says: Call, tmp_path: Path) -> None:
+    longest = lambda one: one.assign(start=one["start"].where(one["wait"].rank(method="first") <= 100))  # noqa: E731
+    said = beside_a_schedule(harness_says, tmp_path / "theirs.csv", longest)
+    assert re.search(r"^unstarted \[jobs\] +0 +20 +–$", said, re.MULTILINE)
+    assert "20 jobs never started with" in said

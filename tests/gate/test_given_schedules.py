@@ -73,6 +73,7 @@ def test_jobs_that_never_start_are_worse(made: Gate, share: float, end: float, m
     assert verdict.status == 1
     (move,) = (move for move in verdict.runs[0].moves if move.measure.name == "unstarted")
     assert (move.before, move.now, move.outcome) == (0, int(share * 120), "worse")
+    assert "s, now it never starts." in str(verdict)
 
 
 def test_unstarted_jobs_cannot_be_compared_with_a_baseline_that_did_not_count_them(made: Gate) -> None:
