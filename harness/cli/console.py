@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import fill
@@ -87,7 +88,18 @@ def compiling_said() -> Iterator[None]:
 
 @contextmanager
 def warnings_said() -> Iterator[None]:
-    """Say each warning in one line, on stderr."""
+    """Print each warning in one line, on stderr; of a policy that does not keep its cap only the first."""
+    runs: Counter[str] = Counter()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if policy := getattr(message, "policy", ""):
+            runs[policy] += 1
+        if runs[policy] <= 1:
+            say("harness:", *str(message).split(), file=sys.stderr)
+
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: say("harness:", *str(message).split(), file=sys.stderr)
+        warnings.showwarning = show
         yield
+    for policy, times in runs.items():
+        if times > 1:
+            say(f"harness: the policy {policy!r} does not keep its cap in {times} runs", file=sys.stderr)

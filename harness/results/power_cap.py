@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 class PowerCapWarning(UserWarning):
     """Reports that a platform drew more than the cap of a policy."""
 
+    def __init__(self, message: str, policy: str = "") -> None:
+        """Keep the policy, so that a command prints one line for all runs with it."""
+        super().__init__(message)
+        self.policy = policy
+
 
 class CapWatch:
     """Adds up for how long the platform drew more than a cap, and what it drew at most."""
@@ -40,12 +45,11 @@ class CapWatch:
     def warn(self) -> None:
         """Warn if the platform drew more than the cap."""
         if self._above > 0:
-            warnings.warn(
+            text = (
                 f"the policy {self.policy!r} does not keep its cap: the platform draws up to {self.most:,.6g} W, and "
-                f"more than {self.watts:,.6g} W for {self._above / self._all:.3g} of the time",
-                PowerCapWarning,
-                stacklevel=2,
+                f"more than {self.watts:,.6g} W for {self._above / self._all:.3g} of the time"
             )
+            warnings.warn(PowerCapWarning(text, self.policy), stacklevel=2)
 
 
 def cap_watches(chosen: "Chosen") -> list[CapWatch]:

@@ -250,3 +250,16 @@ def test_limits_and_isolation_that_cannot_be_are_refused(
     assert (answer.status, answer.err.count("Traceback")) == (2, 0)
     assert why in answer.err
     assert not Path("tournaments").exists()
+
+
+def test_a_cap_that_runs_do_not_keep_is_reported_once_with_their_number(harness_says: Call, tmp_path: Path) -> None:
+    field = tmp_path / "capped.toml"
+    field.write_text(
+        'workloads = ["lublin(jobs=60, procs=80, seed=1)", "lublin(jobs=60, procs=80, seed=2)"]\n'
+        'platforms = ["service-rate-80"]\n[[scheduler]]\norder = ["fcfs", "spf"]\nstart = "easy"\n'
+        'rate = ["powercap(watts=1500)", "powercap(watts=1e9)"]\nenergy = "cores"\n'
+    )
+    told = harness_says("tournament", field, "--out", tmp_path / "out").err
+    assert told.count("the policy 'powercap(watts=1500)' does not keep its cap: the platform draws up to") == 1
+    assert told.count("the policy 'powercap(watts=1500)' does not keep its cap in 4 runs\n") == 1
+    assert told.count("does not keep its cap") == 2
