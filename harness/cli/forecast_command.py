@@ -115,7 +115,14 @@ def _shown(found: "StartForecast", format: str) -> str:
         lines += [
             "the machine's own rules may make jobs start later than its state tells: --calibrate 20 learns how much"
         ]
-    return "\n".join([*lines, *found.remarks])
+    return "\n".join([*lines, *found.remarks, *_ignored(found)])
+
+
+def _ignored(found: "StartForecast") -> list[str]:
+    """Return a sentence for each kind of request that the platform does not have."""
+    from harness.results.ignored_requests import ignored_requests
+
+    return ignored_requests(found.snapshot.workload(), found.platform)
 
 
 def _when(seconds: float) -> str:
@@ -159,5 +166,6 @@ def _about(found: "StartForecast") -> dict[str, Any]:
         "repetitions": len(found.starts),
         "level": found.level,
         "assumed": list(found.remarks),
+        "ignored": _ignored(found),
         "preparation": [asdict(step) for step in found.snapshot.steps],
     }

@@ -143,11 +143,9 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
     from harness.present.json_text import to_json
     from harness.present.tables import render
     from harness.results import headline
-    from harness.results.ignored_requests import ignored_requests
     from harness.results.measures import extra_measures, known_measures, measures_table
 
     unmodelled = rules.unmodelled()
-    ignored = [] if rules.slurm else ignored_requests(result.workload, result.platform)
     extra = extra_measures(given.folders)
     known = known_measures(extra)
     measures = result.measures(extra)
@@ -158,7 +156,6 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
             **circumstances(result),
             **({"events": _events(result)} if result.events else {}),
             **({"unmodelled": unmodelled} if unmodelled else {}),
-            **({"ignored": ignored} if ignored else {}),
             "measures": measures,
             "seconds": result.outcome.seconds,
         }
@@ -167,20 +164,26 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
         return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
     told = [headline.sentence(result), *map("Warning: {}.".format, headline.warnings(result))]
     table = render(headline.HEADS, headline.rows(measures, known), "table")
-    return "\n".join(
-        [*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *ignored, *unmodelled]
-    )
+    return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *unmodelled])
 
 
 def circumstances(result: "Schedule") -> dict[str, Any]:
     """Return what was replayed, where and by whom, for JSON."""
-    platform = result.platform
+    platform, ignored = result.platform, _ignored_by(result)
     return {
         **provenance(result.workload),
         "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
         "scheduler": {**result.scheduler, "seed": result.seed, **result.timing.as_dict()},
         "parameters": result.policies.in_full,
+        **({"ignored": ignored} if ignored else {}),
     }
+
+
+def _ignored_by(result: "Schedule") -> list[str]:
+    """Return a sentence for each kind of request that the platform does not have; a Slurm has its own machine."""
+    from harness.results.ignored_requests import ignored_requests
+
+    return [] if result.policies.configured else ignored_requests(result.workload, result.platform)
 
 
 def provenance(workload: "Workload") -> dict[str, Any]:
@@ -204,6 +207,7 @@ def heading(result: "Schedule") -> list[str]:
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
         *preparation(result.workload),
+        *_ignored_by(result),
     ]
 
 

@@ -88,7 +88,7 @@ def tournament(
     frame = results.frame()
     if keep_schedules:
         _say_which_are_missing(results, frame)
-    _say_what_cannot_run(results, given.format)
+    _say_what_is_left_out(results, given.format)
     if (frame["status"] == "done").any():
         from harness.ranking.leaderboard import leaderboard
 
@@ -189,13 +189,17 @@ def _next(results: "Results", again: str, by: str, unit: str | None) -> list[str
     return [line for tip, why in tips for line in (f"  {why}:", f"    {tip}")]
 
 
-def _say_what_cannot_run(results: "Results", format: str) -> None:
-    """Print the combinations that cannot run, once for each reason; programs get the ranking alone."""
+def _say_what_is_left_out(results: "Results", format: str) -> None:
+    """Print the combinations that cannot run, once for each reason, and what is ignored; programs get neither."""
+    from harness.present.tables import prose
     from harness.ranking.by_platform import refused_table
 
     program = format in ("csv", "json")
+    file = sys.stderr if program else sys.stdout
     if table := refused_table(results.refused(), "table" if program else format):
-        say(table, "", sep="\n", file=sys.stderr if program else sys.stdout)
+        say(table, "", sep="\n", file=file)
+    if ignored := results.about["ignored"]:
+        say(*(prose(one, "table" if program else format) for one in ignored), "", sep="\n", file=file)
 
 
 def _say_which_are_missing(results: "Results", frame: "pd.DataFrame") -> None:
@@ -233,7 +237,7 @@ class _Pace:
     def see(self, progress: "Progress") -> None:
         """Look at the clock and at what is done."""
         if not progress.to_do:
-            self.words = f"nothing to run: all {progress.found:,} runs were there already"
+            self.words = "nothing to run" + f": all {progress.found:,} runs were there already" * (progress.found > 0)
             return
         seconds = max(time.perf_counter() - self.began, 1e-3)
         self.words = (

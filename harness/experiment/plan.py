@@ -22,6 +22,7 @@ from harness.platform.sizing import OF_THE_LOG, of_the_log
 from harness.platform.windows import reserved
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import Timing
+from harness.results.ignored_requests import ignored_in_a_field
 from harness.slurm.requests import Said, requests_of, said_of
 from harness.slurm.shared_machine import machine_of_all, with_requests
 from harness.slurm.slurm_scheduler import BEGINS_EMPTY, SlurmScheduler
@@ -136,6 +137,13 @@ class Plan:
             "platforms": [described(platform) for platform in self.platforms],
             "parameters": {short: full for run in self.runs for short, full in run.scheduler.in_full.items()},
             "refused": [asdict(one) for one in self.refused],
+            "ignored": ignored_in_a_field(
+                {
+                    (run.workload.digest, run.platform.digest): (run.workload, run.platform)
+                    for run in self.runs
+                    if not run.scheduler.configured
+                }.values()
+            ),
         }
 
 

@@ -1,5 +1,6 @@
 """Numbers, times and names as people read them; nothing in them drives the terminal that shows them."""
 
+from collections.abc import Sequence
 from typing import Any
 from unicodedata import category
 
@@ -41,6 +42,13 @@ def spoken(name: str) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a number of things: `1 run`, `1,200 runs`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return names for a sentence or a cell: a, b, c and 7 others."""
+    if len(names) > most + 1:
+        return f"{', '.join(names[:most])} and {len(names) - most} others"
+    return ", ".join(names)
 
 
 def share(part: float) -> str:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from harness.present.tables import render
-
-#: Names listed in a cell before it says "and 7 others".
-_LISTED = 3
+from harness.present.words import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +37,8 @@ def parts(frame: pd.DataFrame) -> list[Part]:
     if all(schedulers == everyone for _, schedulers, _ in groups):
         return [Part("", frame)]
     shared = [name for names, schedulers, _ in groups if schedulers == everyone for name in names]
-    found = [(f"the platforms that all schedulers share ({_listed(shared)})", shared)] if shared else []
-    found += [(_listed(names), names) for names, _, _ in groups if names != shared]
+    found = [(f"the platforms that all schedulers share ({listed(shared)})", shared)] if shared else []
+    found += [(listed(names), names) for names, _, _ in groups if names != shared]
     return [Part(where, frame[frame["platform"].isin(names)]) for where, names in found]
 
 
@@ -55,11 +53,5 @@ def refused_table(refused: pd.DataFrame, format: str) -> str:
 def refused_rows(refused: pd.DataFrame) -> Iterator[tuple[str, ...]]:
     """Yield the rows of that table."""
     for reason, rows in refused.groupby("reason", sort=False):
-        names = (_listed(list(map(str, rows[name].unique()))) for name in ("scheduler", "platform", "workload"))
+        names = (listed(list(map(str, rows[name].unique()))) for name in ("scheduler", "platform", "workload"))
         yield f"{len(rows):,}", *names, str(reason)
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) > _LISTED + 1:
-        return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} others"
-    return ", ".join(names)

@@ -1,10 +1,11 @@
 """Requests of jobs that the platform of a replay does not have, so that the replay ignores them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from harness.platform.machine import Platform
+from harness.present.words import counted, listed
 from harness.workload.asked import NEEDS
 from harness.workload.log import Workload
 
@@ -12,15 +13,36 @@ from harness.workload.log import Workload
 def ignored_requests(workload: Workload, platform: Platform) -> list[str]:
     """Return a sentence for each kind of request that is ignored: how many jobs, and the option that respects it."""
     return [
-        f"ignored: {jobs:,} {'job requests' if jobs == 1 else 'jobs request'} {what}, which the platform "
-        f"{platform.name!r} does not have: expected --platform FILE.toml with {key}, or --slurm slurm.conf"
+        f"ignored: {_request(jobs, what)}, which the platform {platform.name!r} does not have: expected --platform "
+        f"FILE.toml with {key}, or --slurm slurm.conf"
         for jobs, what, key in _ignored(workload, platform)
-        if jobs
     ]
 
 
-def _ignored(workload: Workload, platform: Platform) -> Iterator[tuple[int, str, str]]:
-    """Yield the number of jobs, the resource that they request, and the key of a platform that describes it."""
+def ignored_in_a_field(replays: Iterable[tuple[Workload, Platform]]) -> list[str]:
+    """Return a sentence for each kind of request that the platforms of a field do not have, one for each workload."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for workload, platform in replays:
+        for jobs, what, key in _ignored(workload, platform):
+            found.setdefault((workload.name, _request(jobs, what), key), []).append(repr(platform.name))
+    return [
+        f"ignored: in {workload} {request}, which {counted(len(names), 'platform')} of the field "
+        f"{'does' if len(names) == 1 else 'do'} not have ({listed(names)}): expected platforms with {key}, or --slurm "
+        "slurm.conf"
+        for (workload, request, key), names in found.items()
+    ]
+
+
+def _request(jobs: int, what: str) -> str:
+    return f"{jobs:,} {'job requests' if jobs == 1 else 'jobs request'} {what}"
+
+
+def _ignored(workload: Workload, platform: Platform) -> list[tuple[int, str, str]]:
+    """Return the number of jobs, the resource that they request, and the key of a platform that describes it."""
+    return [one for one in _requests(workload, platform) if one[0]]
+
+
+def _requests(workload: Workload, platform: Platform) -> Iterator[tuple[int, str, str]]:
     jobs, types = workload.jobs, platform.types
 
     def above_zero(*columns: str) -> int:
@@ -37,6 +59,7 @@ def _ignored(workload: Workload, platform: Platform) -> Iterator[tuple[int, str,
     if all(t.cores == 1 for t in types):
         yield above_zero("nodes", "exclusive"), "whole nodes or a number of nodes", "nodes of several cores"
     known = {name for t in types for name in dict(t.resources)} | set(dict(platform.licences))
-    for column in sorted(str(name) for name in jobs if str(name).startswith(NEEDS)):
-        if (name := column.removeprefix(NEEDS)) not in known:
-            yield above_zero(column), name, "resources or licences"
+    lacking = {str(name).removeprefix(NEEDS) for name in jobs if str(name).startswith(NEEDS)} - known
+    for name in sorted(lacking):
+        if (kind := name.partition(":")[0]) == name or kind not in lacking:  # gpu counts the jobs of gpu:a100
+            yield above_zero(NEEDS + name), name, "resources or licences"

@@ -27,8 +27,8 @@ def test_a_replay_of_the_same_policy_is_not_off(harness_says: Call, replayed: Pa
     assert (answer.status, answer.err) == (0, "")
     summary = json.loads(answer.out)
     assert set(summary) == {
-        "workload", "platform", "scheduler", "preparation", "launch", "completion", "overheads", "submission",
-        "adequacy", "reference", "ratio", "verdict", "breakdown",
+        "workload", "platform", "scheduler", "parameters", "preparation", "launch", "completion", "overheads",
+        "submission", "adequacy", "reference", "ratio", "verdict", "breakdown",
     }  # fmt: skip
     found, reference = summary["adequacy"], summary["reference"]
     assert (found["P"], found["jobs"], [row["jobs"] for row in found["growth"]]) == (0, 60, [50, 60])

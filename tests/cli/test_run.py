@@ -60,7 +60,7 @@ def test_json_is_one_object_and_nothing_else(harness_says: Call, options: tuple[
     answer = harness_says("run", GENERATED, "--format", "json", *options)
     assert answer.status == 0
     summary = json.loads(answer.out)
-    assert set(summary) == {"workload", "platform", "scheduler", "preparation", "measures", "seconds"}
+    assert set(summary) == {*("workload", "platform", "scheduler", "parameters", "preparation", "measures", "seconds")}
     assert summary["measures"].keys() >= MEASURES.keys()
     assert summary["measures"]["accepted"] == 50
     assert summary["seconds"] >= 0
@@ -268,10 +268,29 @@ def test_the_benchmark_runs_and_finds_the_same_schedules(harness_says: Call) -> 
     assert " no\n" not in answer.out
 
 
-def test_requests_that_the_platform_does_not_have_are_reported(harness_says, tmp_path):
+@pytest.mark.parametrize("format", ["table", "json"])
+def test_requests_that_the_platform_does_not_have_are_reported(harness_says: Call, tmp_path: Path, format: str) -> None:
     log = tmp_path / "jobs.csv"
+    log.write_text("submit,run,wait,procs,estimate,user,needs_gpu\n" + "0,50,0,8,90,1,2\n1,5,49,2,9,1,-1\n" * 2)
+    said = "ignored: 2 jobs request gpu, which the platform '8 processors' does not have: expected --platform FILE.toml"
+    asked = [("run", log), ("adequacy", log, "--repetitions", "0"), ("compare", log, "fcfs + easy", "spf + easy")]
+    for command in (*asked, ("forecast", log, "--at", "2", "--repetitions", "2")):
+        answer = harness_says(*command, "--procs", "8", "--format", format)
+        assert answer.out.count(said) == 1, (command, answer)
+    assert "ignored: 2" not in harness_says("run", log, "--procs", "8", "--resources", "ignored").out
+
+
+def test_a_field_reports_requests_that_its_platforms_do_not_have(harness_says: Call, tmp_path: Path) -> None:
+    log, field, rich = (tmp_path / name for name in ("jobs.csv", "field.toml", "rich.toml"))
     log.write_text("submit,run,procs,needs_gpu\n0,5,1,2\n1,5,2,-1\n")
-    said = "ignored: 1 job requests gpu, which the platform '8 processors' does not have: expected --platform FILE.toml"
-    for command in (("run", log), ("run", log, "--format", "json"), ("compare", log, "fcfs + easy", "spf + easy")):
-        assert harness_says(*command, "--procs", "8").out.count(said) == 1
-    assert said not in harness_says("run", log, "--procs", "8", "--resources", "ignored").out
+    rich.write_text("[[nodes]]\ncount = 8\ncores = 1\nresources = { gpu = 4 }\n")
+    scheduler = '[[scheduler]]\norder = ["fcfs", "spf"]\nstart = "easy"\n'
+    field.write_text(f'workloads = ["{log}"]\nplatforms = ["{rich}", 8, 16]\n{scheduler}')
+    said = (
+        "ignored: in jobs 1 job requests gpu, which 2 platforms of the field do not have ('8 processors', "
+        "'16 processors'): expected platforms with resources or licences, or --slurm slurm.conf\n"
+    )
+    out = tmp_path / "out"
+    assert harness_says("tournament", field, "--out", out).out.count(said) == 1
+    again = harness_says("tournament", field, "--out", out, "--format", "json")
+    assert (again.err.count(said), "ignored" in json.loads(again.out)) == (1, False)

@@ -48,3 +48,13 @@ def test_licences_of_the_platform_count() -> None:
 def test_nothing_is_reported_where_nothing_is_requested() -> None:
     assert requests(PLAIN) == []
     assert requests(PLAIN, partition=[1, 1, 1]) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "reported"),
+    [({}, ["gpu"]), ({"gpu": 4}, ["gpu:a100"]), ({"gpu:a100": 4}, ["gpu"]), ({"gpu": 4, "gpu:a100": 4}, [])],
+)
+def test_a_type_of_a_resource_is_reported_with_its_kind_or_alone(known: dict[str, int], reported: list[str]) -> None:
+    platform = Platform("some", (NodeType(8, 1, resources=known),))
+    lines = requests(platform, **{"needs_gpu": [1, 1, -1], "needs_gpu:a100": [1, -1, -1]})
+    assert [line.split(", which")[0].rpartition(" ")[2] for line in lines] == reported
