@@ -20,6 +20,7 @@ import pandas as pd
 
 from harness.disk.atomic import replacing_quietly
 from harness.disk.data_search import cache_folder
+from harness.disk.stored import DAMAGED
 from harness.workload.content import narrowed
 from harness.workload.log import Step
 
@@ -48,9 +49,17 @@ def load(key: str) -> CachedReading | None:
     checksum, archive = content[:_DIGEST_BYTES], memoryview(content)[_DIGEST_BYTES:]
     if hashlib.sha256(archive).digest() != checksum:
         return None
+    try:
+        return _reading(archive)
+    except (*DAMAGED, AttributeError, LookupError, TypeError):  # not as `save` writes it
+        return None
+
+
+def _reading(archive: memoryview) -> CachedReading:
+    """Return the reading that an archive holds; anything may be raised where `save` did not write it."""
     with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
-        if any(one.file_size > one.compress_size for one in arrays.zip.infolist()):  # not as `save` writes it
-            return None
+        if any(one.file_size > one.compress_size for one in arrays.zip.infolist()):
+            raise ValueError("it is packed")
         about = json.loads(arrays["about"].tobytes())
         columns = {str(name): _widened(arrays[name]) for name in about["columns"]}
     return CachedReading(

@@ -1,5 +1,6 @@
 """Plugins that change the process they are loaded into, or never return: what they do to other runs."""
 
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -113,6 +114,16 @@ def test_no_plugin_reaches_the_runs_of_another_scheduler(
     assert found.loc["results", "schedule_digest"] == honest["schedule_digest"][0]
     assert found.loc["results", "plugins"].startswith("results.py ")
     assert (found.loc[["fcfs", "spf"], "plugins"] == "").all()
+
+
+def test_an_isolated_plugin_can_write_any_file_of_its_user(
+    write: Write, tmp_path: Path, children_not_compiled: None
+) -> None:
+    """Isolation protects the runs of others from mistakes; a plugin has the rights of its user all the same."""
+    written = tmp_path / "written"
+    path = plugin(tmp_path, "writing", outside=f"open({str(written)!r}, 'w').write(str(os.getuid()))")
+    tournament(field(write, "writing"), tmp_path / "out", plugins=[path], isolate=True)
+    assert written.read_text() == str(os.getuid())
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """A Dask cluster of this machine: the same results, even if a worker dies in the middle."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -75,6 +76,13 @@ def test_dask_workers_give_the_same_results(write: Write, tmp_path: Path, addres
     there = tournament(write(), tmp_path / "there", dask=address, keep_schedules=True)
     assert here.frame().drop(columns="seconds").equals(there.frame().drop(columns="seconds"))
     assert len(there.schedule(there.frame()["identity"][0])) == 200
+
+
+def test_a_client_of_a_scheduler_runs_code_as_the_user_of_its_workers(address: str) -> None:
+    from distributed import Client
+
+    with Client(address, timeout="60s", set_as_default=False) as client:
+        assert client.submit(os.getuid, pure=False).result() == os.getuid()
 
 
 @pytest.mark.slow

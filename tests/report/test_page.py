@@ -1,5 +1,8 @@
 """What is on the page, whatever the state of the tournament and whatever its names."""
 
+import base64
+import hashlib
+import html
 import json
 import re
 from collections.abc import Callable
@@ -45,6 +48,21 @@ def test_the_page_answers_in_order_and_stays_by_itself(page: Path) -> None:
     assert not re.search(r"(src|href)=\"(?!#|data:)", outside_scripts)
     assert "simulated again for this page" in text
     assert "ranks first" in text or "is best" in text or "share the first rank" in text
+
+
+def test_a_page_allows_its_own_scripts_alone(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
+    scripts = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert digests
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": " ".join(f"'sha256-{digest}'" for digest in digests),
+        "style-src": "'unsafe-inline'",
+        "img-src": "data: blob:",
+    }
 
 
 def test_every_input_is_named_with_its_hash(store: Path, page: Path) -> None:

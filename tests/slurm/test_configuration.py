@@ -1,6 +1,7 @@
 """Slurm's configuration: read as Slurm reads it, and changed for this machine no more than it must be."""
 
 import os
+import stat
 import threading
 from dataclasses import replace
 
@@ -172,3 +173,29 @@ def test_devices_of_gpus_are_files_that_exist(small, place, tmp_path):
     assert len(files) == 2
     assert all(os.path.exists(file) for file in files)
     assert (place.folder / "munge" / "key").stat().st_mode & 0o077 == 0
+
+
+def test_the_key_of_munge_is_new_and_readable_by_its_user_alone(small, place, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    keys = []
+    before = os.umask(0)
+    try:
+        for here in (place, replace(place, folder=other)):
+            prepare_folder(small, here)
+            key = here.folder / "munge" / "key"
+            keys.append(key.read_bytes())
+            assert stat.S_IMODE(key.stat().st_mode) == 0o600
+            assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+    assert len(keys[0]) == 1024
+    assert keys[0] != keys[1]
+
+
+def test_the_controller_listens_on_loopback(small, place):
+    text, _ = adapted(small, place, node_names(small))
+    (place.folder / "slurm.conf").write_text(text)
+    here = read_slurm(place.folder / "slurm.conf")
+    assert here.setting("SlurmctldHost").endswith("(127.0.0.1)")
+    assert here.setting("CommunicationParameters") == "NoCtldInAddrAny,NoInAddrAny"

@@ -12,7 +12,7 @@ from ending import end_it, left_behind
 
 import harness
 from harness.errors import HarnessError
-from harness.slurm import slurm_execution
+from harness.slurm import accounting, slurm_execution
 from harness.slurm.accounts_given import Accounts, read_accounts
 from harness.slurm.configuration import read_slurm
 from harness.slurm.confinement import Rights
@@ -160,3 +160,13 @@ def test_without_a_database_the_words_to_install_it(monkeypatch: pytest.MonkeyPa
     with pytest.raises(HarnessError, match=r"needs slurmdbd, .* faketime slurmdbd mariadb-server"):
         slurm_execution.programs(accounts=True)
     assert slurm_execution.programs()["slurmd"] == "slurmd"
+
+
+def test_the_database_listens_on_a_socket_and_its_daemon_on_loopback(tmp_path: Path) -> None:
+    accounting.write_database(tmp_path, 7005, "nobody")
+    path = tmp_path / "slurmdbd.conf"
+    settings = dict(line.split("=", 1) for line in path.read_text().splitlines())
+    assert (settings["DbdAddr"], settings["DbdPort"]) == ("127.0.0.1", "7005")
+    assert settings["CommunicationParameters"] == "NoInAddrAny"
+    assert path.stat().st_mode & 0o077 == 0
+    assert "--skip-networking" in accounting._SETTINGS

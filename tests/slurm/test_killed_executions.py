@@ -181,3 +181,13 @@ def test_a_folder_names_no_other_shared_memory_than_that_of_clocks(temporary):
     finally:
         other.unlink(missing_ok=True)
         clock.unlink(missing_ok=True)
+
+
+def test_the_folder_of_an_execution_is_closed_to_other_users(temporary):
+    before = os.umask(0)
+    try:
+        with private_folder() as folder:
+            assert folder.parent == temporary
+            assert folder.stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(before)

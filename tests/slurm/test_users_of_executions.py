@@ -179,6 +179,15 @@ def test_the_folder_of_an_execution_is_handed_over_last(tmp_path, monkeypatch):
     assert all(how == {"follow_symlinks": False} for _, how in handed)
 
 
+def test_other_users_may_pass_through_the_folder_of_several_users(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "resolve", lambda path: Path("/tmp/x"))
+    monkeypatch.setattr(confinement.os, "chown", lambda *_, **how: None)
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o700)
+    Rights("nobody", os.getuid() + 1, 65534, as_root=True).hand_over(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o711
+
+
 def test_a_result_states_what_is_still_root_and_why():
     told = Rights("nobody", os.getuid() + 1, 65534, as_root=True).still_root
     assert told["slurmd, slurmstepd"] == "they start each job as its user"

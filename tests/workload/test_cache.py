@@ -112,6 +112,37 @@ def test_a_kept_log_that_unpacks_to_more_is_read_anew(folder: Path, path: Path) 
     tracemalloc.stop()
 
 
+class Evil:
+    """Leaves a file where it is unpickled."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return open, (str(self.place), "w")
+
+
+@pytest.mark.parametrize("kind", ["no archive", "another array", "pickled objects", "an array alone", "no columns"])
+def test_a_kept_log_of_other_content_is_read_anew_and_runs_nothing(
+    folder: Path, path: Path, tmp_path: Path, kind: str
+) -> None:
+    first = read_swf(path)
+    (file,) = folder.iterdir()
+    packed = io.BytesIO()
+    objects = np.array([Evil(tmp_path / "evil")], dtype=object)
+    if kind == "no archive":
+        packed.write(b"nothing of the kind")
+    elif kind == "an array alone":
+        np.save(packed, objects, allow_pickle=True)
+    elif kind == "no columns":
+        np.savez(packed, about=np.frombuffer(b"[]", dtype=np.uint8))
+    else:
+        np.savez(packed, **{"about" if kind == "pickled objects" else "other": objects})  # type: ignore[arg-type]
+    file.write_bytes(hashlib.sha256(packed.getbuffer()).digest() + packed.getbuffer())
+    assert same(read_swf(path), first)
+    assert not (tmp_path / "evil").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_no_error(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """What is fetched is whole and right, or an error in one sentence and nothing but what can be continued."""
 
+import ast
 import gzip
 import hashlib
 import os
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mirror import Mirror, served
 
+import harness
 from harness.errors import HarnessError
 from harness.workload.catalogue import Trace, fetched_folder
 from harness.workload.fetch import fetch
@@ -202,3 +204,18 @@ def test_a_file_where_the_folder_belongs(mirror: Mirror, tmp_path: Path, monkeyp
 def test_what_is_not_of_the_archive(mirror: Mirror) -> None:
     refused(Trace("Mine", "mine.swf.gz"), mirror, "'Mine': is not in the archive; .* HARNESS_DATA")
     assert mirror.asked == []
+
+
+def test_no_other_module_imports_a_library_for_the_network() -> None:
+    """Only `harness data` imports the module that fetches; `socket` gives names of hosts and free ports elsewhere."""
+    root = Path(harness.__file__).parent
+    network = {"requests", "urllib", "urllib3", "http", "httpx", "aiohttp", "ftplib", "pooch", "smtplib", "fsspec"}
+    found, fetching = set(), set()
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found |= {str(path.relative_to(root)) for name in names if name.partition(".")[0] in network}
+            fetching |= {str(path.relative_to(root)) for name in names if name == "harness.workload.fetch"}
+    assert found == {"workload/fetch.py"}
+    assert fetching == {"cli/data_command.py"}
