@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.disk.stored import stored_bytes
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS
 from harness.experiment.store import opened_to_read, schedule_path
@@ -137,12 +138,12 @@ class Results:
 
     def schedule(self, identity: str) -> "pd.DataFrame":
         """Read the schedule of a run, if schedules were kept."""
-        import pandas as pd
+        from harness.workload.frame import parquet_table
 
         path = schedule_path(self.folder, identity)
         if not self.keeps(identity):
             raise HarnessError(f"{path}: there is no such schedule: expected a run that was made with keep_schedules")
-        return pd.read_parquet(path)
+        return parquet_table(stored_bytes(path, "a schedule"), path)
 
 
 def _tried(run: RunRow | None) -> bool:

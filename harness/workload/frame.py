@@ -48,7 +48,7 @@ def read_cells(path: Path, expected: str, *, lenient: bool) -> tuple[pd.DataFram
     """Return all cells of a CSV file as text, or of a Parquet file as they are, and what reading it took."""
     stored = stored_bytes(path, expected)
     if suffix_of(path) == ".parquet":
-        return _parquet(unpacked(stored, path), path), ()
+        return parquet_table(unpacked(stored, path), path), ()
     content = unpacked(stored, path, TABLE)
     table, steps = read_delimited(content, path, lenient=lenient)
     return table.apply(lambda column: column.str.strip('" ')), steps
@@ -165,7 +165,7 @@ def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
         return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64)
 
 
-def _parquet(stored: bytes, path: Path) -> pd.DataFrame:
+def parquet_table(stored: bytes, path: Path) -> pd.DataFrame:
     """Return the table in a Parquet file; a few bytes of one may stand for a long column of equal values."""
     try:
         import pyarrow
@@ -174,11 +174,15 @@ def _parquet(stored: bytes, path: Path) -> pd.DataFrame:
         raise HarnessError(f"{path}: reading Parquet needs pyarrow: pip install 'sched-harness[parquet]'") from None
     try:
         schema = parquet.read_schema(io.BytesIO(stored))
-        texts = [one.name for one in schema if pyarrow.types.is_string(one.type) or pyarrow.types.is_binary(one.type)]
+        texts = [one.name for one in schema if _is_text(one.type)]
+        for one in schema:
+            if not _is_flat(one.type):
+                kind = shortened(str(one.type), 30)
+                raise HarnessError(
+                    f"{path}: the column {shown_name(one.name)} is of type {kind}: expected numbers, texts or dates"
+                )
         file = parquet.ParquetFile(io.BytesIO(stored), read_dictionary=texts)
         about = file.metadata
-        if about.num_columns != len(schema):
-            raise HarnessError(f"{path}: has nested columns; expected columns of numbers, texts and dates")
         sizes = [about.row_group(k).total_byte_size for k in range(about.num_row_groups)]
         refuse_large(max(8 * about.num_rows * about.num_columns, sum(sizes)), path)
         table = file.read()
@@ -192,3 +196,21 @@ def _parquet(stored: bytes, path: Path) -> pd.DataFrame:
         return found
     except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
         raise HarnessError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split())[:120]}") from error
+
+
+def _is_text(kind: Any) -> bool:
+    """Return whether a type of Parquet's is one of texts, which may be of any length."""
+    from pyarrow import types
+
+    return any(
+        is_kind(kind) for is_kind in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    )
+
+
+def _is_flat(kind: Any) -> bool:
+    """Return whether cells of a type of Parquet's are texts, or take a few bytes each; lists may be of any length."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _is_flat(kind.value_type)
+    return _is_text(kind) or types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind)

@@ -19,6 +19,7 @@ from harness.experiment.field_reading import read_field
 from harness.experiment.plan import make_plan
 from harness.experiment.pool import Progress
 from harness.experiment.runner import tournament
+from harness.experiment.store import schedule_path
 from harness.results.measures import MEASURES
 
 SHARED = ["workload", "platform", "variation", "seed", "scheduler", "order", "start", "select", "rate", "sleep"]
@@ -68,6 +69,9 @@ def test_a_run_is_what_simulate_gives(write: Write, tmp_path: Path) -> None:
             schedule.measures().items()
         )
         pd.testing.assert_frame_equal(results.schedule(row["identity"]), schedule.frame)
+    schedule_path(results.folder, row["identity"]).write_bytes(b"no schedule")
+    with pytest.raises(HarnessError, match=r"\.parquet: cannot be read as Parquet"):
+        results.schedule(row["identity"])
 
 
 def test_what_is_there_is_not_repeated_and_what_is_new_is_added(write: Write, tmp_path: Path) -> None:

@@ -94,6 +94,10 @@ BOMBS: dict[str, tuple[tuple[str, ...], Callable[[], bytes]]] = {
         ("run", "FILE"),
         lambda: of_parquet(pa.array(["x" * 600]).take(pa.array([0] * (1 << 17), pa.int32())), 9, 1),
     ),
+    "list.parquet": (("run", "FILE"), lambda: of_parquet(pa.array([[0] * (1 << 18)]), 400, 1)),
+    "record.parquet": (("run", "FILE"), lambda: of_parquet(pa.array([{"a": 1}]), 1, 1)),
+    "fixed.parquet": (("run", "FILE"), lambda: of_parquet(pa.array([b"x" * 16 * MB] * 30, pa.binary(16 * MB)), 2, 1)),
+    "large.parquet": (("run", "FILE"), lambda: of_parquet(pa.array(["x" * 16 * MB] * 30, pa.large_string()), 2, 1)),
     "events.csv.gz": (
         ("run", "lublin(jobs=9)", "--events", "FILE"),
         lambda: repeated(b"time,event,subject\n", b"1,node-up,0\n", 1000 * MB),
