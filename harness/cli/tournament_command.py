@@ -190,7 +190,7 @@ def _next(results: "Results", again: str, by: str, unit: str | None) -> list[str
 
 
 def _say_what_is_left_out(results: "Results", format: str) -> None:
-    """Print the combinations that cannot run, once for each reason, and what is ignored; programs get neither."""
+    """Print the combinations that cannot run, once for each reason, and the notices; programs get neither."""
     from harness.present.tables import prose
     from harness.ranking.by_platform import refused_table
 
@@ -198,8 +198,8 @@ def _say_what_is_left_out(results: "Results", format: str) -> None:
     file = sys.stderr if program else sys.stdout
     if table := refused_table(results.refused(), "table" if program else format):
         say(table, "", sep="\n", file=file)
-    if ignored := results.about["ignored"]:
-        say(*(prose(one, "table" if program else format) for one in ignored), "", sep="\n", file=file)
+    if notices := results.about["notices"]:
+        say(*(prose(one, "table" if program else format) for one in notices), "", sep="\n", file=file)
 
 
 def _say_which_are_missing(results: "Results", frame: "pd.DataFrame") -> None:

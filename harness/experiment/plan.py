@@ -137,14 +137,27 @@ class Plan:
             "platforms": [described(platform) for platform in self.platforms],
             "parameters": {short: full for run in self.runs for short, full in run.scheduler.in_full.items()},
             "refused": [asdict(one) for one in self.refused],
-            "ignored": ignored_in_a_field(
-                {
-                    (run.workload.digest, run.platform.digest): (run.workload, run.platform)
-                    for run in self.runs
-                    if not run.scheduler.configured
-                }.values()
-            ),
+            "notices": self._notices(),
         }
+
+    def _notices(self) -> list[str]:
+        """Return what the results leave out: requests that platforms do not have, and logs of unnamed machines."""
+        replays = {
+            (run.workload.digest, run.platform.digest): (run.workload, run.platform)
+            for run in self.runs
+            if not run.scheduler.configured
+        }
+        sizes: dict[str, set[int]] = {}
+        for run in self.runs:
+            jobs = run.workload.jobs
+            if run.workload.procs is None and "logged_wait" in jobs and (jobs["logged_wait"] >= 0).any():
+                sizes.setdefault(run.workload.name, set()).add(run.platform.cores)
+        return ignored_in_a_field(replays.values()) + [
+            f"adequacy is left out: {name} does not name the size of its machine, and the field has platforms of "
+            f'{len(found)} sizes: expected its number of processors, as in {{source = "…", procs = 128}}'
+            for name, found in sizes.items()
+            if len(found) > 1
+        ]
 
 
 class RunsOf:

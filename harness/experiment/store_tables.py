@@ -152,7 +152,7 @@ class About(_Row):
     platforms: list[_MachineAbout]
     parameters: dict[str, str]  # policies as they are named, and with all their parameters
     refused: list[_RefusedAbout]
-    ignored: list[str] = []  # requests of jobs that platforms do not have
+    notices: list[str] = []  # what the results leave out
 
 
 class SessionRow(_Row):

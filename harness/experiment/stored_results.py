@@ -112,10 +112,19 @@ class Results:
             for name in (name for name in (*MEASURES, *extra) if name != "jobs"):  # these are there
                 values = [values.get(name) for values in measures]
                 frame[name] = [math.nan if value is None else float(value) for value in values]
+            against = [name for name, one in MEASURES.items() if one.against_log]
+            frame.loc[self._of_unnamed_machines(frame), against] = math.nan
             frame["plugins"] = [", ".join(map(" ".join, run.plugins or [])) for run in tried]
             for name in _LAST[1:]:
                 frame[name] = [getattr(run, name) for run in tried]
         return frame
+
+    def _of_unnamed_machines(self, frame: "pd.DataFrame") -> "pd.Series[bool]":
+        """Return the runs of logs that do not name the size of their machine, on platforms of several sizes."""
+        sizes = {one["name"]: one["procs"] for one in self.about["platforms"]}
+        unnamed = [one["name"] for one in self.about["workloads"] if one["procs"] is None]
+        several = frame["platform"].map(sizes).groupby(frame["workload"]).transform("nunique") > 1
+        return several & frame["workload"].isin(unnamed)
 
     def _refused(self) -> "pd.DataFrame":
         import pandas as pd

@@ -219,7 +219,7 @@ def _without_adequacy(ranking: Ranking) -> Iterator[str]:
     if ranking.with_adequacy and ranking.without_adequacy:
         yield (
             f"Adequacy covers {covered(ranking)}: it is undefined for {_listed(ranking.without_adequacy)}, whose logs "
-            "have no waits or ran on another machine."
+            "have no waits or ran on another or an unnamed machine."
         )
 
 

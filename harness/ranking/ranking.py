@@ -211,11 +211,13 @@ def _unit(unit: str | None, blocks: pd.Index) -> Unit:
 
 
 def _identical(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the schedulers, two or more, whose runs all gave the same schedules."""
-    if "schedule_digest" not in frame:
+    """Return the schedulers, two or more, whose runs all gave the same starts and the same mean response."""
+    if not {"schedule_digest", "mean_response"} <= set(frame):
         return ()
     done = frame[(frame["status"] == "done") & frame["scheduler"].isin(names)]
-    schedules = done.pivot(index=list(BLOCK), columns="scheduler", values="schedule_digest")
+    # Starts may be the same where ends are not: under another rate, or on nodes that wake first.
+    same = done["schedule_digest"] + done["mean_response"].map(" {!r}".format)
+    schedules = done.assign(same=same).pivot(index=list(BLOCK), columns="scheduler", values="same")
     found: dict[tuple[object, ...], list[str]] = {}
     for name in names:
         found.setdefault(tuple(schedules[name].fillna("")), []).append(name)

@@ -263,3 +263,29 @@ def test_a_cap_that_runs_do_not_keep_is_reported_once_with_their_number(harness_
     assert told.count("the policy 'powercap(watts=1500)' does not keep its cap: the platform draws up to") == 1
     assert told.count("the policy 'powercap(watts=1500)' does not keep its cap in 4 runs\n") == 1
     assert told.count("does not keep its cap") == 2
+
+
+@pytest.mark.parametrize(
+    ("workload", "platforms", "known"),
+    [
+        ('"{}"', "[4, 8]", 0),  # any of them may be the log's machine
+        ('"{}"', "[4]", 2),
+        ('"{}"', '[4, "four.toml"]', 4),
+        ('{{source = "{}", procs = 4}}', "[4, 8]", 2),
+        ('{{source = "{}", procs = 16}}', "[4, 8]", 0),
+    ],
+)
+def test_adequacy_of_a_log_that_does_not_name_its_machine(
+    harness_says: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workload: str, platforms: str, known: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("four.toml").write_text("[[nodes]]\ncount = 2\ncores = 2\n")
+    log, field, out = (tmp_path / name for name in ("jobs.csv", "field.toml", "out"))
+    log.write_text("submit,wait,run,procs\n0,0,50,4\n1,49,5,2\n2,50,5,2\n")
+    scheduler = '[[scheduler]]\norder = ["fcfs", "lcfs"]\nstart = "easy"\n'
+    field.write_text(f"workloads = [{workload.format(log)}]\nplatforms = {platforms}\n{scheduler}")
+    told = harness_says("tournament", field, "--out", out)
+    assert told.status == 0, told.err
+    assert harness.Results(out).frame()[["adequacy", "skill"]].notna().sum().tolist() == [known, known]
+    notice = "adequacy is left out: jobs does not name the size of its machine, and the field has platforms of 2 sizes"
+    assert told.out.count(notice) == (workload == '"{}"' and not known)
