@@ -1,6 +1,7 @@
 """The state of a machine as `squeue --json` prints it, as the table that other ways of asking give."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ def as_table(content: bytes, path: Path) -> bytes:
     try:
         told = json.loads(content)
         jobs, now = told["jobs"], _number(told["last_update"])
+        if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+            raise ValueError("its jobs are no list of objects")
         lines = ["|".join(_COLUMNS), *(_line(job, now) for job in jobs)]
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         what = f"has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:80]
@@ -36,7 +39,9 @@ def _line(job: dict[str, Any], now: str) -> str:
     state = job["job_state"]
     if not state:
         raise ValueError("a job without a job_state")
-    state = str(state if isinstance(state, str) else state[0])
+    state = state if isinstance(state, str) else state[0] if isinstance(state, list) else None
+    if not isinstance(state, str):
+        raise ValueError("a job_state that is no text")
     start = _number(job["start_time"])
     cells = {
         "JobID": _called(job),
@@ -46,9 +51,9 @@ def _line(job: dict[str, Any], now: str) -> str:
         "ElapsedRaw": str(max(0, int(now) - int(start))) if now and start and state != "PENDING" else "",
         "TimelimitRaw": _number(job["time_limit"]),
         "ReqCPUS": _number(job["cpus"]),
-        **{column: str(job.get(name, "")).replace("|", " ").replace("\n", " ") for column, name in _NAMES.items()},
+        **{column: str(job.get(name, "")) for column, name in _NAMES.items()},
     }
-    return "|".join(cells[name] for name in _COLUMNS)
+    return "|".join(re.sub(r"[|\r\n]", " ", cells[name]) for name in _COLUMNS)
 
 
 def _called(job: dict[str, Any]) -> str:

@@ -63,6 +63,15 @@ def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
     assert (one.now, one.labels, one.header) == (other.now, other.labels, other.header)
 
 
+@pytest.mark.parametrize("field", ["user_name", "partition", "state_reason"])
+@pytest.mark.parametrize("text", ["1|root|RUNNING", "1\n7|root|RUNNING", "1\r\n7"])
+def test_a_text_in_json_is_one_cell(read, field, text):
+    job = {"job_id": 20, "array_job_id": 20, "job_state": "PENDING", "start_time": 0, "submit_time": 5}
+    found = read(json.dumps({"jobs": [job | {"time_limit": 60, "cpus": 1, field: text}], "last_update": 60}))
+    assert found.there["procs"].tolist() == [1]
+    assert len(found.labels) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -74,6 +83,12 @@ def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
         ('{"jobs": [], "last_update": 5}', "holds no jobs"),
         ('{"jobs": [{"job_state": []}], "last_update": 5}', "a job without a job_state"),
         ('{"jobs": [{"job_state": ""}], "last_update": 5}', "a job without a job_state"),
+        ('{"jobs": [{"job_state": [[]]}], "last_update": 5}', "a job_state that is no text"),
+        ('{"jobs": [{"job_state": {"a": 1}}], "last_update": 5}', "a job_state that is no text"),
+        ('{"jobs": [{"job_state": [5]}], "last_update": 5}', "a job_state that is no text"),
+        ('{"jobs": [null], "last_update": 5}', "its jobs are no list of objects"),
+        ('{"jobs": [[]], "last_update": 5}', "its jobs are no list of objects"),
+        ('{"jobs": {"a": 1}, "last_update": 5}', "its jobs are no list of objects"),
         ('{"jobs": [], "last_update": 1.5}', "'1.5' is not a whole number"),
         ('{"jobs": [], "last_update": "1e3"}', "'1e3' is not a whole number"),
     ],
