@@ -145,7 +145,7 @@ class Plan:
         replays = {
             (run.workload.digest, run.platform.digest): (run.workload, run.platform)
             for run in self.runs
-            if not run.scheduler.configured
+            if not self.field.slurms  # whose machine has what its jobs request
         }
         sizes: dict[str, set[int]] = {}
         for run in self.runs:

@@ -4,7 +4,7 @@ Nodes are in Slurm's order, by name, and sets of nodes are bits of a whole numbe
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -211,6 +211,7 @@ def _unmodelled(given: SlurmConfiguration) -> list[tuple[str, str]]:
         "force" in line.get("oversubscribe", line.get("shared", "")).lower() for line in given.lines("PartitionName")
     ):
         found.append(("OverSubscribe=FORCE", "how many jobs share a processor"))
+    found += [(f"the types of Gres={kind} ({types})", "where jobs fit") for kind, types in _types(given)]
     weights = {key: given.setting(key, "0") for key in ("PriorityWeightTRES", "PriorityWeightAssoc")}
     found += [(f"{key}={value}", "who comes first") for key, value in weights.items() if value != "0"]
     flags = {word.strip().upper() for word in given.setting("PriorityFlags").split(",")} - _FLAGS
@@ -219,6 +220,17 @@ def _unmodelled(given: SlurmConfiguration) -> list[tuple[str, str]]:
         found.append((f"PriorityUsageResetPeriod={given.setting('PriorityUsageResetPeriod')}", "fair shares"))
     found += [(f"SchedulerParameters={word}", "who starts, and when") for word in parameters_of(given).unknown]
     return found
+
+
+def _types(given: SlurmConfiguration) -> Iterator[tuple[str, str]]:
+    """Yield each kind of Gres of which nodes have several types, and these: the replay counts them as one."""
+    found: dict[str, set[str]] = {}
+    for line in given.lines("NodeName"):
+        for item in re.sub(r"\(.*?\)", "", line.get("gres", "")).split(","):
+            kind, *rest = item.strip().split(":")
+            named = [part for part in rest if not part[:1].isdigit() and part != "no_consume"]
+            found.setdefault(kind, set()).update(named[:1] or (["no type"] if kind else []))
+    return ((kind, ", ".join(sorted(types))) for kind, types in found.items() if len(types) > 1)
 
 
 def _memory(said: dict[str, str], key: str, given: SlurmConfiguration) -> float:

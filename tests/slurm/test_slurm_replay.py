@@ -425,3 +425,19 @@ def test_its_measures_are_those_of_its_schedule(tmp_path):
     assert measures["mean_response"] == pytest.approx((frame["end"] - frame["submit"]).mean())
     assert measures["utilisation"] == pytest.approx((frame["procs"] * (frame["end"] - frame["start"])).sum() / span / 4)
     assert measures["mean_jobs"] == pytest.approx((frame["end"] - frame["submit"]).sum() / span)
+
+
+@pytest.mark.parametrize(
+    ("of_nodes", "listed"),
+    [
+        (("gpu:a100:2", "gpu:h100:2"), ["the types of Gres=gpu (a100, h100)"]),
+        (("gpu:a100:2,gpu:h100:1(S:0)", ""), ["the types of Gres=gpu (a100, h100)"]),
+        (("gpu:2", "gpu:h100:2"), ["the types of Gres=gpu (h100, no type)"]),
+        (("gpu:a100:2", "gpu:a100:4,bandwidth:lustre:no_consume:4"), []),
+        (("gpu:2", "gpu:4"), []),
+    ],
+)
+def test_several_types_of_a_resource_are_listed(tmp_path, of_nodes, listed):
+    lines = [f"NodeName=g{number} CPUs=4 Gres={gres}\n" for number, gres in enumerate(of_nodes)]
+    found = cluster(tmp_path, WHOLE + "".join(lines)).unmodelled
+    assert [key for key, what in found if what == "where jobs fit"] == listed
