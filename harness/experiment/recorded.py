@@ -65,13 +65,18 @@ class Recorded:
         return self.log.name
 
     def common(self, workload: Workload, *, whole: bool = False) -> Workload:
-        """Return the jobs of `workload` that the schedule has; with `whole` it must have all of them and no others."""
+        """Return the jobs of `workload` that the schedule has.
+
+        With `whole` it must have all of them, and no others that ran: the preparation of a log leaves out jobs that
+        took no time.
+        """
         jobs = workload.jobs
         kept = jobs[jobs["job"].isin(self._known["job"])]
-        others = self.log.jobs["job"][~self.log.jobs["job"].isin(jobs["job"])]
-        if whole and len(others):
+        others = self.log.jobs[~self.log.jobs["job"].isin(jobs["job"])]
+        ran = others["job"][others["run"] > 0]
+        if whole and len(ran):
             raise HarnessError(
-                f"{self.name}: job {others.iloc[0]} is not in {workload.name} ({counted(len(others), 'such job')}): "
+                f"{self.name}: job {ran.iloc[0]} is not in {workload.name} ({counted(len(ran), 'such job')}): "
                 "expected a schedule of its jobs alone"
             )
         if len(others):

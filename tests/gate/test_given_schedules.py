@@ -133,6 +133,23 @@ def test_jobs_that_the_workload_has_not_are_refused(made: Gate) -> None:
         made.check(pd.concat([made.schedule, extra]))
 
 
+def test_the_log_of_the_workload_itself_is_a_schedule_of_its_jobs(gate: Gate, tmp_path: Path) -> None:
+    """Its preparation drops jobs that took no time; with another job that ran it is refused."""
+    log = tmp_path / "log.csv"
+    log.write_text("job,submit,wait,run,procs\n1,0,0,50,4\n2,1,49,5,2\n3,2,48,0,2\n4,3,50,-1,2\n")
+    gate.field.write_text(f'workloads = ["{log}"]\nplatforms = [4]\nscheduler = [{{order = "fcfs", start = "easy"}}]\n')
+    gate.make()
+    assert gate.check(schedules={"": log}, scheduler_name="slurm").outcome == "same"
+    assert made_of_same_jobs(gate.check(schedules={"": log}))
+    log.write_text(log.read_text().replace("3,2,48,0,2", "7,2,48,1,2"))
+    gate.field.write_text(gate.field.read_text().replace("log.csv", "other.csv"))
+    other = tmp_path / "other.csv"
+    other.write_text("job,submit,wait,run,procs\n1,0,0,50,4\n2,1,49,5,2\n")
+    gate.make()
+    with pytest.raises(HarnessError, match=r"job 7 is not in other \(1 such job\)"):
+        gate.check(schedules={"": log})
+
+
 def test_jobs_that_it_lacks_are_refused(made: Gate) -> None:
     with pytest.raises(HarnessError, match=r"job 1 of .* is not in it"):
         made.check(made.schedule.iloc[1:])

@@ -438,6 +438,6 @@ def test_its_measures_are_those_of_its_schedule(tmp_path):
     ],
 )
 def test_several_types_of_a_resource_are_listed(tmp_path, of_nodes, listed):
-    lines = [f"NodeName=g{number} CPUs=4 Gres={gres}\n" for number, gres in enumerate(of_nodes)]
+    lines = [f"NodeName=g{number} CPUs=4 {gres and 'Gres='}{gres}\n" for number, gres in enumerate(of_nodes)]
     found = cluster(tmp_path, WHOLE + "".join(lines)).unmodelled
     assert [key for key, what in found if what == "where jobs fit"] == listed
