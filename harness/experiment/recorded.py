@@ -146,6 +146,12 @@ class Recorded:
         except HarnessError as error:
             why = f"{error}".removeprefix(f"the policy {_STARTING.name!r} (start_jobs), ")
             why = why.partition(": it would overcommit")[0].replace(" s, started job", " s it starts job")
+            machine = machine_of(platform, jobs)
+            if any(one.cores > 1 for one in machine.types):
+                why += (
+                    "; it does not name the nodes of its jobs: expected a platform that counts processors alone, as "
+                    f"in platforms = [{machine.cores}] or --procs {machine.cores}"
+                )
             raise HarnessError(f"{self.name}: no schedule of this machine: {why}") from error
         late = schedule.of_those_that_ran("start") - jobs.jobs["x_start"].to_numpy()[schedule.who_ran]
         if (moved := int((late > 1e-6).sum())) == 0:

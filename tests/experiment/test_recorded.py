@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import HarnessError
 from harness.experiment.recorded import Recorded
+from harness.platform.machine import NodeType, Platform
 from harness.workload.log import Log, Workload
 
 PROCS = 16
@@ -75,6 +76,9 @@ def test_what_it_cannot_be_is_refused() -> None:
     words = r"at \S+ s it starts job \d+, which needs \d+ processors where only \d+ can be had$"
     with pytest.raises(HarnessError, match=f"theirs: no schedule of this machine: {words}"):
         recorded(frame.assign(wait=0.0)).simulate(workload, PROCS)
+    nodes = Platform("nodes", (NodeType(PROCS // 4, 4),))
+    with pytest.raises(HarnessError, match=f"does not name the nodes of its jobs: .* --procs {PROCS}$"):
+        recorded(frame.assign(wait=0.0)).simulate(workload, nodes)
     with pytest.raises(HarnessError, match=r"job 2 of .* is not in it"):
         recorded(frame[frame["job"] != 2]).common(workload, whole=True)
     with pytest.raises(HarnessError, match="job 1 is there twice"):
