@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from harness.slurm.choice_of_nodes import Places, chosen
-from harness.slurm.cluster import Cluster, Node
+from harness.slurm.cluster import Cluster, Node, set_of
 from harness.slurm.requests import Request
 
 #: All of a request that decides where it finds room on given nodes.
@@ -185,7 +185,7 @@ def memory_on(request: Request, node: Node, cpus: int) -> float:
 
 def members(nodes: int) -> list[int]:
     """Return the numbers of the nodes in a set."""
-    return [number for number in range(nodes.bit_length()) if nodes >> number & 1]
+    return [number for number, bit in enumerate(f"{nodes:b}"[::-1]) if bit == "1"]
 
 
 def usable(request: Request, cluster: Cluster) -> int:
@@ -193,9 +193,9 @@ def usable(request: Request, cluster: Cluster) -> int:
 
     What is counted on nodes is looked at node by node: the ends of jobs on nodes without it count all the same.
     """
-    found = 0
-    for number in members(request.partition.nodes):
-        node = cluster.nodes[number]
-        if not request.features or any(one <= node.features for one in request.features):
-            found |= 1 << number
-    return found
+    there = request.partition.nodes
+    if not request.features:
+        return there
+    return set_of(
+        number for number in members(there) if any(one <= cluster.nodes[number].features for one in request.features)
+    )

@@ -73,7 +73,7 @@ class Training:
             jobs = prepare(log, **{**source.options, "stop": middle_of(source, plugins)})
             for platform in field.platforms:
                 given = None if platform == OF_THE_LOG else of_the_log(platform, jobs.procs, jobs.name)
-                machine = machine_of(int(given) if given and given.isdigit() else given, jobs, plugins)
+                machine = machine_of(int(given) if given and given.isdecimal() else given, jobs, plugins)
                 machine = reserved(machine, field.reservations) if field.reservations else machine
                 varied = [jobs, *(resample(jobs, number) for number in range(1, field.resamples + 1))]
                 self.streams += [(one, machine) for one in varied]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import harness
 from harness.slurm.associations import read_shares
-from harness.slurm.cluster import Cluster, cluster_of
+from harness.slurm.cluster import Cluster, cluster_of, set_of
 from harness.slurm.configuration import read_slurm
 from harness.slurm.fair_tree import Shares
 from harness.slurm.requests import requests_of
-from harness.slurm.room_on_nodes import alone, memory_on, usable
+from harness.slurm.room_on_nodes import alone, members, memory_on, usable
 from harness.slurm.slots import Slots
 from harness.slurm.slurm_replay import overtime, slurm_replay
 
@@ -441,3 +441,8 @@ def test_several_types_of_a_resource_are_listed(tmp_path, of_nodes, listed):
     lines = [f"NodeName=g{number} CPUs=4 {gres and 'Gres='}{gres}\n" for number, gres in enumerate(of_nodes)]
     found = cluster(tmp_path, WHOLE + "".join(lines)).unmodelled
     assert [key for key, what in found if what == "where jobs fit"] == listed
+
+
+@given(st.sets(st.integers(0, 300)))
+def test_the_members_of_a_set_of_nodes_are_in_order(numbers):
+    assert members(set_of(numbers)) == sorted(numbers)

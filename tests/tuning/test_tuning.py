@@ -102,6 +102,13 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path, old: str, new: str, 
         read_search(path)
 
 
+@pytest.mark.parametrize("name", ["\u00b2", "\u2460"])
+def test_a_platform_of_another_name_is_refused(tmp_path: Path, name: str) -> None:
+    text = FIELD.replace('"log"', f'"{name}"')
+    with pytest.raises(HarnessError, match=f"{name}: no plugin reads such a platform"):
+        Training(read_search(written(tmp_path, text=text)), (), 1)
+
+
 def test_what_a_field_says_of_all_runs_is_heeded(tmp_path: Path) -> None:
     """Reservations and the signal, in the search and in the judgement."""
     table = tmp_path / "kept.csv"
