@@ -128,7 +128,7 @@ def _sentence(error: Exception) -> str | None:
     if isinstance(error, MemoryError):  # --procs 99999999999, say
         return "not enough memory: the workload or the platform is too large"
     if isinstance(error, OSError):  # the disk that stdout goes to is full, say
-        return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        return f"{error.filename or 'the output'}: {error.strerror}" if error.strerror else str(error)
     return None
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +48,10 @@ def test_what_is_wrong_stays_wrong_without_an_output(tmp_path):
 def test_what_is_wrong_stays_wrong(overcommitted, tmp_path):
     assert status(f"verify {overcommitted} --procs 2", tmp_path).returncode == 0
     assert status(f"verify {overcommitted} --procs 1", tmp_path).returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_output_without_room_is_named(tmp_path):
+    words = ["bash", "-c", f"{HARNESS} list measures >/dev/full"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (2, "harness: the output: No space left on device\n")
