@@ -16,6 +16,9 @@ _LINE = re.compile(r"(Cluster|Parent|Account|User) - '?([^':]+)'?(?::(.*))?")
 #: type does not end it.
 _PAIR = re.compile(r"(?<!\w)(\w{1,60})=('[^']*'|(?:gres/[\w.-]+:|[^:]|:(?!\w+=))*+)")
 
+#: How deep accounts may lie in each other.
+_DEEPEST = 100
+
 
 def read_shares(path: Path) -> Shares:
     """Read what `sacctmgr dump` writes, with the tables of `sacctmgr -P show qos` and `sshare -a -P` beside it."""
@@ -33,7 +36,21 @@ def read_shares(path: Path) -> Shares:
             shares.limits.unmodelled["Partition="] = "the shares and limits of a user in one partition"
         else:
             _add(shares, kind, name, parent, said, where)
+    for account in shares.accounts:
+        _check_depth(account, shares.parent, path)
     return shares
+
+
+def _check_depth(account: str, parents: dict[str, str], path: Path) -> None:
+    """Refuse an account that is far below the root account, or below itself."""
+    above = account
+    for _ in range(_DEEPEST):
+        if above == ROOT:
+            return
+        above = parents.get(above, ROOT)
+    raise HarnessError(
+        f"{path}: the account {shortened(account)}: expected fewer than {_DEEPEST} accounts above it, and not itself"
+    )
 
 
 def association_lines(content: str, path: Path) -> Iterator[tuple[str, str, str, dict[str, str]]]:

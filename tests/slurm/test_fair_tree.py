@@ -108,6 +108,33 @@ def test_whoever_used_nothing_is_first_with_all_who_used_nothing() -> None:
     assert tree.factors() == {(ROOT, "root"): 1.0, ("b", "cy"): 1.0, ("a", "ann"): 0.5, ("a", "bob"): 0.25}
 
 
+@pytest.mark.parametrize(
+    "accounts",
+    [
+        [(f"a{k}", f"a{k + 1}") for k in range(20_000)],
+        [("root", "a0"), *((f"a{k}", f"a{k + 1}") for k in range(200))],
+        [("root", "a"), ("a", "b"), ("b", "a")],
+        [("a", "a")],
+    ],
+    ids=["very deep", "deep", "a circle", "below itself"],
+)
+def test_accounts_that_lie_deep_or_in_a_circle_are_refused(tmp_path: Path, accounts: list[tuple[str, str]]) -> None:
+    path = tmp_path / "accounts.dump"
+    path.write_text("".join(f"Parent - '{above}'\nAccount - '{name}':Fairshare=1\n" for above, name in accounts))
+    with pytest.raises(
+        HarnessError, match=r"accounts.dump: the account \w+: expected fewer than 100 accounts above it"
+    ):
+        read_shares(path)
+
+
+def test_accounts_may_lie_in_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "accounts.dump"
+    chain = [("root", "a0"), *((f"a{k}", f"a{k + 1}") for k in range(90))]
+    lines = [f"Parent - '{above}'\nAccount - '{name}':Fairshare=1\n" for above, name in chain]
+    path.write_text("".join(lines) + "Parent - 'a90'\nUser - 'x':Fairshare=1\n")
+    assert read_shares(path).factors() == {("a90", "x"): 1.0}
+
+
 def test_shares_of_the_parent_are_what_a_real_controller_says(tmp_path: Path) -> None:
     """As sshare printed it: bob comes first in his account, whatever he used; cy and di are one."""
     path = tmp_path / "accounts.dump"
