@@ -75,7 +75,10 @@ def tournament_page(
     """
     subject = tournament_subject(results, by, extra, plugins, watch, look, unit)
     field = results.about["field"]
-    return Page(f"Tournament {field['name']}", field["about"], _sections(subject), _missing(results, subject.frame))
+    warnings = _missing(results, subject.frame) + [
+        f"{notice[0].upper()}{notice[1:]}." for notice in results.about["notices"]
+    ]
+    return Page(f"Tournament {field['name']}", field["about"], _sections(subject), warnings)
 
 
 def run_page(

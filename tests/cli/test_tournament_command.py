@@ -12,6 +12,7 @@ from calling import Call
 
 import harness
 from harness.experiment.example_dump import write_example_dump
+from harness.report.page import tournament_page
 
 FIELD = """
 about = "A test."
@@ -288,4 +289,8 @@ def test_adequacy_of_a_log_that_does_not_name_its_machine(
     assert told.status == 0, told.err
     assert harness.Results(out).frame()[["adequacy", "skill"]].notna().sum().tolist() == [known, known]
     notice = "adequacy is left out: jobs does not name the size of its machine, and the field has platforms of 2 sizes"
-    assert told.out.count(notice) == (workload == '"{}"' and not known)
+    left_out = workload == '"{}"' and not known
+    assert told.out.count(notice) == left_out
+    pytest.importorskip("plotly")
+    warnings = tournament_page(harness.Results(out)).warnings
+    assert [one.startswith(notice.capitalize()) for one in warnings] == [True] * left_out
