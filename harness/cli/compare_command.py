@@ -238,11 +238,11 @@ def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str
     if found.units < FEWEST:
         streams = counted(found.units, "stream")
         of_this_log = any(Path(name).is_file() and not is_slurm(name) for name in (one, other))
-        more = "a schedule has no variations" if of_this_log else "--resample 20 adds as many variations"
+        more = "a schedule has no variations" if of_this_log else "--resample 20 adds 20 variations"
         more = "a state alone has no variations, a WORKLOAD whose jobs arrive later has" if alone else more
-        yield f"Whether that is more than chance, {streams} of jobs cannot say; {more}."
+        yield f"{streams} of jobs cannot show whether that is more than chance; {more}."
     else:
-        yield f"{other} is {words}." if words else f"{other} is not told from {one} by any measure."
+        yield f"{other} is {words}." if words else f"{other} does not differ from {one} for certain by any measure."
         yield f"That speaks of {found.units} streams of jobs: the log and its variations."
     if none := [spoken(line.measure.name) for line in found.lines if line.ratio != line.ratio]:
         yield f"{', '.join(none)}: no ratio (–), because the value is 0 in a stream. The test limits ratios to 10⁶."
@@ -259,8 +259,8 @@ def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str
     longest = next(((line.one, line.other) for line in found.lines if line.measure.name == "max_wait"), None)
     if longest and max(longest) > _STARVING * min(longest):
         worse, better = (other, one) if longest[1] > longest[0] else (one, other)
-        yield f"Somebody pays: the longest wait is {lasting(max(longest))} with {worse},"
+        yield f"Single jobs wait much longer: the longest wait is {lasting(max(longest))} with {worse},"
         yield f"{lasting(min(longest))} with {better}."
     if found.load >= 1:
         much = f"{share(found.load)} {'as' if found.load >= 10 else 'of what'} the machine can do is submitted"
-        yield f"{much}: waits grow with the log."
+        yield f"{much}: waits grow with the length of the log."

@@ -29,7 +29,7 @@ def conclusion(ranking: Ranking) -> str:
     others = len(ranking.standings) - len(leaders)
     verb = "share the first rank" if len(leaders) > 1 else "is best" if len(behind) == others else "ranks first"
     names = _listed([standing.scheduler for standing in leaders])
-    figures = f"mean rank {best.mean_rank:.1f} of {count}"
+    figures = f"mean rank {readable(best.mean_rank, 3)} of {count}"
     return f"{names} {verb} by {criterion} ({figures} over {where}){_apart(ranking, leaders, behind)}."
 
 
@@ -138,7 +138,7 @@ def _power(ranking: Ranking) -> Iterator[str]:
     count = len(ranking.standings)
     if ranking.units >= FEWEST:
         pairs = f", corrected for {count * (count - 1) // 2:,} pairs" if count > 2 else ""
-        letters = "; who shares a letter is not told apart" if len(ranking.groups) > 1 else ""
+        letters = "; schedulers that share a letter do not differ for certain" if len(ranking.groups) > 1 else ""
         yield (
             f"Verdicts are of permutation tests of the ratios at {100 * ALPHA:.0f} %{pairs}{letters}. "
             "Intervals are of 95 % where ratios scatter about evenly to both sides."
@@ -146,13 +146,13 @@ def _power(ranking: Ranking) -> Iterator[str]:
     needed = []
     if ranking.units_for_next is not None:
         needed.append(
-            "the first from the next that it is not told from, as they differ here, "
+            "between the first and the next that does not differ from it for certain, if the ratio stays as it is, "
             + _about(ranking, ranking.units_for_next)
         )
     if ranking.units_for_tenth is not None:
-        needed.append(f"two schedulers that differ by 10 %, {_about(ranking, ranking.units_for_tenth)}")
+        needed.append(f"between two schedulers that differ by 10 %, {_about(ranking, ranking.units_for_tenth)}")
     if needed:
-        yield f"To tell apart, in four of five cases: {'; '.join(needed)}."
+        yield f"To detect a difference in four of five cases takes: {'; '.join(needed)}."
 
 
 def _about(ranking: Ranking, units: int) -> str:

@@ -71,7 +71,7 @@ class Condition:
                 rows = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)  # numbers alone hold for all or none
                 return reduce(np.logical_and, truths, rows)
         raise HarnessError(
-            f"the condition {self.text!r}: {ast.unparse(node)!r} says neither yes nor no; "
+            f"the condition {self.text!r}: {ast.unparse(node)!r} is not a comparison; "
             "expected comparisons (== != < <= > >=) of columns and numbers, joined by and, or, not"
         )
 

@@ -22,6 +22,12 @@ from harness.workload.log_files import log_name
 from harness.workload.swf_header import header_procs
 
 _REQUIRED = ("submit", "run", "procs")
+#: Columns that other programs fill with names.
+_NUMBERED = ("user", "group", "executable", "queue", "partition")
+#: Usual names of columns that are unlike those of the Standard Workload Format.
+_OTHER_NAMES = {"id": "job", "cores": "procs", "cpus": "procs", "duration": "run", "elapsed": "run"} | dict.fromkeys(
+    ("requested", "walltime", "timelimit"), "estimate"
+)
 _TABLES = (".csv", ".parquet")
 
 
@@ -100,9 +106,11 @@ def check_columns(frame: pd.DataFrame, name: str) -> None:
     for column in frame.columns:
         asked = is_asked(str(column)) or re.fullmatch(rf"{FURTHER}\w+", str(column))
         if column not in SWF_COLUMNS and not asked:
-            hint = did_you_mean(str(column), (*SWF_COLUMNS, *ASKED_COLUMNS, "constraint"))
+            meant = _OTHER_NAMES.get(str(column).lower(), str(column))
+            hint = did_you_mean(meant, (*SWF_COLUMNS, *ASKED_COLUMNS, "constraint"))
             raise HarnessError(
-                f"{name}: a log has no column {shown_name(column)}: {hint}; further ones begin with {FURTHER}"
+                f"{name}: a log has no column {shown_name(column)}: {hint}; "
+                f"needed: {', '.join(_REQUIRED)}; further ones begin with {FURTHER}"
             )
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
@@ -130,6 +138,8 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
     cell = f"'{shortened(value)}'" if isinstance(value, str) else value
     where = f"{frame.index.name or 'row'} {frame.index[row]}"
     what = "is below 0" if np.isfinite(columns[column][row]) else "is not a finite number"
+    if column in _NUMBERED and not np.isfinite(columns[column][row]):
+        what += f"; expected a number for each {column}"
     if (known := numbers_in(str(column))) and np.isfinite(columns[column][row]):
         what = f"is not {known.expected}"
     complaint = f"column {shown_name(column)}, {where}: {cell} {what}; unknown is -1"

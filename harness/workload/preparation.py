@@ -151,7 +151,7 @@ def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
     if value is None and NoneType in get_args(kind):
         return None
     if float in get_args(kind) and str in get_args(kind):
-        return _time(name, value)
+        return _time(name, value, option)
     if words := words_of(kind):
         if value not in words:
             raise _unknown_word(name, value, words)
@@ -171,11 +171,12 @@ def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
     raise HarnessError(f"{name}={value!r}: expected {least}{above}{', of 64 bits' if long else ''}")
 
 
-def _time(name: str, value: Any) -> float | str:
+def _time(name: str, value: Any, option: Option) -> float | str:
     """Return seconds as a number, and a date as ISO writes it; refuse what is neither."""
     if (found := moment(value)) is not None:
         return found
-    raise HarnessError(f"{name}={value!r}: expected seconds after the first submit, or a date as in 1997-01-31")
+    told = f"{name}={value!r} ({option.flag})"
+    raise HarnessError(f"{told}: expected seconds after the first submit, or a date as in 1997-01-31")
 
 
 def _unknown_word(name: str, value: Any, words: tuple[str, ...]) -> HarnessError:

@@ -49,7 +49,8 @@ class Workbench:
             self.jobs = self.jobs[wanted]
 
     def whole(self, name: str) -> npt.NDArray[np.int64]:
-        return whole_numbers(self.jobs[name].to_numpy(), f"{self.log.name}: column {name!r} of job", self.jobs["job"])
+        column = "procs" if name == "width" else name
+        return whole_numbers(self.jobs[name].to_numpy(), f"{self.log.name}: column {column!r} of job", self.jobs["job"])
 
     def refuse_inexact(self, name: str, word: str) -> None:
         """Refuse numbers so large that floats do not tell them from the next."""

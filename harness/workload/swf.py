@@ -28,7 +28,7 @@ from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
 
 _WIDTH = len(SWF_COLUMNS)
-_EXPECTED = f"expected {_WIDTH} numbers separated by blanks"
+_EXPECTED = f"expected {_WIDTH} numbers separated by blanks, as in the Standard Workload Format"
 
 
 def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:

@@ -145,7 +145,7 @@ def test_no_jobs_left_names_the_step(log: Log, options: dict[str, Any], step: st
         ({"width": float("inf")}, "width=inf"),
         ({"load": "2"}, "load='2': expected a number above 0"),
         ({"jobs": True}, "jobs=True: expected a whole number above 0"),
-        ({"start": "noon"}, "start='noon': expected seconds after the first submit, or a date"),
+        ({"start": "noon"}, "start='noon' \\(--from\\): expected seconds after the first submit, or a date"),
         ({"filter": 3}, "filter=3: expected a text"),
         ({"filter": "usr == 3"}, "no column 'usr'; did you mean 'user'"),
     ],
@@ -156,7 +156,7 @@ def test_impossible_options(options: dict[str, Any], complaint: str) -> None:
 
 
 def test_half_processors_are_refused() -> None:
-    with pytest.raises(HarnessError, match=r"column 'width' of job 2 is 2\.5; expected a whole number"):
+    with pytest.raises(HarnessError, match=r"column 'procs' of job 2 is 2\.5; expected a whole number"):
         prepare(log_of(procs=[1, 2.5]))
 
 

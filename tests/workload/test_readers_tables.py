@@ -71,6 +71,13 @@ ASKING = "submit,run,procs,nodes\n"
         ("", "mine.csv: is empty; expected a line with the names of the columns"),
         ("submit,run,procs\n", "mine.csv: holds no jobs"),
         ("submit,run,proc\n1,2,3\n", "mine.csv: a log has no column 'proc': did you mean 'procs'"),
+        ("submit,run,cores\n1,2,3\n", "a log has no column 'cores': did you mean 'procs'?; needed: submit, run, procs"),
+        ("submit,run,procs,ID\n1,2,3,4\n", "a log has no column 'ID': did you mean 'job'?"),
+        ("submit,run,procs,Walltime\n1,2,3,4\n", "a log has no column 'Walltime': did you mean 'estimate'?"),
+        (
+            "submit,run,procs,user\n1,2,3,ann\n",
+            "'ann' is not a finite number; expected a number for each user; unknown",
+        ),
         ("submit,run\n1,2\n", "mine.csv: column 'procs' is missing; needed: submit, run, procs"),
         ("submit,run,run,procs\n1,2,3,4\n", "mine.csv: the column 'run' is there twice"),
         (GOOD + "2,long,3\n", "mine.csv: column 'run', line 4: 'long' is not a finite number; unknown is -1"),

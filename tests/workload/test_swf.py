@@ -95,8 +95,11 @@ def test_more_columns_in_every_line_are_left_out_and_said(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("1 2 3\n", r"line 1: expected 18 numbers separated by blanks, found 3$"),
-        (f"{LINE}\n1 2 3\n", r"line 2: expected 18 numbers separated by blanks, found 3: 1 2 3$"),
+        ("1 2 3\n", r"line 1: expected 18 numbers separated by blanks, as in the Standard Workload Format, found 3$"),
+        (
+            f"{LINE}\n1 2 3\n",
+            r"line 2: expected 18 numbers separated by blanks, as in the Standard Workload Format, found 3: 1 2 3$",
+        ),
         (f"; H\n\n{LINE}\n{LINE[:-3]}\n", r"line 4: .*found 17"),
         (f"{LINE}\n{LINE} 7\n", r"line 2: .*found 19, unlike the lines before"),
         (f"{LINE} 7\n{LINE}\n", r"line 2: .*found 18, unlike the lines before"),
@@ -113,7 +116,10 @@ def test_more_columns_in_every_line_are_left_out_and_said(tmp_path: Path) -> Non
         (f"{line(job='1' + chr(12))}\n", r"column 1 \(job\) is not a number"),
         (f"{LINE} ; a remark\n{LINE}\n", r"line 2: "),
         (f"{LINE}\n".encode() + b"\xff\xfe\x80\n", r"line 2: .*found 1: \\xff\\xfe\\x80$"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, r"line 1: expected 18 numbers separated by blanks, found \d+$"),
+        (
+            b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9,
+            r"line 1: expected 18 numbers separated by blanks, as in the Standard Workload Format, found \d+$",
+        ),
         ("job,submit,run\n1,2,3\n", r"line 1: .*found 1$"),
         (f"{LINE}\n" + "x" * 500, r"line 2: .*: x{77}\.\.\.$"),
         ("", "holds no jobs"),

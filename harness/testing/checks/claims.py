@@ -41,7 +41,9 @@ def does_not_vary(subject: Subject, case: Case) -> None:
     "varies=True",
     "an order that says so is asked for every waiting job at every instant, which a log with long queues feels",
     applies=lambda policy: isinstance(policy, Order) and policy.varies,
-    never="it says varies=True, and no waiting job's score ever changed",
+    never="it says varies=True, and no waiting job's score changed in the generated workloads, which last minutes; "
+    "if it changes after longer times only, check it with a shorter one: "
+    "harness.testing.check_policy('NAME(PARAMETER=10)', plugins=['FILE.py'])",
 )
 def does_vary(subject: Subject, case: Case) -> bool:
     """Return whether some waiting job's score changes."""

@@ -17,7 +17,7 @@ broken = cage(globals())
 broken(Order, "varies", r"reads clock\.now, and without varies=True it is computed once")(
     lambda job, clock: job.submit if clock.now < job.submit + 25.0 else -job.procs * clock.now, "varies_after_a_while"
 )
-broken(Order, "varies=True", "says varies=True, and no waiting job's score ever changed", varies=True)(
+broken(Order, "varies=True", "says varies=True, and no waiting job's score changed in the generated", varies=True)(
     lambda job, clock: job.submit, "varies_in_name_only"
 )
 broken(Order, "coins", "names dice, and no seed ever changed anything")(
