@@ -33,9 +33,10 @@ def read_batsim(path: str | Path) -> Log:
         rows = [_row(job, content["profiles"][job["profile"]], path) for job in content["jobs"]]
         procs = integer(content["nb_res"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        wrong = f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise HarnessError(
             f"{path}: expected a workload of Batsim: nb_res, jobs (id, subtime, res, profile) and profiles, each "
-            f"delay with its delay; {type(error).__name__}: {error}"
+            f"delay with its delay; {wrong}"
         ) from error
     names = ["job", "submit", "run", "procs", "estimate", "preceding", *ALSO_PRECEDING]
     frame = pd.DataFrame(

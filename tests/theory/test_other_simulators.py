@@ -97,7 +97,7 @@ def test_a_job_of_batsim_waits_for_all_that_it_depends_on(tmp_path):
     [
         (jobs_of_batsim(*range(1, 10)), "job w!10 depends on 9 others; expected 8 at most"),
         ({"profiles": {"short": {"type": "parallel_homogeneous", "cpu": 1}}}, "depends on a network"),
-        ({"profiles": {}}, "expected a workload of Batsim"),
+        ({"profiles": {}}, "expected a workload of Batsim: .*; '.+' is missing$"),
         ({"jobs": [3]}, "expected a workload of Batsim"),
     ],
 )
