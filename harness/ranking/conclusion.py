@@ -85,7 +85,7 @@ def _apart(ranking: Ranking, leaders: Sequence[Standing], behind: Sequence[Stand
     if ranking.units < FEWEST:
         units = "one job stream" if ranking.units < 2 else counted(ranking.units, ranking.unit)
         more = "" if ranking.units < 2 else f": it takes at least {FEWEST}"
-        return f"; whether that is more than chance, {units} cannot say{more}"
+        return f"; {units} cannot show whether that is more than chance{more}"
     rest = [standing for standing in ranking.standings if standing not in leaders]
     alike = [standing for standing in rest if standing not in behind]
     if not rest:
@@ -93,12 +93,12 @@ def _apart(ranking: Ranking, leaders: Sequence[Standing], behind: Sequence[Stand
     if not behind:
         smallest = min(standing.p_value for standing in rest)
         least = f"p = {smallest:.2g}{'' if len(rest) == 1 else ' at least'}"
-        return f", but is told from nobody ({least}){_by_how_much(ranking, rest[0])}"
+        return f", but is better than none of the others for certain ({least}){_by_how_much(ranking, rest[0])}"
     whom = ("the other" if len(rest) == 1 else "all others") if not alike else f"{len(behind)} of {len(rest)} others"
     evidence = f"p = {max(standing.p_value for standing in behind):.2g}{'' if len(behind) == 1 else ' at most'}"
     words = f"; better than {whom} ({evidence})"
     if alike:
-        words += f", not told from {_listed([standing.scheduler for standing in alike])}"
+        words += f", not better for certain than {_listed([standing.scheduler for standing in alike])}"
     return words + _by_how_much(ranking, rest[0])
 
 

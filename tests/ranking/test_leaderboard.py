@@ -161,14 +161,17 @@ def test_one_is_best():
 def test_some_cannot_be_told_from_the_first():
     words, more = said({"log": [[1.0, 1.1, 3.0, 4.0], [1.1, 1.0, 3.0, 4.0]] * 10 + [[1.0, 1.1, 3.0, 4.0]]})
     assert words.startswith("policy0 ranks first by mean wait (mean rank 1.48 of 4 over 21 variations of log); better ")
-    assert "; better than 2 of 3 others (p = 0.0002 at most), not told from policy1; policy1 has 1 times its" in words
+    assert (
+        "; better than 2 of 3 others (p = 0.0002 at most), not better for certain than policy1; policy1 has 1 times its"
+        in words
+    )
     assert "if the ratio stays as it is, about 5,169 variations" in more
 
 
 def test_few_workloads_say_so():
     """In 1,000 times as long a wait on each of three workloads there is a size, and no certainty."""
     words, more = said({name: [[1.0, 1000.0]] for name in "abc"})
-    assert words.endswith("; whether that is more than chance, 3 workloads cannot say: it takes at least 6.")
+    assert words.endswith("; 3 workloads cannot show whether that is more than chance: it takes at least 6.")
     assert "Verdicts" not in more
     ranking = rank(fields.results({name: [[1.0, 1000.0]] for name in "abc"}), "mean_wait")
     assert (ranking.standings[1].ratio, ranking.groups) == (pytest.approx(1000.0), ())
@@ -177,7 +180,7 @@ def test_few_workloads_say_so():
 def test_no_difference():
     words, _ = said({"log": [[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0], [1.0, 3.0, 2.0]] * 2})
     assert words.startswith("policy0 ranks first by mean wait (mean rank 1.75 of 3")
-    assert "over 8 variations of log), but is told from nobody (p = 0.81 at least)" in words
+    assert "over 8 variations of log), but is better than none of the others for certain (p = 0.81 at least)" in words
 
 
 def test_two_schedulers():
@@ -211,7 +214,7 @@ def test_one_job_stream_and_one_scheduler():
     words, more = said({"log": [[1.0, 2.0, 3.0]]})
     assert words == (
         "policy0 ranks first by mean wait (mean rank 1 of 3 over log); "
-        "whether that is more than chance, one job stream cannot say."
+        "one job stream cannot show whether that is more than chance."
     )
     assert more.startswith("This is one job stream, replayed in 1 block: variations of the workload")
     assert said({"log": [[4.5]]}) == ("There is nothing to compare policy0 with; its mean wait over log is 4.5.", "")
