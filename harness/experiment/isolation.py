@@ -215,10 +215,13 @@ class _Failed(Exception):  # noqa: N818 - it is the reason of a failed run
 
 
 def _origins(run: "Run") -> list[str]:
-    """Return the origins of the plugins that a run needs."""
+    """Return the origins of the plugins that the process of a run loads: those that it needs.
+
+    Without stand-ins these are all plugins, as in the process that leads the tournament.
+    """
     used = {id(choice.policy) for part in run.scheduler.values() for choice in part.chain}
-    found = [plugin for _, plugin in registry.plugins(*run.plugins).others if isinstance(plugin, StandIn)]
-    return [plugin.origin for plugin in found if plugin.is_needed(used)]
+    found = zip(registry.plugin_sources(run.plugins), registry.plugins(*run.plugins).others, strict=False)
+    return [source.origin for source, (_, plugin) in found if not isinstance(plugin, StandIn) or plugin.is_needed(used)]
 
 
 def _known(task: Task) -> dict[str, Any]:

@@ -202,7 +202,7 @@ def parquet_table(stored: bytes, path: Path) -> pd.DataFrame:
             for chunk in table[text].chunks
         ]
         refuse_large(sum(compute.sum(lengths).as_py() or 0 for lengths in held), path)
-        found: pd.DataFrame = table.cast(schema).to_pandas()
+        found: pd.DataFrame = table.cast(schema).to_pandas(ignore_metadata=True)
         return found
     except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
         raise HarnessError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split())[:120]}") from error

@@ -143,6 +143,17 @@ def test_runs_that_do_not_end_are_ended_at_the_limit(write: Write, tmp_path: Pat
     assert stored == (frame["error"].iloc[0],)
 
 
+def test_plugins_are_loaded_in_the_processes_of_runs_with_a_limit(write: Write, tmp_path: Path) -> None:
+    """Without isolation, too: of several plugins, one of them unused, and of the results of a run without a plugin."""
+    paths = [plugin(tmp_path, "own"), plugin(tmp_path, "unused")]
+    given = field(write, "own", "fcfs")
+    limited = by_order(tournament(given, tmp_path / "limited", plugins=paths, limit="600s"))
+    plain = by_order(tournament(given, tmp_path / "plain", plugins=paths))
+    assert limited["status"].tolist() == ["done", "done"]
+    assert limited["schedule_digest"].tolist() == plain["schedule_digest"].tolist()
+    assert limited["mean_wait"].tolist() == plain["mean_wait"].tolist()
+
+
 @pytest.mark.parametrize(
     "change",
     [

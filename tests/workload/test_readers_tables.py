@@ -127,6 +127,18 @@ def test_frames_with_dates_or_nothing_known_are_refused() -> None:
     assert log_from_frame(frame.astype(str)).digest == log_from_frame(frame).digest
 
 
+@pytest.mark.parametrize(
+    "about", [b"[]", b'{"columns": [{"name": null}]}', b'{"index_columns": ["submit"], "columns": []}']
+)
+def test_metadata_of_pandas_in_a_parquet_file_are_ignored(tmp_path: Path, about: bytes) -> None:
+    """They may have another form, and may make a column an index, which is then missing."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"submit": [0, 10], "run": [5, 6], "procs": [1, 2]})
+    parquet.write_table(table.replace_schema_metadata({"pandas": about}), tmp_path / "mine.parquet")
+    assert read_workload(str(tmp_path / "mine.parquet")).jobs["submit"].tolist() == [0, 10]
+
+
 def test_something_else_that_calls_itself_parquet(tmp_path: Path) -> None:
     with pytest.raises(HarnessError, match=r"mine\.parquet: cannot be read as Parquet") as raised:
         read_workload(file(tmp_path, GOOD, "mine.parquet"))
