@@ -22,8 +22,10 @@ from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import read_slurm
 from harness.slurm.fair_tree import Shares
+from harness.slurm.requests import said_of
+from harness.slurm.shared_machine import with_partitions, with_requests
 from harness.slurm.slurm_execution import execute
-from harness.slurm.slurm_replay import slurm_platform, slurm_replay
+from harness.slurm.slurm_replay import slurm_replay
 
 KEPT = Path(__file__).parent / "slurm-executions"
 
@@ -101,11 +103,12 @@ class Studied:
         return tuple(replace(one, begin=first + float(one.begin), end=first + float(one.end)) for one in windows)
 
     def simulated(self, order: str, start: str, passing: str) -> Times:
-        """Return the same of policies of ours on the same nodes; starts may wait for a pass."""
+        """Return the same of policies of ours on the same nodes and partitions; starts may wait for a pass."""
         if (order, start, passing) not in self._simulated:
             scheduler, timing = harness.Scheduler(order=order, start=start), Timing(passing=passing)
-            nodes = slurm_platform(self.cluster)
-            schedule = harness.simulate(self.jobs, nodes, scheduler, timing=timing, plain=True)
+            jobs = with_requests(self.jobs, said_of(self.log), self.cluster)
+            nodes = with_partitions(self.cluster)
+            schedule = harness.simulate(jobs, nodes, scheduler, timing=timing, plain=True)
             self._simulated[order, start, passing] = _times(schedule)
         return self._simulated[order, start, passing]
 
