@@ -37,7 +37,7 @@ def given_back(state):
     unused = False
     for job in harness.departed(state):
         record = state.jobs[job]
-        completed = record.status == harness.COMPLETED
+        completed = record.status == harness.COMPLETED or record.status == harness.KILLED
         begin = state.clock.virtual if completed else record.reserved
         end = record.planned if completed else begin + record.left
         if (completed or begin >= 0) and begin < end:
