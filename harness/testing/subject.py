@@ -184,11 +184,31 @@ def _ready(subject: Subject) -> Subject:
 
 
 def _file_of(policy: Policy) -> tuple[str, ...]:
-    """Return the plugin file that a policy given as an object comes from; none for bundled and installed ones."""
-    path = inspect.getsourcefile(getattr(policy.function, "py_func", policy.function)) or ""
+    """Return the plugin file that a policy given as an object comes from; none for bundled and installed ones.
+
+    None either if its file is no plugin that offers it, as a script or a test that makes a policy for itself.
+    """
+    function = _written(policy)
+    path = inspect.getsourcefile(function) or ""
     if load_plugins().policies[policy.hook].get(policy.name) is policy:
         return ()
-    return (path,) if Path(path).parent != bundled.folder("plugins") else ()
+    if not path or Path(path).parent == bundled.folder("plugins"):
+        return ()
+    here = getattr(function, "__globals__", {}).values()
+    if not any(inspect.isroutine(one) and hasattr(one, "harness_impl") for one in here):
+        return ()  # without running the file once more
+    try:
+        known = load_plugins(path).policies[policy.hook].get(policy.name)
+    except HarnessError:
+        return ()
+    same = known is not None and getattr(_written(known), "__code__", 0) == getattr(function, "__code__", 0)
+    return (path,) if same else ()
+
+
+def _written(policy: Policy) -> Callable[..., Any]:
+    """Return the function of a policy as its author wrote it, not compiled."""
+    function: Callable[..., Any] = getattr(policy.function, "py_func", policy.function)
+    return function
 
 
 def spied(

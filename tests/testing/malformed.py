@@ -24,7 +24,7 @@ MALFORMED = {
     "is not text": ("\x00\x01", "null bytes"),
     "imports what is not there": ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module'"),
     "raises": ("1 / 0\n", "ZeroDivisionError: division by zero"),
-    "is empty": ("", "offers no policies"),
+    "is empty": ("", "has no hook: expected a function such as order_queue with @harness.hookimpl above it"),
     "marks nothing": (HEAD + "def order_queue():\n    return [harness.Order('a', score)]\n", "is not marked"),
     "misspells the hook": (_order("'a', score").replace("order_queue", "order_queues"), "did you mean 'order_queue'"),
     "asks the hook for arguments": (_order("'a', score").replace("order_queue()", "order_queue(state)"), "{'state'}"),
