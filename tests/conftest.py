@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,6 +52,14 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin each test as a process that has loaded no plugin but the bundled ones: runs record which there are."""
     monkeypatch.setattr(registry, "loaded", [])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_loaded_for_a_module() -> Iterator[None]:
+    """Make what the tests of a module share in such a process, too: collecting other modules may have loaded some."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "loaded", [])
+        yield
 
 
 @pytest.fixture

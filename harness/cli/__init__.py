@@ -30,7 +30,7 @@ from harness.cli import (
 from harness.cli.console import reader_may_go, say
 from harness.cli.examples import examples, with_examples
 from harness.cli.interrupt import INTERRUPTED, ended_by_interrupt, ended_by_nobody_else
-from harness.cli.study_command import PASSED_ON, study
+from harness.cli.study_command import HELP, PASSED_ON, study
 from harness.errors import HarnessError, brief
 
 app = typer.Typer(
@@ -38,7 +38,7 @@ app = typer.Typer(
     help="Benchmark batch-scheduling policies of supercomputers: every decision a plugin, at compiled speed.",
     no_args_is_help=True,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=dict(HELP),
     pretty_exceptions_enable=False,
 )
 
@@ -89,7 +89,7 @@ def main(commands: typer.Typer | None = None) -> None:
     try:
         with reader_may_go(), ended_by_interrupt(), ended_by_nobody_else():
             # Else typer would report mistakes in its own way, on many lines.
-            status = (commands or app)(standalone_mode=False)
+            status = (commands or app)(standalone_mode=False, **HELP)
         if status == INTERRUPTED:  # as typer says it
             raise KeyboardInterrupt
         if isinstance(status, int) and status != 0:

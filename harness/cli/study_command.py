@@ -11,6 +11,9 @@ import typer
 from harness.cli.examples import examples
 from harness.disk.bundled import folder
 
+#: What shows the help of a command, and of a script that is run by hand.
+HELP = {"help_option_names": ["-h", "--help"]}
+
 #: Every argument is the script's, --help too.
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -21,10 +24,8 @@ def study(script: str, name: str) -> Callable[[typer.Context], None]:
     def command(context: typer.Context) -> None:
         with _beside():
             app = import_module(script).app
-            only = app.registered_commands[0]
-            only.epilog = examples(name)
-            only.context_settings = {**(only.context_settings or {}), "help_option_names": ["-h", "--help"]}
-            status = app(context.args, prog_name=context.command_path, standalone_mode=False)
+            app.registered_commands[0].epilog = examples(name)
+            status = app(context.args, prog_name=context.command_path, standalone_mode=False, **HELP)
         if status:
             raise typer.Exit(status)
 

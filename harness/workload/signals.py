@@ -8,6 +8,7 @@ the week are right; where they end, they begin again after a whole number of wee
 """
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -118,11 +119,23 @@ def daily(low=50.0, high=300.0, peak=19.0, values=(), kind="carbon"):  # type: i
 
     The steps, 24 or as many as there are values, divide the day from midnight on, by UTC.
     """
+    for name, value in {"low": low, "high": high, "peak": peak}.items():
+        if not _is_number(value):
+            raise HarnessError(f"daily({name}={shortened(str(value), 30)}): expected a number")
+    if not isinstance(values, list | tuple) or not all(map(_is_number, values)):
+        raise HarnessError(f"daily(values={shortened(str(values), 30)}): expected a list of numbers")
+    if not isinstance(kind, str):
+        raise HarnessError(f"daily(kind={shortened(str(kind), 30)}): expected one of {', '.join(KINDS)}")
     if not values:
         hours = np.arange(24) + 0.5
-        values = low + (high - low) * 0.5 * (1.0 + np.cos((hours - float(peak) - 0.5) / 24.0 * 2.0 * np.pi))
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers too far apart: the signal refuses such values
+            values = low + (high - low) * 0.5 * (1.0 + np.cos((hours - float(peak) - 0.5) / 24.0 * 2.0 * np.pi))
     steps = np.asarray(values, dtype=np.float64)
     return Signal("daily", kind, _MONDAY + np.arange(len(steps)) * _DAY / len(steps), steps, _DAY, dated=True)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 _SHAPES: dict[str, Callable[..., Signal]] = {"daily": daily}

@@ -71,6 +71,25 @@ def test_shapes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ("daily(high=high)", r"daily\(high=high\): expected a number"),
+        ("daily(peak=[1, 2])", r"daily\(peak=\[1, 2\]\): expected a number"),
+        ("daily(low=true)", r"daily\(low=True\): expected a number"),
+        ("daily(low=1e999)", r"daily\(low=inf\): expected a number"),
+        ("daily(low=-1e308, high=1e308)", "expected at least one row, of finite times and values"),
+        ("daily(values=5)", r"daily\(values=5\): expected a list of numbers"),
+        ("daily(values=[1, two])", r"daily\(values=\[1, 'two'\]\): expected a list of numbers"),
+        ("daily(values=[[1], [2]])", "expected a list of numbers"),
+        ("daily(kind=[price])", "expected one of carbon, price"),
+    ],
+)
+def test_parameters_of_another_kind_are_refused(shape: str, words: str) -> None:
+    with pytest.raises(HarnessError, match=words):
+        read_signal(shape)
+
+
+@pytest.mark.parametrize(
     ("content", "words"),
     [
         ("when,value\n1,2\n", "expected a time and a value"),
