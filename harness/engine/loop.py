@@ -226,6 +226,8 @@ def set_rate(state: Any, rate: float) -> None:
     for node in range(len(state.nodes)):
         catch_up(state, node)
     change_pace(state)
+    if state.notes.wakes > 0.0:  # reservations hold the time to wake nodes, which is as long in virtual time no more
+        clock.upset = 2
 
 
 @seldom

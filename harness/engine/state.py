@@ -183,7 +183,7 @@ CLOCK = np.dtype(
         ("queued", "i8"),  # jobs waiting
         ("running", "i8"),  # jobs in service, or about to be when their nodes are awake
         ("held", "i8"),  # jobs that are submitted and held: they do not wait
-        ("upset", "i8"),  # 2 when plans of running jobs moved: nodes failed or woke late; 1 when jobs only left
+        ("upset", "i8"),  # 2 when plans moved: nodes failed, woke late or at another rate; 1 when jobs only left
         ("arrived", "i8"),  # jobs that came at this instant …
         ("newcomer", "i8"),  # … and who joined the queue last
         ("completed", "i8"),  # jobs that finished at this instant

@@ -127,7 +127,7 @@ class Clock:
     queued: int  # jobs waiting
     running: int  # jobs in service, or about to be when their nodes are awake
     held: int  # jobs that are submitted and held: they do not wait
-    upset: int  # 2 when plans of running jobs moved: nodes failed or woke late; 1 when jobs only left
+    upset: int  # 2 when plans moved: nodes failed, woke late or at another rate; 1 when jobs only left
     arrived: int  # jobs that came at this instant …
     newcomer: int  # … and who joined the queue last
     completed: int  # jobs that finished at this instant

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from running import bundled
 from strategies import seeded_rows, workload
@@ -51,6 +51,18 @@ def singly(holds):
     st.sampled_from(TIMINGS),
     st.lists(st.sampled_from(ALIKE), min_size=1, max_size=2, unique=True),
     st.integers(1, 4),
+)
+@example(  # a rate changes how long nodes take to wake in virtual time, and held jobs give reservations back
+    1,
+    {
+        "order": "fcfs",
+        "start": "conservative",
+        "rate": "hysteresis(low=1, high=3, slow=0.5, fast=1)",
+        "sleep": "timeout(idle=2)",
+    },
+    TIMINGS[0],
+    ["limits(user_jobs=1)", "windows"],
+    2,
 )
 def test_asking_once_about_jobs_alike_answers_as_asking_about_everybody(seed, parts, timing, holds, users):
     made, procs = seeded_rows(seed)
