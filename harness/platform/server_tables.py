@@ -37,6 +37,9 @@ def read_platform_table(path: str | Path, *, whole_watts: bool = False, whole_nu
     of a core, their mean, and runtimes to the nearest second: the arithmetic of the PEAS paper.
     """
     name = unpacked_name(path).removesuffix(".csv")
+    for option, value in (("whole_watts", whole_watts), ("whole_numbers", whole_numbers)):
+        if not isinstance(value, bool):
+            raise HarnessError(f"{path}: {option} = {value!r}: expected true or false")
     if suffix_of(path) == ".csv" and not whole_watts and not whole_numbers and is_node_list(table := read_rows(path)):
         return node_list(table, name)
     servers = read_servers(path, whole_watts=whole_watts or whole_numbers, whole_ops=whole_numbers)

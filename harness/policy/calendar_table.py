@@ -1,7 +1,9 @@
 """Calendars: which jobs may begin in which hours of the week, read from TOML or CSV into numbers for a hold."""
 
 import itertools
+import math
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -110,7 +112,9 @@ def _refuse_unknown(where: Any, table: Mapping[str, Any], known: tuple[str, ...]
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    """Return whether the value is a number that fits into a float."""
+    known = isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    return known and (value in (math.inf, -math.inf) or abs(value) <= sys.float_info.max)
 
 
 def _conditions(where: str, window: Mapping[str, Any]) -> tuple[float, ...]:

@@ -96,3 +96,10 @@ def test_names_that_are_nowhere(tmp_path):
         read_platform("x" * 5000 + ".toml")
     with pytest.raises(HarnessError, match="nodes; expected at most"):
         read_platform("9" * 5000)
+
+
+@pytest.mark.parametrize("option", ["whole_watts", "whole_numbers"])
+@pytest.mark.parametrize("value", ["yes", "1", "0.5", "whole"])
+def test_options_of_a_table_are_true_or_false(option, value):
+    with pytest.raises(HarnessError, match=f"{option} = .*: expected true or false"):
+        read_platform(f"peas-table2({option}={value})")

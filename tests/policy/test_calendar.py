@@ -342,3 +342,10 @@ def test_a_window_as_long_as_the_job_is_met_at_any_time(tmp_path_factory, submit
     jobs = replace(jobs, jobs=jobs.jobs.assign(submit=submit))
     outcome = simulate(jobs, plain(1), Scheduler(hold=f"calendar('{path}')", energy="none").choose(bundled()))
     assert submit <= float(outcome.jobs.start[0]) <= submit + 604800.0
+
+
+def test_a_number_too_large_for_a_float_is_refused(tmp_path):
+    path = tmp_path / "large.toml"
+    path.write_text(f'[[begin]]\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"\nlonger = {"9" * 400}\n')
+    with pytest.raises(HarnessError, match=r"longer = 9.*expected a number"):
+        harness.read_calendar(path)

@@ -1,0 +1,297 @@
+"""The golden corpus: 600 runs drawn over the features of the engine, and a digest of each of their schedules.
+
+Every redesign of the engine must give the same schedules. `python tests/golden/corpus.py` repeats the runs and lists
+those that differ from `corpus.csv`. With `--update` it rewrites the file. `--show NUMBER` prints one schedule as CSV:
+two versions of the engine can then be compared job by job. `--seed` draws another corpus.
+"""
+
+import argparse
+import csv
+import hashlib
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import harness
+from harness import HarnessError, NodeType, PerformanceState, Platform, Scheduler, SleepState, Timing, Window
+from harness.policy.gallery import examples
+from harness.workload.log import Workload
+
+FILE = Path(__file__).with_name("corpus.csv")
+COUNT, SEED = 600, 2026
+
+#: The policies and settings of each dimension. A run has one of each.
+DIMENSIONS: dict[str, tuple[str, ...]] = {
+    "resources": ("counts", "counts", "memory", "gpus", "features", "licences", "exclusive", "speeds"),
+    "windows": ("no", "no", "no", "yes"),
+    "sleep": ("never", "never", "timeout(idle=60)", "reserve(spare=2, idle=30)"),
+    "width": ("rigid", "rigid", "moldable"),
+    "timing": ("together", "together", "each", "ends", "pass", "depth"),
+    "hold": ("none", "none", "limits(user_jobs=3)", "limits(user_procs=24, group_jobs=6)", "dependencies", "begin"),
+    "order": ("fcfs", "fcfs", "spf", "lpf", "lcfs", "saf", "wfp3", "unicef", "f1", "fairshare", "multifactor"),
+    "start": (
+        *("none", "greedy", "easy", "easy", "easy(reservations=3)", "easy(spare=false)", "easy(backfill_order=spf)"),
+        *("conservative", "conservative", "conservative(replan=true)", "preempt", "preempt(at=departure)", "lull"),
+        *("relaxed", "lookahead", "selective", "slack", "gang"),
+    ),
+    "predict": ("requested", "requested", "requested", "recent", "actual", "similar"),
+    "select": ("first-fit", "first-fit", "best-fit", "worst-fit", "random", "contiguous", "whole-nodes", "efficient"),
+    "rate": ("full", "full", "full", "full", "fixed(rate=0.5)", "hysteresis(low=4, high=12, slow=0.5)"),
+}
+TIMINGS = {
+    "together": Timing(),
+    "each": Timing("each"),
+    "ends": Timing("ends"),
+    "pass": Timing(passing="60"),
+    "depth": Timing(passing="backfill=60, main=0, depth=20, window=3600"),
+}
+GALLERY = ("relaxed", "lookahead", "selective", "slack", "gang")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the corpus: its number, its number of jobs, and its place in each dimension."""
+
+    number: int
+    jobs: int
+    resources: str
+    windows: str
+    sleep: str
+    width: str
+    timing: str
+    hold: str
+    order: str
+    start: str
+    predict: str
+    select: str
+    rate: str
+
+    @property
+    def title(self) -> str:
+        """Return the run in one line."""
+        return ", ".join(f"{field.name} {getattr(self, field.name)}" for field in fields(self)[1:])
+
+
+@dataclass(frozen=True)
+class Digest:
+    """The digests of one schedule, or the beginning of the message with which the run was refused."""
+
+    starts: str
+    ends: str
+    nodes: str
+    energy: str
+    refused: str = ""
+
+
+def draw(count: int = COUNT, seed: int = SEED) -> list[Run]:
+    """Return the runs. Each dimension is dealt out evenly and shuffled, so that every value occurs in its share."""
+    dice = np.random.default_rng(seed)
+    columns = {name: dice.permutation(np.resize(np.arange(len(values)), count)) for name, values in DIMENSIONS.items()}
+    lengths = np.exp(dice.uniform(np.log(120), np.log(2000), count)).astype(int)
+    return [
+        Run(number, int(lengths[number]), **{name: DIMENSIONS[name][columns[name][number]] for name in DIMENSIONS})
+        for number in range(count)
+    ]
+
+
+# ---------------------------------------------------------------- the machine and the jobs of a run
+
+
+def platform(run: Run) -> Platform:
+    """Return a machine of 48 cores with power figures and sleep states, and with what the run's jobs request."""
+    node = partial(
+        NodeType,
+        idle=50.0,
+        peak=150.0,
+        curve=(50.0, 80.0, 95.0, 105.0, 112.0, 118.0, 124.0, 130.0, 137.0, 143.0, 150.0),
+        performance=(PerformanceState(0.5, 40.0, 80.0),),
+        sleep=(SleepState("nap", 5.0, down=10.0, up=30.0), SleepState("coma", 1.0, down=20.0, up=120.0)),
+    )
+    types = {
+        "counts": [node(12, 4, 4.0)],
+        "memory": [node(8, 4, 4.0, 8.0), node(4, 4, 4.0, 24.0, partition=1)],
+        "gpus": [node(8, 4, 4.0), node(4, 4, 4.0, resources={"gpu": 2})],
+        "features": [node(8, 4, 4.0, features=("big",)), node(4, 4, 4.0, features=("big", "new"))],
+        "licences": [node(12, 4, 4.0)],
+        "exclusive": [node(10, 4, 4.0), node(4, 2, 2.0)],
+        "speeds": [node(6, 4, 4.0), node(6, 4, 6.0)],
+    }[run.resources]
+    windows = ()
+    if run.windows == "yes":
+        windows = (Window(20_000, 30_000, (0, 1, 2, 3)), Window(50_000, 52_000, tuple(range(8)), users=(1, 2)))
+    licences = {"licence": 5} if run.resources == "licences" else {}
+    return Platform(run.resources, tuple(types), windows=windows, licences=licences)
+
+
+def workload(run: Run, seed: int = SEED) -> Workload:
+    """Return jobs that keep about 85 % of the machine busy, with ties, early ends, late ends and cancellations."""
+    dice = np.random.default_rng((seed, run.number))
+    count = run.jobs
+    procs = np.minimum(2 ** dice.integers(0, 6, count) * dice.choice((1, 1, 3), count), 40)
+    work = np.ceil(np.exp(dice.normal(5.5, 1.4, count)).clip(1, 20_000))
+    estimate = np.ceil(work * dice.choice((0.7, 1.0, 1.0, 1.5, 4.0, 20.0), count))
+    estimate = np.maximum(estimate, work) if run.predict == "requested" else estimate
+    gaps = dice.exponential(1.0, count) * dice.choice((0, 1, 3), count)
+    submit = np.floor(np.cumsum(gaps) * (procs * work).sum() / 48 / 0.85 / gaps.sum())
+    frame = {
+        "job": np.arange(1, count + 1),
+        "submit": submit,
+        "procs": procs,
+        "work": work,
+        "estimate": np.maximum(estimate, work),
+        "memory": np.full(count, -1.0),
+        "partition": np.full(count, -1),
+        "cancel": np.where(dice.random(count) < 0.02, submit + dice.integers(0, 3000, count), np.inf),
+        "killed": np.zeros(count, bool),
+        "user": dice.integers(0, 12, count),
+        "group": dice.integers(0, 4, count),
+        "queue": dice.integers(0, 2, count),
+    }
+    frame |= _requests(run, dice, count, procs, submit)
+    features = "".join(f"\n; Feature: {bit} {name}" for bit, name in enumerate(("big", "new"), 1)).strip().splitlines()
+    header = tuple(features) if run.resources == "features" else ()
+    return Workload(f"golden {run.number}", pd.DataFrame(frame), 48, "golden", header=header)
+
+
+def _requests(
+    run: Run, dice: np.random.Generator, count: int, procs: np.ndarray, submit: np.ndarray
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the columns that only some runs have."""
+    match run.resources:
+        case "memory":
+            yield "memory", dice.choice((-1.0, 0.5, 1.0, 2.0, 4.0), count)
+            yield "partition", np.where(procs <= 16, dice.choice((-1, -1, 0, 1), count), -1)
+        case "gpus":
+            yield "needs_gpu", np.where(procs <= 8, dice.choice((-1, -1, -1, 1, 2), count), -1)
+        case "features":
+            yield "features", np.where(procs <= 16, dice.choice((-1, -1, 1, 2, 3), count), -1)
+        case "licences":
+            yield "needs_licence", dice.choice((-1, -1, -1, 1, 2, 3), count)
+        case "exclusive":
+            yield "exclusive", dice.choice((-1, -1, 1), count)
+            yield "nodes", np.where(procs <= 8, dice.choice((-1, 2, 3), count), -1)
+    if run.width == "moldable":
+        yield "procs_min", np.maximum(procs // 2, 1)
+        yield "procs_max", np.minimum(procs * 2, 48)
+    if run.hold == "dependencies":
+        jobs = np.arange(1, count + 1)
+        earlier = np.maximum(jobs - dice.integers(1, 30, count), -1)
+        yield "x_preceding", np.where((dice.random(count) < 0.2) & (earlier > 0), earlier, -1)
+        yield "x_think", dice.choice((-1, 0, 60), count)
+    if run.hold == "begin":
+        yield "x_begin", np.where(dice.random(count) < 0.1, submit + dice.integers(0, 20_000, count), -1.0)
+
+
+def schedule(run: Run, seed: int = SEED) -> "harness.Schedule":
+    """Simulate the run."""
+    parts = {name: getattr(run, name) for name in ("order", "start", "select", "rate", "sleep", "predict", "hold")}
+    signal = harness.read_signal(_signal()) if run.start.startswith("lull") else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return harness.simulate(
+            workload(run, seed),
+            platform(run),
+            Scheduler(**parts, energy="spec"),
+            seed=run.number,
+            plugins=[str(examples()[run.start])] if run.start in GALLERY else [],
+            timing=TIMINGS[run.timing],
+            signal=signal,
+            placements=True,
+        )
+
+
+def _signal() -> Path:
+    """Write a signal that rises and falls every six hours, and return its file."""
+    import tempfile
+
+    path = Path(tempfile.gettempdir()) / "golden-signal.csv"
+    rows = [f"{21_600 * k},{100 if k % 2 else 300}" for k in range(400)]
+    path.write_text("\n".join(("time,value", *rows)) + "\n", encoding="utf-8")
+    return path
+
+
+# ---------------------------------------------------------------- digests
+
+
+def digest(run: Run, seed: int = SEED) -> Digest:
+    """Simulate the run and return its digests. Times are rounded to milliseconds, energies to six digits."""
+    try:
+        made = schedule(run, seed)
+    except HarnessError as error:
+        return Digest("", "", "", "", " ".join(str(error).split()[:8]))
+    frame = made.frame
+    nodes = made.placements.sort_values(["job", "begin", "node"])
+    held = nodes[["job", "node", "cores"]].to_numpy(np.int64)
+    return Digest(
+        _hash(_milliseconds(frame["start"])),
+        _hash(_milliseconds(frame["end"])),
+        _hash(held),
+        f"{made.measures()['energy']:.6g}",
+    )
+
+
+def _milliseconds(times: pd.Series) -> np.ndarray:
+    return np.round(times.fillna(-1.0).to_numpy() * 1000).astype(np.int64)
+
+
+def _hash(values: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:12]
+
+
+def stored(path: Path = FILE) -> dict[int, Digest]:
+    """Return the stored digests by the number of the run."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return {int(row.pop("number")): Digest(**row) for row in csv.DictReader(file)}
+
+
+def store(found: dict[int, Digest], path: Path = FILE) -> None:
+    """Write the digests, a line each."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["number", *(field.name for field in fields(Digest))])
+        table.writerows([number, *vars(one).values()] for number, one in sorted(found.items()))
+
+
+def changes(found: dict[int, Digest], before: dict[int, Digest], runs: list[Run]) -> list[str]:
+    """Return a sentence for each run whose digests differ from the stored ones."""
+    lines = []
+    for run in runs:
+        old, new = before.get(run.number), found[run.number]
+        if old != new:
+            names = [name for name in vars(new) if old is None or getattr(old, name) != getattr(new, name)]
+            lines.append(f"run {run.number} differs in {', '.join(names)}: {run.title}")
+    return lines
+
+
+def main() -> int:
+    """Repeat the corpus, and compare, update or show."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--update", action="store_true", help="rewrite the file with the digests of this engine")
+    options.add_argument("--show", type=int, metavar="NUMBER", help="print the schedule of one run as CSV")
+    options.add_argument("--seed", type=int, default=SEED, help="draw other runs; they are compared with --file")
+    options.add_argument("--file", type=Path, default=FILE, help="the file of digests")
+    given = options.parse_args()
+    runs = draw(seed=given.seed)
+    if given.show is not None:
+        schedule(runs[given.show], given.seed).frame.to_csv(sys.stdout, index=False)
+        return 0
+    found = {}
+    for run in runs:
+        found[run.number] = digest(run, given.seed)
+        print(f"\r{run.number + 1} of {len(runs)} runs", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    lines = changes(found, stored(given.file) if given.file.exists() else {}, runs)
+    print(*lines, f"{len(lines)} of {len(runs)} runs differ", sep="\n")
+    if given.update:
+        store(found, given.file)
+    return 1 if lines and not given.update else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
