@@ -2,7 +2,8 @@
 
 Every redesign of the engine must give the same schedules. `python tests/golden/corpus.py` repeats the runs and lists
 those that differ from `corpus.csv`. With `--update` it rewrites the file. `--show NUMBER` prints one schedule as CSV:
-two versions of the engine can then be compared job by job. `--seed` draws another corpus.
+two versions of the engine can then be compared job by job. `--seed` draws another corpus. No digests are stored yet:
+the first `--update` does that, and a test that compares them is still to be written.
 """
 
 import argparse
