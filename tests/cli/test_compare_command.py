@@ -142,5 +142,5 @@ def test_other_runtimes_and_other_jobs_of_a_schedule_are_reported(harness_says: 
 def test_jobs_that_never_start_in_a_schedule_are_reported(harness_says: Call, tmp_path: Path) -> None:
     longest = lambda one: one.assign(start=one["start"].where(one["wait"].rank(method="first") <= 100))  # noqa: E731
     said = beside_a_schedule(harness_says, tmp_path / "theirs.csv", longest)
-    assert re.search(r"^unstarted \[jobs\] +0 +20 +–$", said, re.MULTILINE)
+    assert re.search(r"^unstarted .* 0 +20 +–$", said, re.MULTILINE)  # a long path leaves the unit to the next line
     assert "20 jobs never started with" in said

@@ -77,14 +77,14 @@ def test_a_full_disk_leaves_both_files_of_a_baseline_or_neither(bench: Bench, th
     if not there:
         for path in files:
             path.unlink()
-    before = {path.name: path.read_bytes() for path in bench.folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in bench.folder.iterdir() if path.is_file()}
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         for limit in (large - 1, small - 1):
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
             with pytest.raises(HarnessError, match="cannot be written: File too large"):
                 bench.make()
-            assert {path.name: path.read_bytes() for path in bench.folder.iterdir()} == before
+            assert {path.name: path.read_bytes() for path in bench.folder.iterdir() if path.is_file()} == before
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)

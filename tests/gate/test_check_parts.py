@@ -222,7 +222,7 @@ def test_the_first_difference_in_words(free: int, common: bool, words: str) -> N
     nothing, _, sentence, state, table = details(run, "markdown")
     assert nothing == "No measure moved."
     assert sentence == (
-        "The first to differ is job 7 (3 processors, submitted at 100 s): it started at 140 s, now it starts never."
+        "The first to differ is job 7 (3 processors, submitted at 100 s): it started at 140 s, now it never starts."
     )
     where = "in both" if common else "as it now comes to be"
     assert state == f"At 140 s, {free} of 8 processors {words} and 5 jobs waited, {where}; these among them:"
