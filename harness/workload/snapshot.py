@@ -121,10 +121,9 @@ def widths(jobs: pd.DataFrame) -> Floats:
 def time_in(log: Log, told: str) -> float:
     """Return the time of `told`, seconds after the first submit or a date, on the clock of `log` [s]."""
     try:
-        asked = Preparation(start=told)
+        seconds = Preparation(start=told).in_seconds(log.header, log.name, _first(log)).start
     except HarnessError as error:
-        raise HarnessError(str(error).replace("start=", "--at ")) from None
-    seconds = asked.in_seconds(log.header, log.name, _first(log)).start
+        raise HarnessError(str(error).replace("start=", "--at ").replace(" (--from)", "")) from None
     return _first(log) + float(seconds or 0.0)
 
 
