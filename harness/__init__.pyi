@@ -2,11 +2,11 @@
 
 # ruff: noqa: I001 - one line a module, not one a name
 
-from .compile.kernels import PlainPython as PlainPython
+from .policy_api.compiled_policies import PlainPython as PlainPython
 from .disk import bundled as bundled
-from .engine.blocked import burden as burden, reservation as reservation
-from .engine.bounds import narrowest as narrowest, widest as widest
-from .engine.bookings import (
+from .engine.plan.head_reservation import burden as burden, reservation as reservation
+from .engine.plan.width_limits import narrowest as narrowest, widest as widest
+from .engine.plan.node_plan import (
     drop_departed as drop_departed,
     fits_beside as fits_beside,
     lift as lift,
@@ -14,16 +14,16 @@ from .engine.bookings import (
     promise as promise,
     start_beside as start_beside,
 )
-from .engine.early import next_beside as next_beside
-from .engine.demands import portion as portion
-from .engine.compression import compress as compress
+from .engine.plan.node_plan_backfill import next_beside as next_beside
+from .engine.resources.capacity import portion as portion
+from .engine.plan.compression import compress as compress
 from .engine.faults import PolicyError as PolicyError
-from .engine.features import described as described
-from .engine.hours import hour as hour, weekday as weekday
-from .engine.instants import later as later
-from .engine.marks import jit as jit
-from .engine.molding import left_on as left_on, mold as mold
-from .engine.nodes import (
+from .engine.observation import described as described
+from .engine.events.clocks_and_signals import hour as hour, weekday as weekday
+from .engine.time_comparison import later as later
+from .engine.decorators import jit as jit
+from .engine.plan.width import left_on as left_on, mold as mold
+from .engine.resources.nodes import (
     fits as fits,
     next_free as next_free,
     nodes_of as nodes_of,
@@ -31,10 +31,10 @@ from .engine.nodes import (
     suits as suits,
     take as take,
 )
-from .engine.walks import next_overtaker as next_overtaker
-from .engine.walks import next_waiting as next_waiting
-from .engine.power import drawn as drawn, load_share as load_share, power_at as power_at, work_left as work_left
-from .engine.profile import (
+from .engine.queue.queue_iteration import next_overtaker as next_overtaker
+from .engine.queue.queue_iteration import next_waiting as next_waiting
+from .engine.power.draw import drawn as drawn, load_share as load_share, power_at as power_at, work_left as work_left
+from .engine.plan.count_profile import (
     earlier_fit as earlier_fit,
     earliest_fit as earliest_fit,
     forget_past as forget_past,
@@ -42,14 +42,14 @@ from .engine.profile import (
     release as release,
     reserve as reserve,
 )
-from .engine.promised_starts import (
+from .engine.plan.reserved_starts import (
     due as due,
     next_promise as next_promise,
     promise_at as promise_at,
     unpromised as unpromised,
 )
-from .engine.queue import departed as departed, running as running, waiting as waiting
-from .engine.state import (
+from .engine.queue.waiting_jobs import departed as departed, running as running, waiting as waiting
+from .engine.records.public import (
     ASLEEP as ASLEEP,
     AWAKE as AWAKE,
     CANCELLED as CANCELLED,
@@ -65,8 +65,8 @@ from .engine.state import (
     WAITING as WAITING,
     WAKING as WAKING,
 )
-from .engine.stocks import count_alike as count_alike, unlike as unlike
-from .engine.vacancies import longest_vacant as longest_vacant
+from .engine.resources.node_classes import count_alike as count_alike, unlike as unlike
+from .engine.resources.idle_nodes import longest_vacant as longest_vacant
 from .engine.verbs import (
     QUEUE_ORDER as QUEUE_ORDER,
     call_again as call_again,
@@ -84,7 +84,7 @@ from .engine.verbs import (
     wake as wake,
     when as when,
 )
-from .engine.waking import boot_time as boot_time, longest_boot as longest_boot
+from .engine.plan.boot_time import boot_time as boot_time, longest_boot as longest_boot
 from .errors import HarnessError as HarnessError
 from .experiment.identification import Likeness as Likeness, identify as identify
 from .experiment.runner import tournament as tournament
@@ -113,7 +113,7 @@ from .policy import hooks as hooks
 from .policy.calendar_table import read_calendar as read_calendar
 from .policy.limit_table import read_limits as read_limits
 from .policy.hooks import hookimpl as hookimpl
-from .policy.keyed import (
+from .policy.per_key_memory import (
     per_group as per_group,
     per_job as per_job,
     per_node as per_node,
@@ -162,13 +162,13 @@ from .workload.batsim import is_batsim as is_batsim, read_batsim as read_batsim
 from .workload.catalogue import find_trace as find_trace
 from .workload.elastisim import is_elastisim as is_elastisim, read_elastisim as read_elastisim
 from .workload.events import Events as Events, read_events as read_events
-from .workload.executed import is_schedule as is_schedule, read_schedule as read_schedule
+from .workload.schedule_files import is_schedule as is_schedule, read_schedule as read_schedule
 from .workload.frame import is_table as is_table, log_from_frame as log_from_frame, read_table as read_table
 from .workload.hpcwld import is_hpcwld as is_hpcwld, read_hpcwld as read_hpcwld
 from .workload.log import Log as Log, Step as Step, Workload as Workload
 from .workload.prepare import prepare as prepare
 from .workload.log_reading import read_workload as read_workload
-from .workload.published import is_published as is_published, read_published as read_published
+from .workload.archive_traces import is_published as is_published, read_published as read_published
 from .workload.resampling import resample as resample
 from .workload.sacct import is_sacct as is_sacct, read_sacct as read_sacct
 from .workload.signals import Signal as Signal, read_signal as read_signal

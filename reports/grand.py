@@ -17,7 +17,7 @@ import typer
 from harness import Results, rank
 from harness.cli import main
 from harness.experiment.field_reading import field_again, read_field
-from harness.experiment.plan import RunsOf
+from harness.experiment.run_matrix import RunsOf
 from harness.present.tables import render
 from harness.workload.wall_clock import WallClock
 

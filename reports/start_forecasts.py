@@ -10,7 +10,7 @@ import harness
 from harness import Log, Scheduler
 from harness.cli import main
 from harness.forecasting.correction import with_intervals
-from harness.forecasting.hindsight import Error, errors, instants, judged, ratio
+from harness.forecasting.forecast_evaluation import Error, errors, instants, judged, ratio
 from harness.present.progress import progress
 from harness.present.tables import known_format, prose, render
 from harness.present.words import readable

@@ -12,8 +12,8 @@ from harness.errors import HarnessError
 from harness.experiment.execution import execute
 from harness.experiment.field import Field
 from harness.experiment.field_reading import parse_field, read_field
-from harness.experiment.plan import make_plan
 from harness.experiment.pool import Progress, cores
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.runner import tournament
 from harness.experiment.source_text import SourceText
 from harness.ranking.ranking import rank

@@ -13,7 +13,7 @@ from harness.cli.run_command import preparation, provenance
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.experiment.recorded import Recorded
+    from harness.experiment.external_schedule import Recorded
     from harness.platform.machine import Platform
     from harness.policy.scheduler import Scheduler
     from harness.ranking.two_schedulers import Duel
@@ -104,7 +104,7 @@ def compare(
 
 def _of_schedules(jobs: "Workload", schedulers: "Sequence[object]") -> list[str]:
     """Return a sentence for each schedule made elsewhere with other runtimes than the workload."""
-    from harness.experiment.recorded import Recorded
+    from harness.experiment.external_schedule import Recorded
 
     others = [one.other_runtimes(jobs) for one in schedulers if isinstance(one, Recorded)]
     return [f"other runtimes: {sentence}: the measures are of the schedule's" for sentence in others if sentence]
@@ -130,7 +130,7 @@ def _compared(workload: str, one: str, other: str, state: Path | None) -> tuple[
 
 def _scheduler(name: str, given: options.Heard, workload: str | None) -> "Scheduler | SlurmScheduler | Recorded":
     """Return the scheduler that is named, the Slurm that a configuration describes, or the schedule in a file."""
-    from harness.experiment.recorded import Recorded
+    from harness.experiment.external_schedule import Recorded
     from harness.slurm.slurm_scheduler import is_slurm, read_slurm_scheduler
 
     if is_slurm(name):
@@ -147,7 +147,7 @@ def _on_one_machine(
     given: options.Heard, jobs: "Workload", schedulers: "Sequence[object]"
 ) -> "tuple[Workload, Platform | int | None]":
     """Return the jobs, and where they are replayed: beside a Slurm all have its machine, whatever it is called."""
-    from harness.experiment.recorded import Recorded
+    from harness.experiment.external_schedule import Recorded
     from harness.experiment.simulation import machine_of
     from harness.experiment.slurm_simulation import machine_of_policies
     from harness.slurm.shared_machine import with_requests

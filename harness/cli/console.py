@@ -63,8 +63,8 @@ def reader_may_go() -> Iterator[None]:
 @contextmanager
 def compiling_said() -> Iterator[None]:
     """Print what is compiled if that takes seconds: the event loop or a policy, and how long it has taken so far."""
-    from harness.compile import code_cache
-    from harness.compile.code_cache import kept_for_later, on_compiling, on_progress
+    from harness.numba_support import code_cache
+    from harness.numba_support.code_cache import kept_for_later, on_compiling, on_progress
 
     def announce(name: str) -> None:
         if name in SLOW_TO_COMPILE:

@@ -91,7 +91,7 @@ def _shown(found: "StartForecast", format: str) -> str:
     """Return the forecast in the format the user wants."""
     import numpy as np
 
-    from harness.present.humane import humane
+    from harness.present.human_units import humane
     from harness.present.json_text import to_json
     from harness.present.tables import render
 
@@ -127,7 +127,7 @@ def _ignored(found: "StartForecast") -> list[str]:
 
 def _when(seconds: float) -> str:
     """Return a time for people."""
-    from harness.present.humane import humane
+    from harness.present.human_units import humane
 
     return "never" if seconds == float("inf") else humane(seconds, "s")
 

@@ -140,7 +140,7 @@ def _examples() -> Rows:
 
 
 def _records() -> Rows:
-    from harness.engine.record_docs import fields
+    from harness.engine.records.docs import fields
 
     return list(fields())
 

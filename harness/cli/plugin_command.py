@@ -34,7 +34,7 @@ def check(
     """Put every policy that a plugin offers to the checks of harness.testing. Exit status 1 if one fails."""
     import harness.testing  # noqa: F401 - says what is missing
     from harness.present.tables import render
-    from harness.testing.own_process import check_plugin
+    from harness.testing.separate_process import check_plugin
 
     def tell(what: str) -> None:
         if sys.stderr.isatty():

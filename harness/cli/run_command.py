@@ -142,14 +142,14 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
     """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
-    from harness.results import headline
+    from harness.results import run_summary
     from harness.results.measures import extra_measures, known_measures, measures_table
 
     unmodelled = rules.unmodelled()
     extra = extra_measures(given.folders)
     known = known_measures(extra)
     measures = result.measures(extra)
-    names = headline.chosen(asked if given.format == "table" else asked or "all", measures, known)
+    names = run_summary.chosen(asked if given.format == "table" else asked or "all", measures, known)
     measures = {name: measures[name] for name in names}
     if given.format == "json":
         summary = {
@@ -162,8 +162,8 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
         return to_json(summary)
     if given.format != "table":
         return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
-    told = [headline.sentence(result), *map("Warning: {}.".format, headline.warnings(result))]
-    table = render(headline.HEADS, headline.rows(measures, known), "table")
+    told = [run_summary.sentence(result), *map("Warning: {}.".format, run_summary.warnings(result))]
+    table = render(run_summary.HEADS, run_summary.rows(measures, known), "table")
     return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *unmodelled])
 
 
@@ -261,6 +261,6 @@ def _happened(result: "Schedule") -> list[str]:
 
 def _fairness(result: "Schedule", sample: int) -> str:
     from harness.results.fairness import fairness
-    from harness.results.showing import replayed_by
+    from harness.results.notebook import replayed_by
 
     return str(fairness(result, sample=sample, seed=result.seed, replay=replayed_by(result)))

@@ -9,7 +9,7 @@ from harness.cli import options
 from harness.cli.console import say
 
 if TYPE_CHECKING:
-    from harness.results.promises import Breach, Verified
+    from harness.results.guarantee_check import Breach, Verified
 
 
 def verify(
@@ -42,7 +42,7 @@ def verify(
     """
     from harness.errors import HarnessError
     from harness.present.json_text import to_json
-    from harness.results.promises import verify as verified
+    from harness.results.guarantee_check import verify as verified
     from harness.workload.log_reading import read_workload
 
     if format not in ("table", "json"):

@@ -19,7 +19,7 @@ def warm_up(
     cluster whose nodes are alike and share the folder.
     """
     with compiling_said(), warnings_said():
-        from harness.experiment.warming import warm_up as warmed
+        from harness.experiment.precompile import warm_up as warmed
         from harness.present.tables import known_format, render
 
         known_format(format)

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.bundles import INDICES, seen
-from harness.engine.crossing import entrance
-from harness.engine.falling import rank_if_due
+from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
+from harness.engine.call_compiled import entrance
+from harness.engine.decorators import inner, once, seldom
+from harness.engine.events.clocks_and_signals import hear
+from harness.engine.events.external_events import happen
+from harness.engine.events.job_arrivals import arrive
 from harness.engine.faults import (
     BACKFILLING,
     BAD_RATE,
@@ -27,19 +29,17 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.hidden_state import ZONES
-from harness.engine.hours import hear
-from harness.engine.incidents import happen
-from harness.engine.instants import later
-from harness.engine.marks import inner, once, seldom
-from harness.engine.power import change_pace, draw, settle, work_left
-from harness.engine.queue import drop_started, join_queue, leave_queue
+from harness.engine.power.draw import change_pace, draw, settle, work_left
+from harness.engine.power.sleep import catch_up, finish_transitions, let_idle_sleep
+from harness.engine.queue.lazy_priorities import rank_if_due
+from harness.engine.queue.scoring import rank_queue
+from harness.engine.queue.waiting_jobs import drop_started, join_queue, leave_queue
+from harness.engine.records.private import ZONES
+from harness.engine.records.public import WAITING
+from harness.engine.run_state import INDICES, seen
 from harness.engine.samples import full, record_sample
-from harness.engine.scoring import rank_queue
 from harness.engine.service import enter_service, finish
-from harness.engine.sleep import catch_up, finish_transitions, let_idle_sleep
-from harness.engine.state import WAITING
-from harness.engine.submissions import arrive
+from harness.engine.time_comparison import later
 from harness.engine.verbs import when
 
 # Whose answers may change from one instant to the next: flags.

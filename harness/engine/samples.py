@@ -5,9 +5,9 @@ The loop fills small buffers and goes back to Python before one is full; see `si
 
 from typing import Any
 
-from harness.engine.marks import once, seldom
-from harness.engine.power import total_power
-from harness.engine.state import ASLEEP, AWAKE, DOWN
+from harness.engine.decorators import once, seldom
+from harness.engine.power.draw import total_power
+from harness.engine.records.public import ASLEEP, AWAKE, DOWN
 
 
 @once

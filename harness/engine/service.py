@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.demand_state import DEMANDING
-from harness.engine.demands import find_room, hold_demands, hold_licences, portion
+from harness.engine.decorators import inner, once, seldom, verb
 from harness.engine.faults import (
     BAD_OVERHEAD,
     NO_ROOM,
     NOT_PREEMPTIVE,
     NOT_RUNNING,
-    NOT_TO_REJECT,
     NOT_WAITING,
     SELECTING,
     TOO_FEW,
@@ -21,15 +19,25 @@ from harness.engine.faults import (
     PolicyFault,
     note,
 )
-from harness.engine.holds import close_if_held
-from harness.engine.instants import later
-from harness.engine.marks import inner, once, seldom, verb
-from harness.engine.nodes import ask_selection, enough, fits, give_all_back, next_free, occupy, room, stays, vacate
-from harness.engine.ongoing import add_to_plan, pop_due, push_due, remove_from_plan
-from harness.engine.places import copy_place, keep_place, retake
-from harness.engine.queue import leave
-from harness.engine.sleep import rouse_all
-from harness.engine.state import COMPLETED, KILLED, RUNNING, SUSPENDED, UNACCEPTED, WAITING
+from harness.engine.power.sleep import rouse_all
+from harness.engine.queue.holds import close_if_held
+from harness.engine.records.public import COMPLETED, KILLED, RUNNING, SUSPENDED, WAITING
+from harness.engine.records.request_records import DEMANDING
+from harness.engine.resources.capacity import find_room, hold_demands, hold_licences, portion
+from harness.engine.resources.nodes import (
+    ask_selection,
+    enough,
+    fits,
+    give_all_back,
+    next_free,
+    occupy,
+    room,
+    stays,
+    vacate,
+)
+from harness.engine.running_jobs import add_to_plan, pop_due, push_due, remove_from_plan
+from harness.engine.suspend_in_place import copy_place, keep_place, retake
+from harness.engine.time_comparison import later
 
 
 @seldom
@@ -333,18 +341,3 @@ def interrupt(state: Any, job: int, overhead: float, in_place: bool) -> None:
     state.clock.demand += overhead
     state.truth[job].work += overhead
     state.sums.backlog += overhead
-
-
-@inner
-def turn_away(state: Any, job: int) -> None:
-    """Refuse a waiting job; see `reject`. It leaves the queue with those that this decision starts."""
-    clock = state.clock
-    if not 0 <= job < len(state.jobs) or state.jobs[job].status != WAITING or not np.isnan(state.jobs[job].start):
-        note(clock, NOT_TO_REJECT, job, -1, 0.0)
-        raise PolicyFault
-    state.sums.backlog -= state.truth[job].work
-    clock.demand -= state.jobs[job].left
-    if state.notes.shared:
-        state.tally(state, job, 0, -1, 0)
-    leave(state, job, UNACCEPTED)
-    clock.started += 1

@@ -7,27 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine import (
-    bundles,
-    compression,
-    hidden_state,
-    hold_state,
-    nodes,
-    ongoing,
-    plan_state,
-    promised_starts,
-    recorded_state,
-    timelines,
-)
-from harness.engine import state as layouts
-from harness.engine.demand_setup import Demands, demands, possible
-from harness.engine.demand_state import DEMANDING
-from harness.engine.hours import set_wall_clock
-from harness.engine.molding import rigid, shapes
-from harness.engine.overtaking import CLASSES
-from harness.engine.shares import none_kept
-from harness.engine.stocks import no_stocks
-from harness.engine.vacancy_state import VACANCY
+from harness.engine import run_state, running_jobs
+from harness.engine.events.clocks_and_signals import set_wall_clock
+from harness.engine.plan import compression, node_timelines, reserved_starts
+from harness.engine.plan.width import rigid, shapes
+from harness.engine.queue.backfill_index import CLASSES
+from harness.engine.queue.usage_sums import none_kept
+from harness.engine.records import hold_records, plan_records, private, recording_records
+from harness.engine.records import public as layouts
+from harness.engine.records.idle_node_records import VACANCY
+from harness.engine.records.request_records import DEMANDING
+from harness.engine.resources import nodes
+from harness.engine.resources.node_classes import no_stocks
+from harness.engine.resources.request_setup import Demands, demands, possible
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.policy.timing import Timing
@@ -52,8 +44,8 @@ class Extras:
     """What a run may have besides jobs and policies."""
 
     events: Events | None = None  # failures and interventions to be replayed
-    on_samples: Recorder | None = None  # wants the system at every instant, records of `recorded_state.SAMPLE`
-    on_placements: Recorder | None = None  # wants every stay of a job on a node, of `recorded_state.PLACEMENT`
+    on_samples: Recorder | None = None  # wants the system at every instant, records of `recording_records.SAMPLE`
+    on_placements: Recorder | None = None  # wants every stay of a job on a node, of `recording_records.PLACEMENT`
     timing: Timing = dataclasses.field(default_factory=Timing)  # when starts are decided
     signal: Signal | None = None  # what policies are told from outside, on the log's clock
 
@@ -77,12 +69,12 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     began = float(jobs["submit"][0]) if workload.now is None else workload.now
     clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
-    notes = np.zeros(1, hidden_state.NOTES)
+    notes = np.zeros(1, private.NOTES)
     notes["least_rate"] = notes["release"] = notes["idle_most"] = notes["nap_due"] = np.inf
     notes["kinds"] = asked.kinds
     notes["joined"] = notes["entered"] = -1
-    notes["room"] = min(2 * len(jobs) + 2, hidden_state.QUEUE)
-    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), hidden_state.QUEUE)
+    notes["room"] = min(2 * len(jobs) + 2, private.QUEUE)
+    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), private.QUEUE)
     notes["moldable"] = molded is not None
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     signal = set_signal(clock, notes, extras.signal)
@@ -91,16 +83,16 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     slices["next"] = np.arange(1, platform.cores + 2)
     slices["next"][-1] = -1
     count, slots = len(jobs), min(len(jobs), platform.cores) + 1
-    view = bundles.View(
+    view = run_state.View(
         jobs=records(jobs),
         nodes=records(machine),
         slices=records(slices),
         clock=records(clock)[0],
         notes=records(notes)[0],
         queue=np.empty(2 * count + 2, np.int64),
-        plan=records(np.empty(ongoing.SHELF * ongoing.most_shelves(slots), plan_state.ONGOING)),
-        shelves=np.arange(ongoing.most_shelves(slots)),
-        stocking=np.zeros(ongoing.most_shelves(slots), np.int64),
+        plan=records(np.empty(running_jobs.SHELF * running_jobs.most_shelves(slots), plan_records.ONGOING)),
+        shelves=np.arange(running_jobs.most_shelves(slots)),
+        stocking=np.zeros(running_jobs.most_shelves(slots), np.int64),
         listed=np.empty(slots, np.int64),
         leavers=np.empty(count + 1, np.int64),
         blocks=np.add.reduceat(machine["free"], np.arange(0, len(machine), nodes.BLOCK)).astype(np.int64),
@@ -159,7 +151,7 @@ def start_clock(now: float, cores: int, constrained: int) -> Array:
 
 def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
     """Let the clock begin with what the signal says then, and return its steps. Changes clock, notes."""
-    steps = np.zeros(0 if signal is None else len(signal.times), hidden_state.SIGNAL)
+    steps = np.zeros(0 if signal is None else len(signal.times), private.SIGNAL)
     clock["signal"], clock["signal_until"] = np.nan, np.inf
     if signal is not None:
         steps["time"], steps["value"] = signal.times, signal.values
@@ -174,7 +166,7 @@ def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
 def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras) -> Any:
     """Make what policies do not see: what is true of the jobs, and the engine's own arrays."""
     count = len(view.jobs)
-    truth = np.zeros(count, hidden_state.TRUTH)
+    truth = np.zeros(count, private.TRUTH)
     for _ in gathered(truth, place, {name: workload.jobs[name].to_numpy() for name in ("work", "killed")}):
         pass
     patience = workload.jobs["cancel"].to_numpy(np.float64)
@@ -182,17 +174,17 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     patience = patience[place] if np.isfinite(patience.min()) else np.empty(0)  # nobody's ends
     leaving = np.flatnonzero(np.isfinite(patience) & (view.jobs["status"][: len(patience)] == layouts.PENDING))
     booking = most_bookings(view) if view.clock.constrained else 0
-    sums = np.zeros(1, hidden_state.SUMS)
-    events = np.zeros(0, hidden_state.EVENT)
+    sums = np.zeros(1, private.SUMS)
+    events = np.zeros(0, private.EVENT)
     if extras.events is not None:
         sums["requeue"] = extras.events.requeue
-        events = extras.events.records(view.jobs["number"], len(view.nodes), hidden_state.EVENT)
+        events = extras.events.records(view.jobs["number"], len(view.nodes), private.EVENT)
     ends = np.unique(view.closures["end"])
     if len(ends):
-        over = np.array([(end, layouts.WINDOW_OVER, 0) for end in ends], hidden_state.EVENT)
+        over = np.array([(end, layouts.WINDOW_OVER, 0) for end in ends], private.EVENT)
         events = np.concatenate([events, over])
         events = events[np.argsort(events["time"], kind="stable")]
-    return bundles.Inside(
+    return run_state.Inside(
         paused=np.empty(count + 1, np.int64),
         ranking=np.empty(2 * count + 2, np.int64),
         scores=np.empty(count + 1),
@@ -200,20 +192,20 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         profile_free=np.empty(4 * count + 8, np.int64),
         raised_time=np.empty(compression.ANSWERS),
         raised_version=np.empty(compression.ANSWERS, np.int64),
-        answers=records(np.zeros(compression.ANSWERS, plan_state.ANSWER)),
+        answers=records(np.zeros(compression.ANSWERS, plan_records.ANSWER)),
         promised=np.empty(count),
-        nearest=np.empty(count // promised_starts.BLOCK + 1),
+        nearest=np.empty(count // reserved_starts.BLOCK + 1),
         joined=np.empty(count, np.int64),
-        stands=records(np.zeros(1 << (count - 1).bit_length(), plan_state.STAND)),
+        stands=records(np.zeros(1 << (count - 1).bit_length(), plan_records.STAND)),
         roots=np.empty(CLASSES, np.int64),
         trail=np.empty(512, np.int64),
-        walks=records(np.zeros(2, plan_state.WALK)),
+        walks=records(np.zeros(2, plan_records.WALK)),
         nearing=np.empty(0, np.int64),
         nearing_scores=np.empty(0),
         entries=np.empty(count, np.int64),
         # Room for all: where completions are told one by one, those that gave way are in it beside those who have their
         # place. It takes memory only as far as it is used.
-        heap=records(np.empty(count + 1, hidden_state.DUE)),
+        heap=records(np.empty(count + 1, private.DUE)),
         truth=records(truth),
         wholes=np.empty(0) if extras.events is None else truth["work"].copy(),
         first_starts=np.full(0 if extras.events is None else count, np.nan),
@@ -221,22 +213,22 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         cancellations=leaving[np.argsort(patience[leaving], kind="stable")],
         sums=records(sums)[0],
         events=records(events),
-        signal=records(np.zeros(0, hidden_state.SIGNAL)),
+        signal=records(np.zeros(0, private.SIGNAL)),
         known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores + 3 * view.nodes.depths).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
         vacancies=records(np.empty(0, VACANCY)),
-        samples=records(np.empty(BUFFER if extras.on_samples else 0, recorded_state.SAMPLE)),
+        samples=records(np.empty(BUFFER if extras.on_samples else 0, recording_records.SAMPLE)),
         placements=records(
-            np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, recorded_state.PLACEMENT)
+            np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, recording_records.PLACEMENT)
         ),
-        bookings=records(np.empty(booking, plan_state.BOOKING)),
+        bookings=records(np.empty(booking, plan_records.BOOKING)),
         booked=np.empty(len(view.nodes) if booking else 0, np.int64),
         **plans_of_nodes(view, booking),
-        held=records(np.empty(0, hold_state.HELD_JOB)),
-        kins=records(np.empty(0, hold_state.KIN)),
-        of_kin=records(np.empty(0, hold_state.OF_KIN)),
-        holds=records(np.empty(0, hold_state.HOLD)),
+        held=records(np.empty(0, hold_records.HELD_JOB)),
+        kins=records(np.empty(0, hold_records.KIN)),
+        of_kin=records(np.empty(0, hold_records.OF_KIN)),
+        holds=records(np.empty(0, hold_records.HOLD)),
         holds_own=np.empty(0),
     )
 
@@ -250,21 +242,21 @@ def most_bookings(view: Any) -> int:
 def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
     """Make the arrays beside the bookings, of which there are so many at most."""
     count = len(view.nodes) if booking else 0
-    nobody = np.zeros(1, plan_state.ROOM)
+    nobody = np.zeros(1, plan_records.ROOM)
     nobody["left"] = -1.0
-    near = np.zeros(len(view.jobs) if booking else 0, plan_state.NEAR)
+    near = np.zeros(len(view.jobs) if booking else 0, plan_records.NEAR)
     near["booked"] = -1
     steps = 8 * booking + 24 * count if view.clock.constrained != DEMANDING else 0
     return {
-        "lines": records(np.zeros(count, plan_state.LINE)),
+        "lines": records(np.zeros(count, plan_records.LINE)),
         "step_time": np.empty(steps),
         "step_memory": np.empty(steps),
         "step_free": np.empty(steps, np.int64),
-        "struck": np.zeros(timelines.STRUCK if booking else 0, np.int64),
+        "struck": np.zeros(node_timelines.STRUCK if booking else 0, np.int64),
         "ready": np.zeros(count, np.int64),
         "near": records(near),
-        "rooms": records(np.full(timelines.ANSWERS if booking else 0, nobody, plan_state.ROOM)),
-        "beside": records(np.zeros(timelines.ANSWERS if booking else 0, plan_state.BESIDE)),
+        "rooms": records(np.full(node_timelines.ANSWERS if booking else 0, nobody, plan_records.ROOM)),
+        "beside": records(np.zeros(node_timelines.ANSWERS if booking else 0, plan_records.BESIDE)),
     }
 
 

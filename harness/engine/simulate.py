@@ -10,28 +10,37 @@ from typing import Any
 
 import numpy as np
 
-from harness.compile import kernels
-from harness.compile.by_name import NotMadeError, asked, why_not
-from harness.engine import doors, falling, faults, holding, loop, overtaking, queue_setup, readings
-from harness.engine.alike import draws_by_load, falls, falls_unseen, keep_stocks, lasts, orders_naps, refuse_counting
-from harness.engine.apart import DEMANDS, HOLDING
-from harness.engine.blaming import blame, explain, mistaken, where
-from harness.engine.bundles import STATE, State
-from harness.engine.demand_setup import refuse_windows
-from harness.engine.faces import Misuse
-from harness.engine.further_columns import further_column, tell_who_holds_nobody
-from harness.engine.molding import compiled_mold
-from harness.engine.named_tables import with_numbers
-from harness.engine.places import make_room
+from harness.engine import event_semantics, faults, loop, loop_with_holds, policy_kernels
+from harness.engine.extra_columns import further_column, tell_who_holds_nobody
+from harness.engine.plan.width import compiled_mold
+from harness.engine.policy_analysis import (
+    draws_by_load,
+    falls,
+    falls_unseen,
+    keep_stocks,
+    lasts,
+    orders_naps,
+    refuse_counting,
+)
+from harness.engine.policy_errors import blame, explain, mistaken, where
+from harness.engine.power.unknown_power import warn_of_unknown_power
+from harness.engine.queue import backfill_index, lazy_priorities, own_queues_setup
+from harness.engine.queue.named_tables import with_numbers
+from harness.engine.queue.usage_sums import keep_shares
+from harness.engine.resources.idle_nodes import line_up
+from harness.engine.resources.request_setup import refuse_windows
+from harness.engine.run_state import STATE, State
+from harness.engine.separate_compilation import DEMANDS, HOLDING
 from harness.engine.setup import Extras, arrays
-from harness.engine.shares import keep_shares
-from harness.engine.unknown_power import warn_of_unknown_power
-from harness.engine.vacancies import line_up
+from harness.engine.suspend_in_place import make_room
 from harness.errors import HarnessError
+from harness.numba_support.lazy_symbols import NotMadeError, asked, why_not
 from harness.platform.machine import Platform
-from harness.policy.keyed import sizes
+from harness.policy.per_key_memory import sizes
 from harness.policy.spec import Choice
-from harness.present.aside import prints_aside
+from harness.policy_api import compiled_policies
+from harness.policy_api.readonly_views import Misuse
+from harness.present.captured_output import prints_aside
 from harness.workload.log import Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
@@ -73,7 +82,7 @@ def simulate(
     """Run the loop from the first arrival to the last departure."""
     extras = extras or Extras()
     ready = put_together(workload, platform, chosen, seed=seed, plain=plain, extras=extras)
-    loops = (holding.compiled_run_with_holds, readings.compiled_run_with_readings, loop.compiled_run)
+    loops = (loop_with_holds.compiled_run_with_holds, event_semantics.compiled_run_with_readings, loop.compiled_run)
     run = loops[0 if ready.held else 1 if ready.other else 2]()
     began, computing = time.perf_counter() - asked.seconds, time.thread_time() - asked.computing
     try:
@@ -122,7 +131,7 @@ class Ready:
     def disconnect(self) -> None:
         """Forget the policies in plain Python."""
         for ticket in self.tickets.values():
-            kernels.disconnect(ticket)
+            compiled_policies.disconnect(ticket)
 
     def outcome(self, seconds: float, computed: float = 0.0) -> Outcome:
         """Return the arrays as the loop left them."""
@@ -150,19 +159,19 @@ def put_together(
         view = make_room(view)
         inside = inside._replace(wholes=inside.truth.work.copy(), first_starts=np.full(len(place), np.nan))
     chosen = with_numbers(chosen, workload)
-    chosen, which = queue_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
+    chosen, which = own_queues_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
     view.notes.wakes = longest_boot(chosen, view)
     inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))
     chosen = suited(chosen, view)
-    other = readings.ask_for(view, chosen["predict"], extras.timing) or other
-    holds = holding.in_use(chosen["hold"])
+    other = event_semantics.ask_for(view, chosen["predict"], extras.timing) or other
+    holds = loop_with_holds.in_use(chosen["hold"])
     held = bool(holds)
     tell_who_holds_nobody(holds, workload)
     columns = partial(further_column, workload, place, view.jobs.status)
     view, tally = keep_shares(keep_stocks(view, chosen), chosen)
     late = {"tally": tally, "mold": compiled_mold() if view.notes.moldable else None}
     if not (other or held or which is not None) and falls(chosen, view):
-        inside = falling.walk_ahead(view, inside)
+        inside = lazy_priorities.walk_ahead(view, inside)
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:
         refuse_windows(state, str(chosen["rate"]))
@@ -177,14 +186,14 @@ def put_together(
     view.notes.minded = not sleep.constant or len(view.stocks) > 0
     view.notes.lined = not (sleep.constant or (view.notes.unseen and orders_naps(sleep)))
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
-        flags = {"order": overtaking.ORDER_LASTS, "second": overtaking.SECOND_LASTS}
+        flags = {"order": backfill_index.ORDER_LASTS, "second": backfill_index.SECOND_LASTS}
         view.notes.lasting |= sum(flag for part, flag in flags.items() if lasts(chosen[part]))
     view.clock.preemptive = bool(chosen["start"].policy.preemptive)
     if chosen["select"].policy.fits:
         view.clock.constrained = max(1, view.clock.constrained)
         view.clock.asks = 1
     if which is not None:
-        chosen = queue_setup.ByQueue(chosen, state.start_own)
+        chosen = own_queues_setup.ByQueue(chosen, state.start_own)
     ready = Ready(chosen, view, inside, place, state, tickets, changing(chosen), other, held)
     if workload.now is not None:
         begin_in_the_middle(ready, workload)
@@ -193,7 +202,7 @@ def put_together(
 
 def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
     """Let some jobs run and others wait before the first instant."""
-    from harness.engine.opening import open_run
+    from harness.engine.warm_start import open_run
 
     if ready.held:
         raise HarnessError(
@@ -205,8 +214,8 @@ def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
 
 def changing(chosen: Mapping[str, Choice]) -> int:
     """Return whose answers may change from one instant to the next, and who learns: flags of the loop."""
-    orders = [one for part, one in chosen.items() if queue_setup.of_part(part) == "order"]
-    seconds = [one for part, one in chosen.items() if queue_setup.of_part(part) == "second"]
+    orders = [one for part, one in chosen.items() if own_queues_setup.of_part(part) == "order"]
+    seconds = [one for part, one in chosen.items() if own_queues_setup.of_part(part) == "second"]
     seconds = [one for one in seconds if not any(one is order for order in orders)]
     return (
         loop.ORDER_CHANGES * any(one.says("varies") for one in orders)
@@ -237,7 +246,7 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     trait = next((trait for trait, holds in traits.items() if holds), None)
     if trait is None:
         return chosen
-    starts = {part: one for part, one in chosen.items() if queue_setup.of_part(part) == "start"}
+    starts = {part: one for part, one in chosen.items() if own_queues_setup.of_part(part) == "start"}
     if trait == "bound":
         refuse_counting(starts.values())
     return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
@@ -266,7 +275,7 @@ def bind(
     plain: bool,
     view: Any,
     inside: Mapping[str, Any],
-    columns: kernels.Columns,
+    columns: compiled_policies.Columns,
     which: np.ndarray[Any, Any] | None,
     *,
     other: bool,
@@ -277,26 +286,28 @@ def bind(
     `which` is the queue of each job, where queues have policies of their own.
     """
     given: dict[str, Any] = {"plain": plain, "sizes": sizes(view.jobs, len(view.nodes)), "columns": columns}
-    held = {f"hold {k}": one for k, one in enumerate(holding.in_use(chosen["hold"]))}
+    held = {f"hold {k}": one for k, one in enumerate(loop_with_holds.in_use(chosen["hold"]))}
     asked = {part: chosen[part] for part in chosen if part != "hold" and (other or part != "predict")}
-    bound = {part: doors.kernel_of(choice, seed, **given) for part, choice in (asked | held).items()}
-    tickets = {part: kernels.ticket() for part, kernel in bound.items() if kernel.python}
+    bound = {part: policy_kernels.kernel_of(choice, seed, **given) for part, choice in (asked | held).items()}
+    tickets = {part: compiled_policies.ticket() for part, kernel in bound.items() if kernel.python}
     # A ticket takes the place of the policy's own vector in the loop.
     own = {part: np.array([float(tickets[part])]) if part in tickets else bound[part].own for part in bound}
     policies: dict[str, Any] = {"predict": None}
     policies |= dict.fromkeys(("predict_own", "tally_own", "mold_own"), np.zeros(1))
-    for part in (part for part in asked if part == queue_setup.of_part(part)):
+    for part in (part for part in asked if part == own_queues_setup.of_part(part)):
         name = "watts" if part == "energy" else part
         policies |= {name: bound[part].function, f"{name}_own": own[part]}
     if which is not None:
-        stand_in, connected = queue_setup.together(chosen, which, bound, own)
+        stand_in, connected = own_queues_setup.together(chosen, which, bound, own)
         policies, tickets = policies | stand_in, tickets | connected
     kernels_of_holds = [bound[part].function for part in held]
-    for_holds = holding.take_in(view, chosen, list(held.values()), kernels_of_holds, [own[part] for part in held])
+    for_holds = loop_with_holds.take_in(
+        view, chosen, list(held.values()), kernels_of_holds, [own[part] for part in held]
+    )
     state = State(**(view._asdict() | inside | policies | for_holds))
     for part, ticket in tickets.items():
-        whole = queue_setup.of_part(part) in ("start", "sleep")
-        kernels.connect(ticket, bound[part], state if whole else view)
+        whole = own_queues_setup.of_part(part) in ("start", "sleep")
+        compiled_policies.connect(ticket, bound[part], state if whole else view)
     return state, tickets
 
 

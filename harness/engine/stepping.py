@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from harness.compile.code_cache import compile_and_keep
-from harness.engine import doors  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.bundles import INDICES, entered
-from harness.engine.crossing import entrance
+from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
+from harness.engine.call_compiled import entrance
+from harness.engine.decorators import inner, once
+from harness.engine.event_semantics import forget_what_was_seen, happens, let_arrive, next_event
 from harness.engine.faults import STARTING
-from harness.engine.features import described
 from harness.engine.loop import SLEEP_CHANGES, advance, ask_start, close, follow_up, set_pace_and_order
-from harness.engine.marks import inner, once
-from harness.engine.power import draw
-from harness.engine.queue import drop_started
-from harness.engine.readings import forget_what_was_seen, happens, let_arrive, next_event
+from harness.engine.observation import described
+from harness.engine.power.draw import draw
+from harness.engine.power.sleep import let_idle_sleep
+from harness.engine.queue.waiting_jobs import drop_started
+from harness.engine.records.public import WAITING
+from harness.engine.run_state import INDICES, entered
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service
-from harness.engine.sleep import let_idle_sleep
-from harness.engine.state import WAITING
+from harness.numba_support.code_cache import compile_and_keep
 
 #: How the loop returns: the run is over, it has to be called again, or a decision is due.
 OVER, AGAIN, DUE = range(3)

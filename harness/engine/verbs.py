@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.bounds import may_be_so_wide
+from harness.engine.decorators import verb, window
 from harness.engine.faults import BAD_LEVEL, BAD_TIMER, NOT_TO_REQUEUE, RATING, SLEEPING, STARTING, PolicyFault, note
-from harness.engine.instants import later
-from harness.engine.marks import verb, window
-from harness.engine.molding import give_width
-from harness.engine.power import work_left
-from harness.engine.queue import waiting
-from harness.engine.scoring import find_prefix, rank_anew
-from harness.engine.service import begin, forfeit, interrupt, take_off, turn_away
-from harness.engine.sleep import doze, order_naps, rouse
+from harness.engine.plan.width import give_width
+from harness.engine.plan.width_limits import may_be_so_wide
+from harness.engine.power.draw import work_left
+from harness.engine.power.sleep import doze, order_naps, rouse
+from harness.engine.queue.scoring import find_prefix, rank_anew
+from harness.engine.queue.waiting_jobs import turn_away, waiting
+from harness.engine.service import begin, forfeit, interrupt, take_off
+from harness.engine.time_comparison import later
 
 #: The handle of the queue's own order, for policies that take another one as a parameter.
 QUEUE_ORDER = -1

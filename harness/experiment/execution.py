@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness.engine import doors, holding, loop
-from harness.engine.by_queue import compiled_by_queue
+from harness.engine import loop, loop_with_holds, policy_kernels
+from harness.engine.queue.queues_with_policies import compiled_by_queue
 from harness.errors import HarnessError
 from harness.experiment.run_identity import made_with
 from harness.experiment.simulation import choose_policies, simulate
@@ -174,9 +174,9 @@ def warm(chosen: Chosen) -> None:
     with _binding:
         loop.compiled_run()
         others = [choice for part, choice in chosen.items() if part != "hold"]
-        for choice in others + holding.in_use(chosen["hold"]):
+        for choice in others + loop_with_holds.in_use(chosen["hold"]):
             if choice.policy not in _warm and not (choice.policy.hook == "predict_runtime" and choice.policy.constant):
-                doors.kernel_of(choice, 0)
+                policy_kernels.kernel_of(choice, 0)
                 _warm.add(choice.policy)
         if chosen["start"].queues:
             compiled_by_queue()

@@ -10,8 +10,8 @@ import numpy as np
 
 from harness.experiment.execution import Stopped, execute
 from harness.experiment.field import Field, shortened
-from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.experiment.run_matrix import Plan, Run, make_plan
 from harness.present.words import counted
 from harness.workload.log import Workload
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError
+from harness.experiment.decision_agreement import Asked
 from harness.experiment.execution import given_up
-from harness.experiment.one_step import Asked
 from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
 from harness.experiment.rank_intervals import blocks_of, rank_intervals
 from harness.experiment.simulation import simulate

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.experiment.decision_agreement import Asked
 from harness.experiment.identification import Likeness
-from harness.experiment.one_step import Asked
 from harness.results.repeatability import seconds
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.compile.code_cache import SLOW, on_progress
 from harness.errors import HarnessError
 from harness.experiment.execution import Task, execute, replay, sentence
 from harness.experiment.run_identity import digest_of_measure, digests_of_policy, plugin_digest
 from harness.experiment.stand_ins import describe
+from harness.numba_support.code_cache import SLOW, on_progress
 from harness.policy import registry
 from harness.policy.kinds import KINDS
 from harness.results.measures import Measure, extra_measures

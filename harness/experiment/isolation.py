@@ -22,23 +22,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.compile.code_cache import on_progress
 from harness.disk.child_process import ChildProcess
-from harness.engine.hidden_state import NOTES, SUMS
+from harness.engine.records.private import NOTES, SUMS
+from harness.engine.records.public import CLOCK, JOB, NODE
 from harness.engine.simulate import Outcome
-from harness.engine.state import CLOCK, JOB, NODE
 from harness.errors import HarnessError
 from harness.experiment import isolated_worker
 from harness.experiment.execution import Finished, Stopped, Task, results_of
 from harness.experiment.pool import Threads
 from harness.experiment.simulation import given
 from harness.experiment.stand_ins import StandIn
+from harness.numba_support.code_cache import on_progress
 from harness.policy import registry
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
 
 if TYPE_CHECKING:
-    from harness.experiment.plan import Run
+    from harness.experiment.run_matrix import Run
 
 #: How long a plugin may take to be imported, and a run to load and compile what it needs [s].
 LOADING, COMPILING = 120.0, 1200.0

@@ -27,7 +27,7 @@ from harness.experiment.execution import GONE, Finished, Task, execute
 from harness.workload.log import Workload
 
 if TYPE_CHECKING:
-    from harness.experiment.plan import Run
+    from harness.experiment.run_matrix import Run
 
 #: How long to wait for the scheduler to answer [s].
 PATIENCE = "10s"

@@ -15,7 +15,7 @@ from harness.experiment.execution import GONE, Finished, Task, execute, sentence
 
 if TYPE_CHECKING:
     from harness.experiment.on_dask import DaskWorkers
-    from harness.experiment.plan import Run
+    from harness.experiment.run_matrix import Run
     from harness.results.schedule import Schedule
 
 T = TypeVar("T")

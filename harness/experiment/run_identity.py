@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import harness
-from harness.compile.fingerprint import engine_version, fingerprint, is_own
 from harness.experiment.stand_ins import StandIn
+from harness.numba_support.fingerprint import engine_version, fingerprint, is_own
 from harness.policy import registry
 from harness.policy.kinds import Policy, functions_of
 from harness.policy.scheduler import SLURM

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.experiment.environment_info import surroundings
 from harness.experiment.field import PARTS, Field, beginning_with, shortened
 from harness.experiment.field_reading import read_field
 from harness.experiment.isolation import isolating, seconds_of
 from harness.experiment.ledger import Ledger
-from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, threads_wanted
+from harness.experiment.run_matrix import Plan, Run, make_plan
 from harness.experiment.store import Store, opened
 from harness.experiment.stored_results import Results
-from harness.experiment.surroundings import surroundings
 from harness.present.words import counted
 from harness.results.schedule import Schedule
 

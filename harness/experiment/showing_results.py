@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.errors import HarnessError, did_you_mean
-from harness.present.humane import humane
+from harness.present.human_units import humane
 from harness.present.tables import prose, render
 from harness.present.words import counted, readable, spoken
 from harness.results.measures import MEASURES

@@ -181,7 +181,7 @@ class FrozenScoreWarning(UserWarning):
 
 def reads_the_time(order: "Policy") -> bool:
     """Return whether the score of an order names `clock.now`, or calls a function that does."""
-    from harness.engine.alike import named_in
+    from harness.engine.policy_analysis import named_in
 
     return "now" in named_in(order.function)
 

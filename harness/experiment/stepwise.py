@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.engine import stepping
-from harness.engine.faces import Showing, let_tell
+from harness.engine.decorators import expect_done
 from harness.engine.faults import STARTING
-from harness.engine.marks import expect_done
-from harness.engine.nodes import fits
-from harness.engine.queue import running, waiting
+from harness.engine.queue.waiting_jobs import running, waiting
+from harness.engine.records.public import WAITING
+from harness.engine.resources.nodes import fits
 from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
-from harness.engine.state import WAITING
 from harness.engine.verbs import start
 from harness.errors import HarnessError
 from harness.experiment.simulation import Given, given
@@ -24,6 +23,7 @@ from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
+from harness.policy_api.readonly_views import Showing, let_tell
 from harness.results.schedule import Schedule
 
 if TYPE_CHECKING:

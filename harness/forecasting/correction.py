@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.errors import HarnessError
-from harness.forecasting.hindsight import LEADS, judged
+from harness.forecasting.forecast_evaluation import LEADS, judged
 from harness.forecasting.starts import StartForecast
 from harness.policy.scheduler import Scheduler
 from harness.workload.log import Log

@@ -13,14 +13,13 @@ from typing import Any
 import pandas as pd
 
 from harness import __version__
-from harness.compile.fingerprint import engine_version, fingerprint
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.execution import Finished
 from harness.experiment.field import Field
 from harness.experiment.field_reading import field_of, read_field
-from harness.experiment.plan import Plan, Run, make_plan
 from harness.experiment.pool import Progress, Threads, Watch, execute_all, threads_wanted
 from harness.experiment.run_identity import way_of_resampling
+from harness.experiment.run_matrix import Plan, Run, make_plan
 from harness.experiment.source_text import SourceText
 from harness.experiment.stored_results import scheduler_names
 from harness.gate import baseline as kept
@@ -30,6 +29,7 @@ from harness.gate.difference import Difference, decided, first_difference
 from harness.gate.given_schedules import Given, given_schedules
 from harness.gate.history import remembered
 from harness.gate.verdict import Verdict
+from harness.numba_support.fingerprint import engine_version, fingerprint
 from harness.policy.scheduler import SLURM
 from harness.present.json_text import finite
 from harness.results.measures import Measure, extra_measures, known_measures

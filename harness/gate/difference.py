@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from harness.gate.baseline import Starts
-from harness.results.endings import Ending
+from harness.results.job_outcomes import Ending
 from harness.results.schedule import Schedule
 
 #: So many waiting jobs are told of that neither schedule starts at the instant.

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.execution import Finished
-from harness.experiment.plan import Run
-from harness.experiment.recorded import Recorded
+from harness.experiment.external_schedule import Recorded
+from harness.experiment.run_matrix import Run
 from harness.gate import baseline as kept
 from harness.gate.baseline import Key
 from harness.results.measures import extra_measures

@@ -16,7 +16,7 @@ import pytest
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.experiment.plan import RunsOf
+    from harness.experiment.run_matrix import RunsOf
     from harness.gate.verdict import Verdict
     from harness.results.schedule import Schedule
 
@@ -88,7 +88,7 @@ def _runs(
 ) -> "Iterable[tuple[str, tuple[RunsOf, Any]]]":
     """Name each combination of a field, beside what makes its run."""
     from harness.experiment.field_reading import read_field
-    from harness.experiment.plan import RunsOf
+    from harness.experiment.run_matrix import RunsOf
     from harness.policy.scheduler import Scheduler
 
     paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))

@@ -19,10 +19,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from harness.engine.features import FEATURES
+from harness.engine.observation import FEATURES
 from harness.engine.stepping import OVER
-from harness.learning.copies import Copies, Task
 from harness.learning.rewards import Measured, Reward, reward_of
+from harness.learning.vector_runs import Copies, Task
 
 Info = dict[str, Any]
 

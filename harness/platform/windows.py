@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
 from harness.policy.csv_rows import is_name, rows_of
-from harness.present.moments import moment
+from harness.present.dates import moment
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform

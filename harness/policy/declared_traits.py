@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy.counted import refuse_shares
-from harness.policy.keyed import refuse_memory
+from harness.policy.per_key_memory import refuse_memory
 from harness.policy.table import Table
+from harness.policy.usage_shares import refuse_shares
 
 if TYPE_CHECKING:
     from harness.policy.kinds import Order, Policy, Start

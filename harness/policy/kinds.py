@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy import counted, declared_traits, hooks
+from harness.policy import declared_traits, hooks, usage_shares
 from harness.policy.declared_traits import check_agreement, check_extras, check_parameters, check_traits, check_wrapping
-from harness.policy.keyed import KEYS, Keyed, floats, keyed
+from harness.policy.per_key_memory import KEYS, Keyed, floats, keyed
 from harness.policy.table import Table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
 
 #: What an author's function may ask for besides the hook's own arguments, by naming it without a default.
-EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS), *counted.NAMES)
+EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS), *usage_shares.NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +230,9 @@ class Order(Policy):
         declared_traits.check_alike(self)
         if self.learn:
             own = list(inspect.signature(self.function).parameters.values())[2:]
-            check_agreement(self, "learn", ["state"], [p for p in own if p.name not in (self.order, *counted.WHOSE)])
+            check_agreement(
+                self, "learn", ["state"], [p for p in own if p.name not in (self.order, *usage_shares.WHOSE)]
+            )
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; the order that it wraps is passed as the score that gives, a number."""
@@ -321,7 +323,7 @@ class Energy(Policy):
     answer = "a number of watts"
 
 
-from harness.policy.holder import Hold as Hold  # noqa: E402 - made of what stands above
+from harness.policy.hold_policy import Hold as Hold  # noqa: E402 - made of what stands above
 from harness.policy.predictor import Predict as Predict  # noqa: E402
 from harness.policy.selection import Prefer as Prefer  # noqa: E402
 from harness.policy.selection import Select as Select  # noqa: E402

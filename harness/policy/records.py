@@ -1,4 +1,4 @@
-"""What policies are given, for type checkers and editors: made by `python -m harness.engine.record_docs`."""
+"""The records that policies read, for type checkers: made by `python -m harness.engine.records.docs`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

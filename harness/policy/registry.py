@@ -20,7 +20,7 @@ from harness.errors import EndedError, HarnessError, did_you_mean
 from harness.policy import hooks
 from harness.policy.gallery import plugin_path
 from harness.policy.kinds import KINDS, Policy
-from harness.present.aside import prints_aside
+from harness.present.captured_output import prints_aside
 
 T = TypeVar("T")
 

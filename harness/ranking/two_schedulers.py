@@ -12,8 +12,8 @@ import pandas as pd
 
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.execution import given_up, variation
+from harness.experiment.external_schedule import Recorded
 from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
-from harness.experiment.recorded import Recorded
 from harness.experiment.simulation import simulate
 from harness.ranking.inference import ALPHA, Inference, Matrix, infer, log_ratios
 from harness.results.measures import Measure, known_measures

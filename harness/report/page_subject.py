@@ -13,7 +13,7 @@ from harness.ranking.ranking import Ranking, criterion_of, known_unit, rank
 from harness.report.replays import PAIRS, RECTANGLES, Watch, replays
 from harness.results.charts.close_up import CloseUp, close_up
 from harness.results.measures import Measure, known_measures
-from harness.results.showing import replayed_by
+from harness.results.notebook import replayed_by
 
 if TYPE_CHECKING:
     from harness.experiment.stored_results import Results

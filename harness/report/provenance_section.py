@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from harness import __version__
-from harness.compile.fingerprint import engine_version, fingerprint
 from harness.errors import HarnessError
+from harness.experiment.environment_info import surroundings
 from harness.experiment.stored_results import COLUMNS
-from harness.experiment.surroundings import surroundings
+from harness.numba_support.fingerprint import engine_version, fingerprint
 from harness.platform.machine import described
 from harness.policy.registry import plugins as load
 from harness.policy.scheduler import SLURM, Policies, Scheduler, own_choices, own_part

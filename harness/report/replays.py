@@ -10,12 +10,12 @@ import pandas as pd
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS
 from harness.experiment.field_reading import field_again
-from harness.experiment.plan import make_plan
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.stored_results import COLUMNS
 from harness.results.charts.close_up import CloseUp, close_up
 
 if TYPE_CHECKING:
-    from harness.experiment.plan import Plan, Run
+    from harness.experiment.run_matrix import Plan, Run
     from harness.experiment.stored_results import Results
 
 #: Looked at closely: on the first so many workloads, the so many best schedulers and the worst.

@@ -13,10 +13,10 @@ from harness.errors import HarnessError
 from harness.present.numerals import numerals
 from harness.present.tables import render
 from harness.present.words import harmless
-from harness.results.endings import SWF_CODES, Ending
-from harness.workload.asked import is_asked, names_in
+from harness.results.job_outcomes import SWF_CODES, Ending
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
+from harness.workload.resource_columns import is_asked, names_in
 from harness.workload.swf import write_swf
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import numpy as np
 
 from harness.platform.machine import Platform
 from harness.present.words import counted, listed
-from harness.workload.asked import NEEDS
 from harness.workload.log import Workload
+from harness.workload.resource_columns import NEEDS
 
 
 def ignored_requests(workload: Workload, platform: Platform) -> list[str]:

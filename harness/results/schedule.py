@@ -14,8 +14,8 @@ import pandas as pd
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.policy.timing import Timing
-from harness.present.aside import prints_aside
-from harness.results.endings import WORDS, Ending, endings
+from harness.present.captured_output import prints_aside
+from harness.results.job_outcomes import WORDS, Ending, endings
 from harness.results.measures import Measure, known_measures
 from harness.workload.log import STARTED, Workload
 
@@ -146,12 +146,12 @@ class Schedule:
         return values
 
     def __repr__(self) -> str:
-        from harness.results.headline import sentence
+        from harness.results.run_summary import sentence
 
         return f"<Schedule of {sentence(self)}>"
 
     def _repr_html_(self) -> str:
-        from harness.results.showing import schedule_html
+        from harness.results.notebook import schedule_html
 
         return schedule_html(self)
 
@@ -161,7 +161,7 @@ class Schedule:
         `time` is the queue, the busy processors and the power over time; `jobs` are the busy processors above the jobs
         that run and wait; `waits` and `slowdowns` are distributions. A run without a timeline is repeated to get it.
         """
-        from harness.results.showing import schedule_plot
+        from harness.results.notebook import schedule_plot
 
         return schedule_plot(self, what)
 
@@ -170,7 +170,7 @@ class Schedule:
 
         There are at most so many rectangles. The run is repeated to learn who was where.
         """
-        from harness.results.showing import schedule_gantt
+        from harness.results.notebook import schedule_gantt
 
         return schedule_gantt(self, most)
 

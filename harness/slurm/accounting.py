@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.slurm.inside import Daemons
+    from harness.slurm.cluster_process import Daemons
 
 #: The programs that are needed besides, and the packages of Debian that they are in.
 PROGRAMS = ("slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db")

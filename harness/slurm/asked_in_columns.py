@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from harness.slurm.cluster import Cluster
-from harness.workload.asked import NEEDS, is_asked, names_in
 from harness.workload.log import Workload
+from harness.workload.resource_columns import NEEDS, is_asked, names_in
 
 if TYPE_CHECKING:
     from harness.slurm.requests import Request

@@ -12,15 +12,15 @@ import random
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from harness.slurm.allowance import Allowance
-from harness.slurm.choice_of_nodes import Places
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
-from harness.slurm.kept_nodes import KeptNodes
+from harness.slurm.limits_in_force import Allowance
+from harness.slurm.node_resources import Holdings, Running, Wish, usable, wish
+from harness.slurm.node_selection import Places
 from harness.slurm.priorities import Priorities
 from harness.slurm.requests import Request
-from harness.slurm.room_on_nodes import Holdings, Running, Wish, usable, wish
 from harness.slurm.slots import Slots
+from harness.slurm.slurm_reservations import KeptNodes
 
 #: What happens: by the order in which it is seen to when it happens at once.
 ENDED, SUBMITTED, CANCELLED, RECOMPUTED, PINGED, LOOKED, LOOKED_ALL, BACKFILLED = range(8)

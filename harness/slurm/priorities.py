@@ -4,8 +4,8 @@ import math
 
 from harness.slurm.cluster import Cluster
 from harness.slurm.fair_tree import Shares
+from harness.slurm.node_resources import Running
 from harness.slurm.requests import Request
-from harness.slurm.room_on_nodes import Running
 
 
 class Priorities:

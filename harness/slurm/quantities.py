@@ -4,7 +4,7 @@ import math
 import re
 
 from harness.errors import HarnessError, shortened
-from harness.workload.sacct_asked import count_of
+from harness.workload.sacct_requests import count_of
 
 #: What is written where there is no limit.
 INFINITE = ("", "infinite", "unlimited", "none", "-1")

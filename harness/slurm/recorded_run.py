@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.recorded_state import PLACEMENT, SAMPLE
+from harness.engine.records.recording_records import PLACEMENT, SAMPLE
 from harness.slurm.loops import Decided
 
 

@@ -14,8 +14,8 @@ from harness.slurm.cluster import Cluster, Partition
 from harness.workload.delimited import read_delimited
 from harness.workload.log import NO_LIMIT, NO_LIMIT_STEP, WITHOUT_LIMIT, Log, Step, Workload
 from harness.workload.sacct import is_sacct
-from harness.workload.sacct_asked import countables_of, gres_of
 from harness.workload.sacct_cells import mend_with
+from harness.workload.sacct_requests import countables_of, gres_of
 
 #: The columns of sacct that say more of a request than a workload holds.
 _COLUMNS = [

@@ -26,18 +26,18 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.platform.windows import Window
-from harness.slurm import accounting, inside
+from harness.slurm import accounting, cluster_process
 from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
 from harness.slurm.accounts_given import Accounts
 from harness.slurm.adaptation import Difference, Place, adapted, node_names, prepare_folder
-from harness.slurm.asked_of_sbatch import cancellations_of, submissions_of
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import SlurmConfiguration
 from harness.slurm.confinement import Rights, confined, rights
-from harness.slurm.kept_nodes import kept_nodes
-from harness.slurm.private_place import end_processes, free_ports, private_folder, remove_leftovers
+from harness.slurm.private_dir import end_processes, free_ports, private_folder, remove_leftovers
 from harness.slurm.requests import requests_of
+from harness.slurm.sbatch_options import cancellations_of, submissions_of
 from harness.slurm.slurm_replay import slurm_platform
+from harness.slurm.slurm_reservations import kept_nodes
 from harness.workload.log import Log, Workload
 
 Progress = Callable[[int, int], None]  # (jobs that ended, all jobs)
@@ -246,11 +246,11 @@ class _Told:
 
 def _watch(folder: Path, clock: str, confinement: list[str], speed: float, heard: Callable[[int], None]) -> _Told:
     """Run the plan below a clock of this speed, and hear what is told; `heard` is called with how many jobs ended."""
-    package = Path(inside.__file__).parents[2]
+    package = Path(cluster_process.__file__).parents[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
     environment |= {"SLURM_CONF": f"{folder}/slurm.conf", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(package), environment.get("PYTHONPATH"))))
-    program = [sys.executable, "-P", "-m", inside.__name__, str(folder / "plan.json")]
+    program = [sys.executable, "-P", "-m", cluster_process.__name__, str(folder / "plan.json")]
     command = [clock, "-m", "-f", f"+0 x{speed:g}", *confinement, *program]
     told = _Told([], {}, [])
     process = subprocess.Popen(

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.hidden_state import NOTES, SUMS
+from harness.engine.records.private import NOTES, SUMS
+from harness.engine.records.public import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE, UNACCEPTED
 from harness.engine.simulate import Outcome
-from harness.engine.state import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE, UNACCEPTED
 from harness.platform.machine import NodeType, Platform
 from harness.platform.windows import Window
 from harness.policy.scheduler import Chosen
@@ -22,11 +22,11 @@ from harness.results.schedule import Schedule
 from harness.results.timeline import Placements, Timeline
 from harness.slurm.cluster import Cluster, Node
 from harness.slurm.fair_tree import Shares
-from harness.slurm.kept_nodes import kept_nodes
 from harness.slurm.loops import ENDED, Decided, Loops
+from harness.slurm.node_resources import Running
 from harness.slurm.recorded_run import placements_of, samples_of
 from harness.slurm.requests import Request, Said, limits_noted, requests_of
-from harness.slurm.room_on_nodes import Running
+from harness.slurm.slurm_reservations import kept_nodes
 from harness.workload.log import Log, Workload
 
 #: Jobs that took longer than their work by more than this were not merely launched and noticed late [s].

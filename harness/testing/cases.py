@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from harness.engine.alike import plans_by_counts
+from harness.engine.policy_analysis import plans_by_counts
 from harness.platform.machine import NodeType, PerformanceState, Platform, SleepState, plain
 from harness.policy.declared_traits import SIGNAL
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Scheduler
 from harness.policy.table import Table
-from harness.testing.demanding import ASKED, FEATURES, asking, bound_platform, demand, keeping, offering
+from harness.testing.resource_cases import ASKED, FEATURES, asking, bound_platform, demand, keeping, offering
 from harness.workload.log import Workload
 
 NEVER = math.inf
@@ -55,7 +55,7 @@ class Job:
     user: int = -1
     group: int = -1
     queue: int = -1
-    # What it asks for besides, see `harness.workload.asked`.
+    # What it asks for besides, see `harness.workload.resource_columns`.
     nodes: int = -1
     exclusive: int = -1
     node_memory: float = -1.0

@@ -12,7 +12,7 @@ from harness.policy.kinds import Policy
 from harness.testing import checks as _checks  # noqa: F401 - declares them
 from harness.testing.cases import Case, cases, corners
 from harness.testing.declared_checks import CHECKS, GUARANTEES, Check
-from harness.testing.demanding import ASKED
+from harness.testing.resource_cases import ASKED
 from harness.testing.subject import Stopped, Subject, Wrong, find
 
 #: How many made-up cases a check is put to.

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.compile.misuse import MisuseError
 from harness.disk import bundled
-from harness.engine import doors
+from harness.engine import policy_kernels
 from harness.engine.faults import PolicyError
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
@@ -26,9 +25,10 @@ from harness.policy.kinds import Policy, Prefer, Rate, Sleep, Start
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler, choose_all, wrapping
 from harness.policy.spec import Choice, choose, first_table, parse
+from harness.policy_api.policy_diagnostics import MisuseError
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
-from harness.testing.taking import taking
+from harness.testing.prefer_as_select import taking
 from harness.workload.signals import read_signal
 
 #: A run of which no job leaves for so many signs of progress, 0.2 s each, will never end.
@@ -173,7 +173,7 @@ def _ready(subject: Subject) -> Subject:
         warnings.simplefilter("always")
         try:
             policies = load_plugins(*subject.plugins).policies
-            if doors.kernel_of(wrapping(Choice.plain(subject.policy), policies), 0).python is None:
+            if policy_kernels.kernel_of(wrapping(Choice.plain(subject.policy), policies), 0).python is None:
                 return subject
             reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
         except (MisuseError, PolicyError):  # every run will say so

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.workload.asked import ASKED_COLUMNS, NEEDS
 from harness.workload.log import SWF_COLUMNS, Log, LoggedStatus, Step
 from harness.workload.occupation import Occupation, periods
+from harness.workload.resource_columns import ASKED_COLUMNS, NEEDS
 from harness.workload.wall_clock import WallClock
 
 #: What the statuses of the Standard Workload Format mean; whatever else occurs is odd.

@@ -14,11 +14,11 @@ import pandas as pd
 from harness.disk.size_limit import TABLE, refuse_large
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError, did_you_mean, shortened, shown_name
-from harness.workload.asked import ASKED_COLUMNS, Constraints, is_asked, numbers_in
 from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import read_delimited
 from harness.workload.log import FURTHER, SWF_COLUMNS, Log, Step
 from harness.workload.log_files import log_name
+from harness.workload.resource_columns import ASKED_COLUMNS, Constraints, is_asked, numbers_in
 from harness.workload.swf_header import header_procs
 
 _REQUIRED = ("submit", "run", "procs")

@@ -1,8 +1,8 @@
 """What the numbers of users, groups, queues and partitions stand for in a workload: names, where its log has them."""
 
 from harness.errors import HarnessError, did_you_mean
-from harness.workload.asked import names_in
 from harness.workload.log import Workload
+from harness.workload.resource_columns import names_in
 
 #: More names than that are not listed.
 MANY = 20

@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from harness.errors import HarnessError, did_you_mean
-from harness.present.moments import moment
+from harness.present.dates import moment
 
 #: Part of every workload's identity; raised whenever a preparation means something else than before.
 _RECIPE = 1

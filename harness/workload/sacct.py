@@ -21,8 +21,8 @@ from harness.workload.delimited import names_of, numbered, read_delimited
 from harness.workload.log import AFTER, ALSO_PRECEDING, BEGIN, NO_LIMIT, SWF_COLUMNS, WITHOUT_LIMIT, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
-from harness.workload.sacct_asked import Asked
 from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, attempt, mend_with, state_word
+from harness.workload.sacct_requests import Asked
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.errors import HarnessError
-from harness.workload.asked import is_asked
 from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT, whole_numbers
 from harness.workload.log import BEGIN, FURTHER, GAP, NO_LIMIT, NO_LIMIT_STEP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
+from harness.workload.resource_columns import is_asked
 from harness.workload.widths import WIDTHS
 
 Bools = npt.NDArray[np.bool_]

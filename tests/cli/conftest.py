@@ -9,7 +9,7 @@ from calling import HEADER, Answer, Call, swf_line
 
 import harness.cli
 import harness.cli.run_command
-from harness.compile import code_cache
+from harness.numba_support import code_cache
 
 
 @pytest.fixture

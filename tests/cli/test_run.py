@@ -14,7 +14,7 @@ from numba.core import config
 
 import harness
 from harness.present.tables import FORMATS
-from harness.results import headline
+from harness.results import run_summary
 from harness.results.measures import MEASURES
 
 GENERATED = "lublin(jobs=50, procs=32, seed=3)"
@@ -83,7 +83,7 @@ def test_people_are_shown_what_says_something_in_their_units(harness_says: Call)
     first, _, table = answer.out.partition("\n\n")
     assert re.search(r"on \d+ processors under fcfs \+ easy: .* of 50 jobs did not wait", first)
     rows = [line.split()[:3] for line in table.partition("\n\n")[0].splitlines()[2:] if not line.startswith(" ")]
-    assert 3 < len(rows) <= headline.MOST
+    assert 3 < len(rows) <= run_summary.MOST
     assert {unit for name, _, unit in rows if name.endswith("_wait")} <= {"s", "min", "h", "d"}
     assert ["utilisation", "%"] in [[name, unit] for name, _, unit in rows]
     assert "–" not in table.partition("\n\n")[0]

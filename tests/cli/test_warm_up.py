@@ -7,7 +7,7 @@ import pytest
 from calling import Call
 from numba.core import config
 
-from harness.compile.code_cache import kernel_folder
+from harness.numba_support.code_cache import kernel_folder
 
 PLUGIN = """
 import harness

@@ -7,7 +7,7 @@ from harness.disk.size_limit import SMALL, TABLE, TREE, max_size, size_words
 from harness.disk.stored import LONGEST_LINE
 from harness.experiment.isolation import COMPILING, LOADING
 from harness.platform import machine, windows
-from harness.slurm import configuration, kept_nodes, slurm_names
+from harness.slurm import configuration, slurm_names, slurm_reservations
 
 PAGE = Path(__file__).resolve().parents[2] / "SECURITY.md"
 
@@ -15,7 +15,7 @@ NUMBERS = {
     "nodes of a platform": machine.MOST_NODES,
     "different node types of a platform": machine.MOST_TYPES,
     "reservations of a table": windows.MOST_WINDOWS,
-    "reservations of an execution": kept_nodes._MOST_CREATED,
+    "reservations of an execution": slurm_reservations._MOST_CREATED,
     "characters of a Slurm configuration, with all files that it includes": configuration._LARGEST,
     "files of a Slurm configuration": configuration._MOST_FILES,
     "settings of a Slurm configuration": configuration._MOST_SETTINGS,

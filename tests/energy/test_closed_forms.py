@@ -9,7 +9,7 @@ from strategies import workload
 
 import harness
 from harness import NodeType, PerformanceState, Platform, SleepState
-from harness.engine.unknown_power import UnknownPowerWarning, _warn_once
+from harness.engine.power.unknown_power import UnknownPowerWarning, _warn_once
 
 CURVE = (60, 80, 95, 108, 120, 132, 145, 160, 178, 198, 220)
 OFF = SleepState("off", watts=5, down=4, up=10, down_energy=80, up_energy=1500)  # 20 W down, 150 W up

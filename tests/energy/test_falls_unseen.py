@@ -11,7 +11,7 @@ from strategies import workload
 import harness
 from harness import NodeType, Platform, SleepState
 from harness.engine import simulate as engine
-from harness.engine.alike import falls_unseen
+from harness.engine.policy_analysis import falls_unseen
 from harness.engine.setup import Extras
 from harness.errors import HarnessError
 

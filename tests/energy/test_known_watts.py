@@ -12,7 +12,7 @@ from strategies import workload
 
 import harness
 from harness import NodeType, Platform
-from harness.engine import alike, simulate
+from harness.engine import policy_analysis, simulate
 from harness.engine.faults import PolicyError
 from harness.policy.kinds import Energy
 from harness.policy.spec import Choice
@@ -48,7 +48,7 @@ def with_memory(node, clock, memory):
 
 def by_load(function, **traits):
     policy = Energy("some", function, **traits)
-    return alike.draws_by_load(Choice(policy, dict(policy.parameters)))
+    return policy_analysis.draws_by_load(Choice(policy, dict(policy.parameters)))
 
 
 def test_who_looks_at_the_load_alone_is_known():
@@ -62,7 +62,7 @@ def test_who_looks_at_the_load_alone_is_known():
 
 @pytest.mark.parametrize("name", ["none", "peas", "cores", "spec"])
 def test_bundled_ones_do(name):
-    assert alike.draws_by_load(choose(energy=name)["energy"])
+    assert policy_analysis.draws_by_load(choose(energy=name)["energy"])
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))

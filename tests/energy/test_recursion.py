@@ -12,7 +12,7 @@ from strategies import workload
 
 import harness
 from harness import NodeType, PerformanceState, Platform
-from harness.compile.kernels import own_vector
+from harness.policy_api.compiled_policies import own_vector
 
 C = 6
 SLOW, FAST = 0.75, 1.0

@@ -12,8 +12,8 @@ from strategies import workload
 
 import harness
 from harness import NodeType, Platform, SleepState
-from harness.engine import stocks
-from harness.engine.alike import judges_by_stock
+from harness.engine.policy_analysis import judges_by_stock
+from harness.engine.resources import node_classes
 from harness.engine.setup import Extras
 from harness.engine.simulate import put_together, simulate
 from harness.errors import HarnessError
@@ -24,32 +24,32 @@ from harness.errors import HarnessError
 @given(st.integers(1, 40_000), st.lists(st.integers(0, 10**6), max_size=60), st.data())
 def test_bits_are_a_set_of_numbers(size, numbers, data):
     before = data.draw(st.integers(0, 40))  # words of others, which nothing may touch
-    count = stocks.words_for(size)
+    count = node_classes.words_for(size)
     state = SimpleNamespace(words=np.full(before + count + 7, 5))
     state.words[before : before + count] = 0
     kept = set()
     for number in numbers:
         bit = number % size
         if bit in kept and number % 3:
-            stocks.clear_bit(state, before, size, bit)
+            node_classes.clear_bit(state, before, size, bit)
             kept.remove(bit)
         else:
-            stocks.set_bit(state, before, size, bit)
+            node_classes.set_bit(state, before, size, bit)
             kept.add(bit)
         since = number * 7919 % (size + 1)
         expected = min((one for one in kept if one >= since), default=-1)
-        assert stocks.bit_from(state, before, size, since) == expected
+        assert node_classes.bit_from(state, before, size, since) == expected
     assert (state.words[:before] == 5).all()
     assert (state.words[before + count :] == 5).all()
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 1024, 1025, 33_000])
 def test_all_bits_at_once_are_those_set_one_by_one(size):
-    at_once = np.zeros(stocks.words_for(size) + 1, np.int64)
-    stocks.write_all(at_once, size)
+    at_once = np.zeros(node_classes.words_for(size) + 1, np.int64)
+    node_classes.write_all(at_once, size)
     state = SimpleNamespace(words=np.zeros_like(at_once))
     for bit in range(size):
-        stocks.set_bit(state, 0, size, bit)
+        node_classes.set_bit(state, 0, size, bit)
     assert at_once.tolist() == state.words.tolist()
 
 

@@ -20,11 +20,12 @@ from strategies import POWER, workload
 from test_demands import machine, made
 
 import harness
-from harness.engine import faces, simulate
+from harness.engine import simulate
 from harness.engine.faults import PolicyFault
 from harness.platform.machine import NodeType, Platform
 from harness.policy.kinds import KINDS
 from harness.policy.vocabulary import VERBS
+from harness.policy_api import readonly_views
 
 INTS = (0, 1, 2, 5, 7, -1, -2, -7, 99, 10**6, 10**12, 2**62, 2**63 - 1, -(2**63))
 FLOATS = (0.0, 1.0, 12.0, 100.0, -1.0, math.inf, -math.inf, math.nan, 1e300, 1e-300, 2.0**53)
@@ -70,7 +71,7 @@ bind = simulate.bind
 simulate.bind = lambda chosen, seed, plain, view, inside, *rest, **more: bind(
     chosen, seed, plain, view._replace(**strict(view._asdict())), strict(inside), *rest, **more
 )
-faces._quick = lambda bundle: bundle  # what verbs see is what the engine has
+readonly_views._quick = lambda bundle: bundle  # what verbs see is what the engine has
 
 
 def argument(dice, name, hostile):
@@ -152,7 +153,7 @@ def wild(dice, hook):
                 call(state, dice, verbs, hostile)
                 if hook == "start_jobs" and dice.random() < 0.1:
                     state.jobs[dice.randrange(state.clock.next)].reserved = dice.choice(FLOATS)
-            except (PolicyFault, faces.Misuse):
+            except (PolicyFault, readonly_views.Misuse):
                 if not catches:
                     raise
 

@@ -6,7 +6,7 @@ from running import choose, in_log_order
 from strategies import workload
 
 import harness
-from harness.engine import bookings, holdings, timelines
+from harness.engine.plan import node_plan, node_reservations, node_timelines
 from harness.engine.setup import Extras
 from harness.engine.simulate import put_together, simulate
 from harness.platform.machine import NodeType, Platform
@@ -102,26 +102,26 @@ def test_what_is_left_of_a_node_is_what_nobody_booked(seed, entries):
     state = furnished(seed, entries)
     dice = np.random.default_rng(seed)
     state.clock.next = len(state.jobs)
-    bookings.plan_nodes(state)
+    node_plan.plan_nodes(state)
     for _ in range(40):
         job = int(dice.integers(0, 8))
         if state.near[job].booked >= 0:
-            holdings.strike_out(state, job)
+            node_reservations.strike_out(state, job)
             continue
         begin, end = np.cumsum(dice.integers(1, (50, 30))).astype(float)
         for node in np.flatnonzero(dice.random(len(state.nodes)) < 0.5):
-            holdings.book(state, job, node, int(dice.integers(1, 4)), begin, end)
+            node_reservations.book(state, job, node, int(dice.integers(1, 4)), begin, end)
         asking = int(dice.integers(8, len(state.jobs)))
         node = int(dice.integers(0, len(state.nodes)))
         begin, lasting = float(dice.integers(0, 60)), float(dice.integers(1, 25))
         held = [booking for job in range(8) for booking in booked(state, job, node)]
         alone = counted(state, held, asking, node, begin, lasting)
-        assert timelines.left_along(state, asking, node, begin, begin + lasting, 0) == alone
+        assert node_timelines.left_along(state, asking, node, begin, begin + lasting, 0) == alone
         first = begin
         while counted(state, held, asking, node, first, lasting) == 0:
             first += 1.0
-        assert timelines.one_along(state, asking, node, begin, lasting, NEVER) == first
-        rise, left = timelines.look_along(state, asking, node, begin, begin + lasting)
+        assert node_timelines.one_along(state, asking, node, begin, lasting, NEVER) == first
+        rise, left = node_timelines.look_along(state, asking, node, begin, begin + lasting)
         assert left == alone
         soon = np.arange(begin, min(rise, 90.0))
         assert all(counted(state, held, asking, node, time, lasting) <= alone for time in soon)

@@ -6,12 +6,12 @@ from numba import types
 from running import choose
 from strategies import workload
 
-from harness.engine import bundles
-from harness.engine.crossing import entrance
-from harness.engine.entries import Entries
-from harness.engine.marks import inner
+from harness.engine import run_state
+from harness.engine.call_compiled import entrance
+from harness.engine.decorators import inner
 from harness.engine.setup import Extras
 from harness.engine.simulate import put_together
+from harness.numba_support.unsigned_index_array import Entries
 from harness.platform.machine import plain
 
 JOBS = 9
@@ -33,7 +33,7 @@ def made():
     return state
 
 
-compiled = entrance(inner(exchange), types.int64(bundles.INDICES, types.int64, types.int64))
+compiled = entrance(inner(exchange), types.int64(run_state.INDICES, types.int64, types.int64))
 
 
 @given(st.lists(st.tuples(st.integers(0, JOBS - 1), st.integers(0, 9)), max_size=20))
@@ -47,6 +47,6 @@ def test_what_is_written_is_read_and_nothing_else_changes(exchanges):
 
 def test_those_that_are_asked_about_a_number_that_is_not_known_are_as_in_python():
     """The user −1 is the last entry."""
-    parts = bundles.STATE.parts
+    parts = run_state.STATE.parts
     assert isinstance(parts["jobs"], Entries)
     assert not any(isinstance(parts[name], Entries) for name in ("users", "groups", "queues", "firsts"))

@@ -13,7 +13,7 @@ from running import choose
 from strategies import workload
 
 import harness
-from harness.engine.hidden_state import ZONES
+from harness.engine.records.private import ZONES
 from harness.engine.setup import Extras, arrays
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, plain

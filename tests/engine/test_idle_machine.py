@@ -7,9 +7,9 @@ from running import choose
 from strategies import rows, workload
 
 from harness import NodeType, Platform
+from harness.engine.records.public import COMPLETED
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
-from harness.engine.state import COMPLETED
 from harness.policy.timing import Timing
 
 STARTS = ("none", "greedy", "easy", "easy(reservations=2)", "easy(backfill_order=spf)", "conservative")

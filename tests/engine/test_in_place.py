@@ -11,9 +11,9 @@ from strategies import rows, workload
 
 import harness
 from harness import HarnessError, Start
-from harness.engine.places import MOST
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
+from harness.engine.suspend_in_place import MOST
 from harness.platform.machine import NodeType, Platform
 from harness.testing import check_policy
 from harness.workload.events import Events

@@ -11,7 +11,7 @@ from strategies import seeded_rows, workload
 from test_holds import ONE, TIMINGS, furnished, schedule, windows
 
 import harness
-from harness.engine.holds import BY_KIN
+from harness.engine.queue.holds import BY_KIN
 from harness.engine.setup import Extras
 from harness.engine.simulate import put_together
 from harness.errors import HarnessError

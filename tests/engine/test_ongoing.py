@@ -6,7 +6,7 @@ from running import choose
 from strategies import workload
 
 import harness
-from harness.engine.ongoing import SHELF, most_shelves
+from harness.engine.running_jobs import SHELF, most_shelves
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform
 

@@ -6,7 +6,7 @@ from running import choose
 from strategies import workload
 
 import harness
-from harness.engine.overtaking import MANY
+from harness.engine.queue.backfill_index import MANY
 from harness.engine.simulate import simulate
 from harness.platform.machine import plain
 from harness.policy.spec import Choice

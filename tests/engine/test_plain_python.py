@@ -9,9 +9,9 @@ from running import in_log_order
 from strategies import workload
 
 import harness
-from harness.compile.kernels import PlainPython
 from harness.policy.registry import Plugins
 from harness.policy.scheduler import Scheduler
+from harness.policy_api.compiled_policies import PlainPython
 
 
 def late_score(job, clock):

@@ -10,7 +10,7 @@ import slow
 from strategies import seeded_rows, workload
 
 from harness import Scheduler, prepare, read_workload, simulate
-from harness.engine.instants import ROUNDING, later
+from harness.engine.time_comparison import ROUNDING, later
 
 #: Whose decisions are the same when all work is divided by one number.
 ORDERS = ("fcfs", "lcfs", "spf", "lpf", "sjf-width", "saf")

@@ -8,8 +8,8 @@ from running import choose
 from strategies import workload
 
 import harness
-from harness.engine.shifting import shift
 from harness.engine.simulate import simulate
+from harness.numba_support.memmove import shift
 from harness.platform.machine import plain
 
 

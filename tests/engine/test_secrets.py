@@ -9,16 +9,17 @@ from numba.core import config
 from strategies import POWER, workload
 
 import harness
-from harness.engine import bundles, hidden_state, state
-from harness.engine.doors import DOORS
-from harness.engine.faces import SHOWN
+from harness.engine import run_state
 from harness.engine.faults import PolicyError
-from harness.engine.pointers import Bundle
-from harness.engine.shown import Shown
+from harness.engine.policy_kernels import DOORS
+from harness.engine.records import private, public
 from harness.errors import HarnessError
+from harness.numba_support.pointer_tables import Bundle
 from harness.platform.machine import NodeType, Platform
 from harness.policy.kinds import KINDS
 from harness.policy.scheduler import Scheduler
+from harness.policy_api.compiled_views import Shown
+from harness.policy_api.readonly_views import SHOWN
 
 MACHINE = Platform("two nodes", (NodeType(2, 2, **POWER),))
 LOOK = 100.0  # until then nothing happens that depends on the hidden truth
@@ -45,15 +46,15 @@ def reachable(thing, path, found, depth=4):
             found.append((f"len({path})", len(thing)))
             for k in range(len(thing)):
                 reachable(thing[k], f"{path}[{k}]", found, depth - 1)
-        names = {*dir(thing), *(name for layout in LAYOUTS for name in layout.names), *bundles.State._fields}
+        names = {*dir(thing), *(name for layout in LAYOUTS for name in layout.names), *run_state.State._fields}
         for name in sorted(name for name in names if not name.startswith("__")):
             part = getattr(thing, name, None)
             if part is not None and not callable(part):
                 reachable(part, f"{path}.{name}", found, depth - 1)
 
 
-LAYOUTS = [getattr(state, name) for name in ("JOB", "NODE", "SLICE", "CLOCK", "PACE", "NAP")]
-LAYOUTS += [getattr(hidden_state, name) for name in ("NOTES", "TRUTH", "SUMS")]
+LAYOUTS = [getattr(public, name) for name in ("JOB", "NODE", "SLICE", "CLOCK", "PACE", "NAP")]
+LAYOUTS += [getattr(private, name) for name in ("NOTES", "TRUTH", "SUMS")]
 
 
 def starts_in_order(state):
@@ -138,7 +139,7 @@ def named(kind, depth):
     """Every name that leads on from a value of this type."""
     if not isinstance(kind, Shown) or depth == 0:
         return
-    every = {*bundles.State._fields, *(name for layout in LAYOUTS for name in layout.names)}
+    every = {*run_state.State._fields, *(name for layout in LAYOUTS for name in layout.names)}
     for name in every:
         part = kind.part(name)
         if part is not None:
@@ -149,7 +150,7 @@ def named(kind, depth):
 
 
 def test_what_is_shown_is_listed_once():
-    assert set(SHOWN) < set(bundles.View._fields)
+    assert set(SHOWN) < set(run_state.View._fields)
 
 
 # ---------------------------------------------------------------- cheats, compiled and not

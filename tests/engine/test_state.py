@@ -9,32 +9,31 @@ from running import bundled
 from strategies import workload
 
 import harness
-from harness.engine import (
-    demand_state,
-    hidden_state,
-    hold_state,
-    plan_state,
-    recorded_state,
-    setup,
-    simulate,
-    state,
-    stock_state,
-    vacancy_state,
+from harness.engine import setup, simulate
+from harness.engine.records import (
+    hold_records,
+    idle_node_records,
+    node_class_records,
+    plan_records,
+    private,
+    public,
+    recording_records,
+    request_records,
 )
-from harness.engine.bundles import STATE
-from harness.engine.entries import Entries
+from harness.engine.run_state import STATE
+from harness.numba_support.unsigned_index_array import Entries
 
 LAYOUTS = {
     name: layout
     for module in (
-        demand_state,
-        hidden_state,
-        hold_state,
-        plan_state,
-        recorded_state,
-        state,
-        stock_state,
-        vacancy_state,
+        request_records,
+        private,
+        hold_records,
+        plan_records,
+        recording_records,
+        public,
+        node_class_records,
+        idle_node_records,
     )
     for name, layout in vars(module).items()
     if isinstance(layout, np.dtype) and layout.names

@@ -13,7 +13,7 @@ from harness.disk.bundled import folder
 from harness.errors import HarnessError
 from harness.experiment.field import expand
 from harness.experiment.field_reading import bundled_fields, read_field
-from harness.experiment.plan import make_plan
+from harness.experiment.run_matrix import make_plan
 from harness.policy.registry import plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.spec import parse

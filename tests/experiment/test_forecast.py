@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.experiment import forecast as room
 from harness.experiment.field_reading import read_field
-from harness.experiment.plan import Run
+from harness.experiment.run_matrix import Run
 from harness.workload.prepare import prepare
 from harness.workload.synthetic import lublin
 

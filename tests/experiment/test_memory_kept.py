@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.experiment import execution
 from harness.experiment.field_reading import parse_field
-from harness.experiment.plan import make_plan
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.source_text import SourceText
 
 text = 'workloads = "lublin(jobs=20000, procs=64)"\\nseeds = [0, 1, 2]\\n[[scheduler]]\\norder = "fcfs"\\n'

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Likeness, Scheduler, Workload, identify, log_from_frame, lublin, prepare, simulate
+from harness.experiment.decision_agreement import agreement, questions
 from harness.experiment.identity_verdict import claimed, identity_verdict
-from harness.experiment.one_step import agreement, questions
 from harness.experiment.rank_intervals import blocks_of, rank_intervals
 from harness.results.export import simulated_log
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.errors import HarnessError
-from harness.experiment.recorded import Recorded
+from harness.experiment.external_schedule import Recorded
 from harness.platform.machine import NodeType, Platform
 from harness.workload.log import Log, Workload
 

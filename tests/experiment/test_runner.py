@@ -16,8 +16,8 @@ import harness
 from harness.errors import HarnessError
 from harness.experiment.execution import Stopped, Task, execute
 from harness.experiment.field_reading import read_field
-from harness.experiment.plan import make_plan
 from harness.experiment.pool import Progress
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.runner import tournament
 from harness.experiment.store import schedule_path
 from harness.results.measures import MEASURES
@@ -262,7 +262,7 @@ def test_two_processes_share_the_work(write: Write, tmp_path: Path, sleepy: Path
 HOLD = """
 import sys, time
 from harness.experiment.field_reading import read_field
-from harness.experiment.plan import make_plan
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.runner import _about, _wanted
 from harness.experiment.store import Store
 plan = make_plan(read_field(sys.argv[2]))

@@ -10,7 +10,7 @@ from small_fields import Write
 import harness
 from harness.errors import HarnessError
 from harness.experiment.field_reading import field_again, read_field
-from harness.experiment.plan import make_plan
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.runner import tournament
 from harness.gate.checking import check
 from harness.slurm.slurm_replay import slurm_replay

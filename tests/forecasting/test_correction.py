@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import HarnessError
 from harness.forecasting.correction import ADDED, Correction, calibrated, quantile, with_intervals
-from harness.forecasting.hindsight import judged
+from harness.forecasting.forecast_evaluation import judged
 from harness.forecasting.starts import forecast_starts
 
 HOUR = 3600.0

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import harness
 from harness.cli.study_command import load
 from harness.disk.bundled import folder
-from harness.forecasting.hindsight import errors, instants, judged
+from harness.forecasting.forecast_evaluation import errors, instants, judged
 
 PAGE = folder("reports") / "forecast.md"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import HarnessError
 from harness.forecasting.arrivals import WEEK, Arrivals, with_history
-from harness.forecasting.hindsight import as_similar, errors, judged, ratio
+from harness.forecasting.forecast_evaluation import as_similar, errors, judged, ratio
 from harness.forecasting.starts import forecast_starts, ranks
 from harness.forecasting.usage import TOGETHER, Usage
 

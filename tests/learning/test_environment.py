@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import harness
 import harness.learning
-from harness.engine.features import FEATURE_NAMES, described
+from harness.engine.observation import FEATURE_NAMES, described
 from harness.errors import HarnessError
 from harness.policy.registry import plugins
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness import HarnessError, NodeType, Platform, read_platform, read_spec
 from harness.disk import bundled
 from harness.experiment.field_reading import parse_field
-from harness.experiment.plan import make_plan
+from harness.experiment.run_matrix import make_plan
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import of_the_log, size_apart, sized
 

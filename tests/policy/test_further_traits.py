@@ -10,10 +10,10 @@ from strategies import workload
 
 import harness
 from harness import HarnessError, Order, Scheduler, Start
-from harness.compile.kernels import own_vector
 from harness.experiment.run_identity import made_with
 from harness.policy.kinds import KINDS, Energy
 from harness.policy.registry import plugins
+from harness.policy_api.compiled_policies import own_vector
 from harness.testing import PolicyFailure, check_policy
 
 both_ways = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])

@@ -6,8 +6,8 @@ from strategies import workload
 
 import harness
 from harness.errors import HarnessError
-from harness.policy.keyed import sizes
 from harness.policy.kinds import Order, Start
+from harness.policy.per_key_memory import sizes
 
 
 def counts(job, clock, memory, per_user, per_job, per_queue, weight=1.0):

@@ -8,8 +8,8 @@ import pytest
 from strategies import workload
 
 import harness
-from harness.compile.fingerprint import fingerprint
 from harness.engine.simulate import simulate
+from harness.numba_support.fingerprint import fingerprint
 from harness.platform.machine import plain
 from harness.policy.registry import Plugins
 from harness.policy.scheduler import Scheduler

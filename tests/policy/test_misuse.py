@@ -7,14 +7,15 @@ import pytest
 from running import choose
 
 import harness
-from harness.compile.misuse import refuse_misuse
-from harness.engine import doors, record_docs
+from harness.engine import policy_kernels
+from harness.engine.records import docs
 from harness.engine.simulate import simulate
 from harness.policy import records
 from harness.policy.kinds import KINDS, Energy, Order, Rate, Select, Sleep, Start
 from harness.policy.registry import plugins
 from harness.policy.spec import Choice
 from harness.policy.vocabulary import VERBS, described
+from harness.policy_api.policy_diagnostics import refuse_misuse
 
 LOG = harness.prepare(harness.lublin(jobs=20, procs=4, seed=1))
 SLEEPY = harness.Platform(
@@ -218,7 +219,7 @@ def test_no_bundled_policy_is_refused(hook):
 def test_answers_may_be_numbers_of_any_kind():
     for answer in (True, 3, 2.5):
         policy = Order("fixed", lambda job, clock, answer=answer: answer)
-        assert doors.kernel_of(Choice.plain(policy), 0).python is None
+        assert policy_kernels.kernel_of(Choice.plain(policy), 0).python is None
 
 
 def test_every_function_that_policies_call_is_listed_and_no_other():
@@ -243,7 +244,7 @@ def test_every_function_says_what_it_does(signature, meaning, hooks):
 
 
 def test_every_field_of_every_record_says_what_it_means():
-    assert [(record, name) for record, name, _, meaning in record_docs.fields() if not meaning] == []
-    assert {record for record, *_ in record_docs.fields()} == set(record_docs.RECORDS)
-    listed = {record.capitalize() for record in record_docs.RECORDS} | {"State"}
+    assert [(record, name) for record, name, _, meaning in docs.fields() if not meaning] == []
+    assert {record for record, *_ in docs.fields()} == set(docs.RECORDS)
+    listed = {record.capitalize() for record in docs.RECORDS} | {"State"}
     assert {name for name, kind in vars(records).items() if hasattr(kind, "__dataclass_fields__")} == listed

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
-from harness.compile.kernels import own_vector
 from harness.experiment.field import expand
 from harness.policy.registry import plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.spec import Choice, choose
 from harness.policy.table import Table
+from harness.policy_api.compiled_policies import own_vector
 
 
 def by_queue(job, clock, memory, dice, first=False, priority=(0.0, 0.0), factor=2.0, other=(7,)):

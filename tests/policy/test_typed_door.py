@@ -12,7 +12,7 @@ from string import Template
 import pytest
 
 import harness
-from harness.engine import record_docs
+from harness.engine.records import docs
 from harness.policy import records, template
 from harness.policy.kinds import KINDS
 
@@ -262,7 +262,7 @@ def test_every_name_of_the_stub_is_the_thing_itself():
 
 
 def test_the_records_are_written_down_as_they_are_laid_out():
-    assert Path(records.__file__).read_text(encoding="utf-8") == record_docs.source(), record_docs.__doc__
+    assert Path(records.__file__).read_text(encoding="utf-8") == docs.source(), docs.__doc__
 
 
 @pytest.mark.slow

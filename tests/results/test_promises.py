@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness import Scheduler, log_from_frame, prepare, simulate
 from harness.errors import HarnessError
-from harness.results.promises import verify
+from harness.results.guarantee_check import verify
 from harness.workload.log import Log
 
 PROCS = 8

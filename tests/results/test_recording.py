@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.engine.recorded_state import SAMPLE
+from harness.engine.records.recording_records import SAMPLE
 from harness.errors import HarnessError
 from harness.results.timeline import Placements, Timeline, thin
 

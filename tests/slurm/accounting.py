@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from harness.slurm import accounting as database
-from harness.slurm import inside, slurm_execution
+from harness.slurm import cluster_process, slurm_execution
 from harness.slurm.accounts_given import PROGRAMS as OF_ACCOUNTS
 from harness.slurm.accounts_given import read_accounts
 from harness.slurm.adaptation import Place, adapted, node_names, prepare_folder
 from harness.slurm.configuration import read_slurm
 from harness.slurm.confinement import rights
-from harness.slurm.private_place import free_ports, private_folder
+from harness.slurm.private_dir import free_ports, private_folder
 
 PROGRAMS = (*slurm_execution.PROGRAMS, *OF_ACCOUNTS)
 PACKAGES = f"{slurm_execution.PACKAGES} {database.PACKAGES}"
@@ -43,7 +43,7 @@ class Accounting:
     """The daemons, and the commands that ask them."""
 
     folder: Path
-    daemons: inside.Daemons
+    daemons: cluster_process.Daemons
 
     def call(self, name: str, *words: str) -> str:
         """Return what a command prints; it must do what it is told."""
@@ -78,11 +78,11 @@ def accounting(given: Path) -> Iterator[Accounting]:
             **place.rights.planned,
         }
         place.rights.hand_over(folder)
-        patch.setattr(inside, "watched", lambda: None)
+        patch.setattr(cluster_process, "watched", lambda: None)
         patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
         patch.setenv("MYSQL_UNIX_PORT", "")
         patch.setenv("TZ", "UTC")
-        daemons = inside.Daemons(plan)
+        daemons = cluster_process.Daemons(plan)
         try:
             daemons.start_all()
             yield Accounting(folder, daemons)

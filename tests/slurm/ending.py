@@ -32,7 +32,7 @@ def name_of(entry):
     """The program of a process; `inside` for the one that submits the jobs."""
     words = [os.fsdecode(word) for word in read(entry / "cmdline").split(b"\0")]
     name = words[0].rpartition("/")[2]
-    return "inside" if name.startswith("python") and "harness.slurm.inside" in words else name.rstrip(":")
+    return "inside" if name.startswith("python") and "harness.slurm.cluster_process" in words else name.rstrip(":")
 
 
 def read(path):

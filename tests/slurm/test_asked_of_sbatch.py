@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from test_slurm_replay import CORES, cluster, dump
 
 import harness
-from harness.slurm.asked_of_sbatch import asked_of_sbatch, cancellations_of, submissions_of
 from harness.slurm.requests import requests_of
+from harness.slurm.sbatch_options import asked_of_sbatch, cancellations_of, submissions_of
 
 ASKED = st.fixed_dictionaries(
     {

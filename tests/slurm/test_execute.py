@@ -16,7 +16,7 @@ import harness
 from harness.errors import HarnessError
 from harness.slurm import slurm_execution
 from harness.slurm.configuration import read_slurm
-from harness.slurm.private_place import free_ports
+from harness.slurm.private_dir import free_ports
 from harness.slurm.slurm_execution import execute
 
 CONFIGURATION = """ClusterName=small

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError
-from harness.slurm import inside, slurm_execution
+from harness.slurm import cluster_process, slurm_execution
 from harness.slurm.accounts_given import read_accounts
 from harness.slurm.adaptation import Place, adapted, node_names, prepare_folder
-from harness.slurm.asked_of_sbatch import asked_of_sbatch, whose
 from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import read_slurm
 from harness.slurm.confinement import rights
-from harness.slurm.private_place import free_ports, private_folder
+from harness.slurm.private_dir import free_ports, private_folder
 from harness.slurm.requests import Request
+from harness.slurm.sbatch_options import asked_of_sbatch, whose
 from harness.slurm.slurm_names import expanded
 
 SMALL = """ClusterName=small
@@ -148,10 +148,10 @@ def shown(conf: Path, evil: Path, patch: pytest.MonkeyPatch) -> dict[str, str]:
         (folder / "slurm.conf").write_text(adapted(given, place, nodes)[0])
         prepare_folder(given, place)
         place.rights.hand_over(folder)
-        patch.setattr(inside, "watched", lambda: None)
+        patch.setattr(cluster_process, "watched", lambda: None)
         patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
         plan = {"folder": str(folder), "speed": 1, "kept": [], "programs": slurm_execution.programs(), "nodes": every}
-        daemons = inside.Daemons({**plan, "accounts": None, **place.rights.planned})
+        daemons = cluster_process.Daemons({**plan, "accounts": None, **place.rights.planned})
         try:
             daemons.start_all()
             script = folder / "jobs" / "1"
@@ -304,7 +304,7 @@ def test_logs_of_daemons_are_named_by_numbers(tmp_path: Path, monkeypatch: pytes
     started: list[str] = []
     nodes = ["munged", "jobcomp", "controller", "n1"]
     plan = {"folder": str(tmp_path), "speed": 1, "programs": dict.fromkeys(slurm_execution.PROGRAMS, "x")}
-    daemons = inside.Daemons({**plan, "nodes": nodes, "accounts": None})
+    daemons = cluster_process.Daemons({**plan, "nodes": nodes, "accounts": None})
     monkeypatch.setattr(daemons, "start", lambda name, command, **rights: started.append(name))
     monkeypatch.setattr(daemons, "wait", lambda *told: None)
     daemons.start_all()

@@ -18,9 +18,9 @@ from harness.results.timeline import Placements
 from harness.slurm import slurm_execution
 from harness.slurm.cluster import Cluster, cluster_of
 from harness.slurm.configuration import read_slurm
-from harness.slurm.kept_nodes import Kept, KeptNodes
 from harness.slurm.slurm_execution import execute
 from harness.slurm.slurm_replay import slurm_replay
+from harness.slurm.slurm_reservations import Kept, KeptNodes
 
 CONFIGURATION = """ClusterName=small
 SelectType=select/linear

@@ -15,7 +15,7 @@ from harness.errors import HarnessError
 from harness.slurm import slurm_execution
 from harness.slurm.configuration import read_slurm
 from harness.slurm.execution_folder import NAME_OF_CLOCK
-from harness.slurm.private_place import private_folder, remove_leftovers
+from harness.slurm.private_dir import private_folder, remove_leftovers
 
 #: The command in a system without namespaces.
 WITHOUT_NAMESPACE = (

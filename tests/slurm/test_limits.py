@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness
-from harness.slurm.allowance import Allowance
 from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
 from harness.slurm.configuration import read_slurm
 from harness.slurm.limits import Limits
+from harness.slurm.limits_in_force import Allowance
 from harness.slurm.loops import Loops
+from harness.slurm.node_resources import Running
 from harness.slurm.requests import Request
-from harness.slurm.room_on_nodes import Running
 from harness.slurm.slurm_scheduler import unmodelled
 
 CONFIGURATION = """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.engine.state import JOB
+from harness.engine.records.public import JOB
 from harness.slurm.loops import Decided
 from harness.slurm.recorded_run import placements_of, samples_of
 

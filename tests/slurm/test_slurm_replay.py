@@ -15,8 +15,8 @@ from harness.slurm.associations import read_shares
 from harness.slurm.cluster import Cluster, cluster_of, set_of
 from harness.slurm.configuration import read_slurm
 from harness.slurm.fair_tree import Shares
+from harness.slurm.node_resources import alone, members, memory_on, usable
 from harness.slurm.requests import requests_of
-from harness.slurm.room_on_nodes import alone, members, memory_on, usable
 from harness.slurm.slots import Slots
 from harness.slurm.slurm_replay import overtime, slurm_replay
 

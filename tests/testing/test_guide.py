@@ -9,8 +9,8 @@ import pytest
 
 import harness.cli
 from harness.disk.bundled import folder
-from harness.engine import state
-from harness.engine.record_docs import RECORDS, fields
+from harness.engine.records import public
+from harness.engine.records.docs import RECORDS, fields
 from harness.policy.kinds import KINDS
 from harness.policy.vocabulary import described
 from harness.present.tables import render
@@ -116,8 +116,8 @@ def test_the_functions_of_the_guide_are_those_that_are_listed():
 
 @pytest.mark.parametrize("record", RECORDS)
 def test_every_field_of_a_record_is_found_with_the_comment_beside_it(record):
-    source = Path(state.__file__).read_text(encoding="utf-8")
-    layout = getattr(state, RECORDS[record][0])
+    source = Path(public.__file__).read_text(encoding="utf-8")
+    layout = getattr(public, RECORDS[record][0])
     listed = {name: (kind, meaning) for where, name, kind, meaning in fields() if where == record}
     assert list(listed) == list(layout.names)
     for name, (kind, meaning) in listed.items():

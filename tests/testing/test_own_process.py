@@ -9,7 +9,7 @@ import pytest
 from numba.core import config
 
 from harness.errors import HarnessError
-from harness.testing.own_process import check_plugin
+from harness.testing.separate_process import check_plugin
 
 PLUGIN = """
 import ctypes, os, signal, sys, threading, time

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness import Events, HarnessError, read_events
-from harness.engine import state
-from harness.engine.hidden_state import EVENT
+from harness.engine.records import public
+from harness.engine.records.private import EVENT
 from harness.workload.events import WORDS
 
 GOOD = """# made by hand
@@ -38,19 +38,19 @@ def test_the_records_are_in_order_of_time_then_of_the_table(table: Path) -> None
     records = events.records(np.array([20, 10, 30]), 2, EVENT)
     assert records["time"].tolist() == [5, 5, 5.5, 7, 9]
     assert records["subject"].tolist() == [1, 1, 2, 1, 0]
-    kinds = [state.NODE_DOWN, state.JOB_REQUEUED, state.JOB_KILLED, state.NODE_UP, state.JOB_DELETED]
+    kinds = [public.NODE_DOWN, public.JOB_REQUEUED, public.JOB_KILLED, public.NODE_UP, public.JOB_DELETED]
     assert records["kind"].tolist() == kinds
 
 
 def test_the_words_are_those_of_the_engine() -> None:
-    codes = [getattr(state, word.replace("-", "_").upper()) for word in WORDS]
+    codes = [getattr(public, word.replace("-", "_").upper()) for word in WORDS]
     assert codes == list(range(len(WORDS)))
 
 
 def test_numbers_may_be_text() -> None:
     frame = pd.DataFrame({"time": ["5"], "event": ["node-up"], "subject": ["1.0"]})
     records = Events(frame).records(np.array([1]), 2, EVENT)
-    assert records.tolist() == [(5.0, state.NODE_UP, 1)]
+    assert records.tolist() == [(5.0, public.NODE_UP, 1)]
 
 
 def test_a_table_of_no_events(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_table_of_no_events(tmp_path: Path) -> None:
 
 def test_a_comma_at_the_end_of_a_line_shifts_nothing(tmp_path: Path) -> None:
     (tmp_path / "commas.csv").write_text("time,event,subject\n1,node-up,0,\n")
-    assert read_events(tmp_path / "commas.csv").records(np.array([1]), 1, EVENT).tolist() == [(1.0, state.NODE_UP, 0)]
+    assert read_events(tmp_path / "commas.csv").records(np.array([1]), 1, EVENT).tolist() == [(1.0, public.NODE_UP, 0)]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.engine.hidden_state import EVENT
+from harness.engine.records.private import EVENT
 from harness.errors import HarnessError
 from harness.workload.events import Events
 

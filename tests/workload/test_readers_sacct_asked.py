@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.workload.asked import features_of, names_in
+from harness.workload.resource_columns import features_of, names_in
 from harness.workload.sacct import read_sacct
-from harness.workload.sacct_asked import gres_of, options_of
+from harness.workload.sacct_requests import gres_of, options_of
 
 HEAD = "JobIDRaw|Submit|Start|End|TimelimitRaw|ReqCPUS|ReqMem|Partition|Constraints|ReqTRES|State|NodeList|SubmitLine"
 JOB = (

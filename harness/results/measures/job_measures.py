@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from harness.results.endings import Ending
+from harness.results.job_outcomes import Ending
 from harness.results.measures.declaring import measure, ratio
 
 if TYPE_CHECKING:

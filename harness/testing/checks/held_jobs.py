@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import harness
-from harness.engine.alike import answers_alike
-from harness.engine.faces import face, opened
-from harness.engine.shares import up_to_date
-from harness.policy.counted import WHOSE
+from harness.engine.policy_analysis import answers_alike
+from harness.engine.queue.usage_sums import up_to_date
 from harness.policy.kinds import Policy
+from harness.policy.usage_shares import WHOSE
+from harness.policy_api.readonly_views import face, opened
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
 from harness.testing.subject import Chosen, Subject, Wrong, spy

@@ -11,9 +11,9 @@ from harness.results.schedule import Schedule
 from harness.testing.cases import NEVER, Case, Job
 from harness.testing.comparing import close
 from harness.testing.declared_checks import check
-from harness.testing.demanding import FEATURES
+from harness.testing.resource_cases import FEATURES
+from harness.testing.run_audit import Stretch, Watch, node_types
 from harness.testing.subject import Chosen, Subject, Wrong
-from harness.testing.watch import Stretch, Watch, node_types
 
 
 @check(

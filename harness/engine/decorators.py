@@ -1,0 +1,184 @@
+"""How functions are marked: for the engine alone, or for policies to call.
+
+A verb is declared once, as a function of the engine's state. What is public is that function behind a door: it opens
+what the policy was shown, refuses jobs that are not there and callers that may not, and shows the answer. The door is
+the same Python text compiled and interpreted; the engine itself passes by it.
+"""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit, types
+from numba.core import config
+from numba.extending import overload, register_jitable
+
+from harness.engine.faults import CAUGHT, NO_JOB, PolicyFault, note
+from harness.engine.separate_compilation import ENGINE, Family, set_apart
+from harness.numba_support.code_cache import NO_WRAPPERS
+from harness.policy_api.compiled_views import Shown, shown
+from harness.policy_api.readonly_views import Misuse, opened, told
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Marks a function of the engine that only compiled code calls.
+inner = njit(**ENGINE)
+
+
+def seldom(function: F) -> F:
+    """Mark a function of the engine that only some runs call: it is compiled when one does."""
+    compiled = set_apart(function)
+    overload(function, jit_options=ENGINE, strict=False)(lambda *arguments: compiled(arguments[0]))
+    return function
+
+
+#: The same, for those that are called in one place, or are so short: they become part of their caller.
+once = njit(**ENGINE, forceinline=True)
+
+#: How the functions of plugins are compiled: part of their caller, and their arrays checked.
+CHECKED = {**NO_WRAPPERS, "forceinline": True, "boundscheck": True}
+
+
+def jit(function: F) -> F:
+    """Mark a function of a plugin that its policies call: compiled with them, and still plain Python."""
+    return register_jitable(**CHECKED)(function)
+
+
+#: The hook whose policies alone may call a verb: as the engine numbers it, and in words.
+Only = tuple[int, str] | None
+
+_JOBS = ("job", "reserved")  # parameters of verbs that are jobs
+
+
+@register_jitable(**ENGINE)
+def expect_job(state: Any, job: int) -> None:
+    """Refuse a job that is not there, or not submitted yet."""
+    if not 0 <= job < state.clock.next:
+        note(state.clock, NO_JOB, job, -1, state.clock.next)
+        raise PolicyFault
+
+
+@register_jitable(**ENGINE)
+def expect_no_fault(state: Any) -> None:
+    """Stop the run if a policy was told of a fault of its own, and caught that: what it began was left half done."""
+    if state.clock.fault != 0:
+        raise PolicyFault
+
+
+@register_jitable(**ENGINE)
+def expect_done(state: Any, hook: int) -> None:
+    """Stop the run also if a policy of `hook` caught what another one raised that it had asked."""
+    expect_no_fault(state)
+    if state.clock.hook != hook:
+        state.clock.hook = hook
+        note(state.clock, CAUGHT, -1, -1, 0.0)
+        raise PolicyFault
+
+
+_NO_DICE = "drew a number from something else than its dice (name the argument dice, and hand it on as it is)"
+
+
+def expect_dice(dice: Any) -> None:
+    """Refuse to draw from anything but a generator: it is written to, and might be an array of the engine's."""
+    if not isinstance(dice, np.ndarray) or dice.dtype != np.uint64 or dice.shape != (1,) or not dice.flags.writeable:
+        raise Misuse(_NO_DICE)
+
+
+@overload(expect_dice, jit_options=ENGINE, strict=False)
+def _expect_dice(dice: Any) -> Any:
+    if not isinstance(dice, types.Array) or dice.dtype != types.uint64 or dice.ndim != 1 or not dice.mutable:
+        raise Misuse(_NO_DICE)
+
+    def check(dice: Any) -> None:
+        if len(dice) != 1:
+            raise Misuse(_NO_DICE)
+
+    return check
+
+
+@typing.overload
+def verb(function: F, /) -> F: ...
+@typing.overload
+def verb(
+    *, only: Only = ..., apart: bool = ..., family: Family | None = ..., crosses: bool = ..., window: bool = ...
+) -> Callable[[F], F]: ...
+def verb(
+    function: Any = None,
+    *,
+    only: Only = None,
+    apart: bool = False,
+    family: Family | None = None,
+    crosses: bool = False,
+    window: bool = False,
+) -> Any:
+    """Mark a function that policies call: compiled with them, and still plain Python.
+
+    `only` is the hook whose policies may call it, as the engine's number and in words; such verbs look after their
+    arguments themselves. `apart` is for long ones: they are compiled once, and called (`apart.py`); a `family` for
+    those that only some runs call: these compile all of it.
+    `crosses` is for those of them that call `inner` functions: from plain Python they go through compiled code. A
+    `window` returns a part of an array, or makes one.
+    """
+    if function is None:
+        return functools.partial(verb, only=only, apart=apart, family=family, crosses=crosses, window=window)
+    flags = {**NO_WRAPPERS, "_nrt": True, "forceinline": True} if window else ENGINE
+    compiled: Callable[[Any], Any] = lambda state: function  # noqa: E731
+    if apart or family or crosses:
+        compiled = set_apart(function, family)
+    body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
+    overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
+    public, door = _doors(function, body, only, window)
+    unshown = next(iter(inspect.signature(function).parameters)) == "dice"  # policies have them as they are
+
+    @overload(public, jit_options={**flags, "forceinline": True}, strict=False)
+    def chosen(*arguments: Any, **named: Any) -> Any:
+        first = arguments[0] if arguments else next(iter(named.values()))
+        return door if unshown or isinstance(first, Shown) else compiled(first)
+
+    return public
+
+
+#: Marks a verb that returns a part of an array, or makes one.
+window: Callable[[F], F] = functools.partial(verb, window=True)
+
+
+def _doors(function: Any, body: Any, only: Only, window: bool) -> tuple[Any, Any]:
+    """Make the public form of a verb, in Python and to be compiled: their text is made from its signature."""
+    parameters = list(inspect.signature(function).parameters.values())
+    first, *others = (p.name for p in parameters)
+    defaults = {f"default_{p.name}": p.default for p in parameters if p.default is not p.empty}
+    wanted = ", ".join(p.name + ("" if p.default is p.empty else f"=default_{p.name}") for p in parameters)
+    checks = [f"expect_job(inside, {name})" for name in others if name in _JOBS and not only]
+    if first == "dice":
+        checks = ["expect_dice(dice)"]
+    if only:
+        refusal = f"called harness.{function.__name__}, which only {only[1]} policies may"
+        checks = ["expect_no_fault(inside)", f"if inside.clock.hook != {only[0]}:", f"    raise Misuse({refusal!r})"]
+    answer = f"body({', '.join(['inside', *others])})"
+    lines = [f"inside = opened({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
+    said = f"told({function.__name__!r}, {first!r}, {first}, error)"
+    guarded = ["try:", *(f"    {line}" for line in lines), "except Exception as error:", f"    raise {said}"]
+    names = {"opened": opened, "shown": shown, "expect_job": expect_job, "expect_dice": expect_dice}
+    names |= {"expect_no_fault": expect_no_fault, "Misuse": Misuse, "body": body, **defaults}
+    names["told"] = told
+    made = []
+    for text in (guarded, lines):
+        exec(f"def {function.__name__}({wanted}):\n    " + "\n    ".join(text) + "\n", names)
+        made.append(functools.update_wrapper(names[function.__name__], function))
+    return made[0], made[1]
+
+
+def crossing(function: Any) -> Callable[..., Any]:
+    """Let plain Python reach the function through compiled code, made when it is first needed."""
+
+    def crossed(state: Any, *arguments: Any) -> Any:
+        if config.DISABLE_JIT:
+            return function(state, *arguments)
+        from harness.engine.call_compiled import cross
+
+        return cross(function)(state, arguments)
+
+    return crossed

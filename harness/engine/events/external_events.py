@@ -1,0 +1,134 @@
+"""What happens to nodes and jobs besides scheduling: failures, repairs, interventions, replayed at their instants."""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.decorators import once, seldom
+from harness.engine.power.draw import draw_one, settle
+from harness.engine.power.sleep import break_off, catch_up
+from harness.engine.queue.waiting_jobs import join_queue, leave, leave_queue, step_out
+from harness.engine.records.public import (
+    AWAKE,
+    DOWN,
+    JOB_DELETED,
+    JOB_REQUEUED,
+    KILLED,
+    NODE_DOWN,
+    NODE_UP,
+    RUNNING,
+    WAITING,
+    WINDOW_OVER,
+)
+from harness.engine.resources.idle_nodes import fall_vacant
+from harness.engine.resources.node_classes import restock
+from harness.engine.resources.nodes import BLOCK, stays
+from harness.engine.running_jobs import first_running, next_running, who_runs
+from harness.engine.service import abandon, forfeit
+from harness.engine.suspend_in_place import give_place_up, has_place_on
+
+
+@once
+def find_struck(state: Any, kind: int, subject: int) -> int:
+    """Put the jobs that the event interrupts into `paused`; returns how many, −1 if it changes nothing."""
+    if kind == NODE_UP:
+        return 0 if state.nodes[subject].status == DOWN else -1
+    if kind == JOB_DELETED:
+        return 0 if state.jobs[subject].status == WAITING else -1
+    if kind != NODE_DOWN:
+        state.paused[0] = subject
+        return 1 if state.jobs[subject].status == RUNNING else -1
+    if state.nodes[subject].status == DOWN:
+        return -1
+    count = 0
+    at = first_running(state)
+    while at >= 0:
+        if has_place_on(state, who_runs(state, at), subject):
+            state.paused[count] = who_runs(state, at)
+            count += 1
+        at = next_running(state, at)
+    if state.notes.staying > 0:
+        for k in range(state.notes.head, state.notes.tail):
+            if has_place_on(state, state.queue[k], subject):
+                state.paused[count] = state.queue[k]
+                count += 1
+    return count
+
+
+@once
+def strike(state: Any, job: int, again: bool) -> None:
+    """Interrupt a job that runs, or is suspended in place: it waits again and begins anew, or is killed.
+
+    Changes what `abandon` changes, and the queue.
+    """
+    if state.jobs[job].status == RUNNING:
+        abandon(state, job)
+    else:
+        give_place_up(state, job)
+        step_out(state, job)
+    if not again:
+        state.sums.backlog -= state.truth[job].work
+        state.clock.demand -= state.jobs[job].left
+        leave(state, job, KILLED)
+        return
+    forfeit(state, job)
+    state.ranking[0] = job
+    join_queue(state, 1)
+
+
+@once
+def switch_node(state: Any, node: int, up: bool) -> None:
+    """Let a node without jobs go down, or come back awake. Changes nodes, clock."""
+    clock = state.clock
+    record = state.nodes[node]
+    break_off(state, node)
+    catch_up(state, node)
+    settle(state, node)
+    record.status = AWAKE if up else DOWN
+    record.resting = 0.0
+    record.until = np.inf
+    record.free = record.cores if up else 0
+    fall_vacant(state, node)
+    cores = record.cores if up else -record.cores
+    clock.free += cores
+    clock.down -= cores
+    state.blocks[node // BLOCK] += cores
+    restock(state, node)
+    draw_one(state, node)
+
+
+@once
+def happen(state: Any) -> None:
+    """Apply the events of this instant, if there are any. Changes what `apply_events` does."""
+    notes = state.notes
+    if notes.events < len(state.events) and state.events[notes.events].time <= state.clock.now:
+        apply_events(state)
+
+
+@seldom
+def apply_events(state: Any) -> None:
+    """Apply the events of this instant, in their order, and count those without effect. Changes clock, sums."""
+    clock = state.clock
+    notes = state.notes
+    while notes.events < len(state.events) and state.events[notes.events].time <= clock.now:
+        event = state.events[notes.events]
+        notes.events += 1
+        if event.kind == WINDOW_OVER:
+            notes.openings += 1
+            clock.stirred = 1
+            continue
+        count = find_struck(state, event.kind, event.subject)
+        if count < 0:
+            state.sums.vain += 1
+            continue
+        again = event.kind == JOB_REQUEUED or (event.kind == NODE_DOWN and state.sums.requeue == 1)
+        for k in range(count):
+            strike(state, state.paused[k], again)
+        if event.kind == JOB_DELETED:
+            if stays(state, event.subject):
+                give_place_up(state, event.subject)
+            leave_queue(state, event.subject)
+        elif event.kind in (NODE_DOWN, NODE_UP):
+            switch_node(state, event.subject, event.kind == NODE_UP)
+        left = event.kind == JOB_DELETED or (event.kind != NODE_UP and not again)
+        clock.upset = max(clock.upset, 1 if left and event.kind != NODE_DOWN else 2)

@@ -1,0 +1,38 @@
+"""How long jobs wait for nodes to wake: what plans have to know where nodes sleep."""
+
+from typing import Any
+
+import numpy as np
+
+from harness.engine.decorators import verb
+from harness.engine.plan.head_reservation import check_place
+from harness.engine.records.public import TRYING
+from harness.engine.resources.nodes import give_all_back
+from harness.engine.service import place
+
+
+@verb
+def longest_boot(state: Any) -> float:
+    """Return how long a job waits for its nodes to wake at most, whichever it gets [s]; 0 where none sleeps.
+
+    It gets one that has just begun to fall asleep then.
+    """
+    return float(state.notes.wakes)
+
+
+@verb
+def boot_time(state: Any, job: int) -> float:
+    """Return how long the job would wait for its nodes to wake if it started now [s]; infinity if none are chosen.
+
+    It is placed by the selection to see, and taken back.
+    """
+    check_place(state, job)
+    if state.jobs[job].procs > state.clock.free:
+        return np.inf
+    state.clock.asking = TRYING
+    placed = place(state, job)
+    state.clock.asking = 0
+    if not placed:
+        return np.inf
+    give_all_back(state, job)
+    return float(state.notes.held_ready - state.clock.now)

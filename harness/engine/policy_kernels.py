@@ -1,0 +1,229 @@
+"""How the loop calls the policies of each hook: one declaration each, which `harness.compile` makes kernels of.
+
+A kernel shows the state to the author's function, and itself writes down what the function answers.
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from harness.engine import (
+    run_state,
+    verbs,  # noqa: F401 - what policies may call
+)
+from harness.engine.decorators import CHECKED, expect_done
+from harness.engine.events import clocks_and_signals  # noqa: F401 - what policies may call
+from harness.engine.faults import HOLDING, RATING, SLEEPING, STARTING, PolicyError
+from harness.engine.plan import (  # noqa: F401 - what policies may call
+    boot_time,
+    compression,
+    count_profile,
+    head_reservation,
+    node_plan,
+    node_plan_backfill,
+    reserved_starts,
+)
+from harness.engine.power.draw import draw  # noqa: F401 - what policies may call
+from harness.engine.queue import queue_iteration, waiting_jobs  # noqa: F401 - what policies may call
+from harness.engine.queue.usage_sums import all_up_to_date, up_to_date
+from harness.engine.records.public import CORRECTING, LEARNING, WONDERING
+from harness.engine.resources import node_classes, nodes  # noqa: F401 - what policies may call
+from harness.engine.resources.node_ranking import list_offers, take_best
+from harness.engine.resources.nodes import room
+from harness.policy.spec import Choice
+from harness.policy_api import compiled_policies
+from harness.policy_api.compiled_policies import Door, Kernel
+from harness.policy_api.compiled_views import shown, shown_reserving
+from harness.policy_api.readonly_views import Misuse, Showing
+
+_ASKED = """
+def kernel(state, own):
+    function(shown(state){extra})
+    expect_done(state, HOOK)
+"""
+_ASK = """
+def kernel(state, own):
+    number = int(own[0])
+    with objmode():
+        ask(number)
+"""
+
+
+_WORDS = {"expect_done": expect_done, "WONDERING": WONDERING, "LEARNING": LEARNING, "CORRECTING": CORRECTING}
+_WORDS |= {"list_offers": list_offers, "room": room, "take_best": take_best}
+_WORDS |= {"STARTING": STARTING, "RATING": RATING, "SLEEPING": SLEEPING, "HOLDING": HOLDING}
+
+
+def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
+    seeing = {"shown": shown_reserving if reserving else shown, "all_up_to_date": all_up_to_date}
+    compiled = {**seeing, "up_to_date": up_to_date, **_WORDS}
+    writable = ("reserved",) if reserving else ()
+
+    def interpreted() -> dict[str, Any]:
+        seeing = {"shown": Showing(writable), "all_up_to_date": inspect.unwrap(all_up_to_date)}
+        return {**seeing, "up_to_date": up_to_date, **_WORDS}
+
+    return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)
+
+
+DOORS = {
+    "order_queue": _door(
+        """
+def kernel(state, who, scores, own):
+{learning}    jobs = shown(state).jobs
+    for k in range(len(who)):
+        state.clock.culprit = who[k]
+        scores[k] = number(function(jobs[who[k]], shown(state).clock{extra}))
+""",
+        run_state.ORDER,
+        """
+def kernel(state, who, scores, own):
+    number = int(own[0])
+    with objmode():
+        ask(number, who, scores)
+""",
+    ),
+    "start_jobs": _door(_ASKED.replace("HOOK", "STARTING"), run_state.START, _ASK, reserving=True),
+    "select_resources": _door(
+        """
+def kernel(state, job, own):
+    return truth(function(shown(state), job{extra}))
+""",
+        run_state.SELECT,
+        """
+def kernel(state, job, own):
+    number = int(own[0])
+    with objmode(answer="boolean"):
+        answer = ask(number, job)
+    return answer
+""",
+        with_fits="""
+def kernel(state, job, own):
+    if state.clock.asking == WONDERING:
+        return truth(fits(shown(state), job, shown(state.then){extra}))
+    return truth(function(shown(state), job{extra}))
+""",
+        by_merit="""
+def kernel(state, job, own):
+    need = state.jobs[job].procs
+    while need > 0:
+        count = list_offers(state, job)
+        for k in range(count):
+            node = state.unlike[k]
+            procs = min(need, room(state, job, node))
+            state.merits[k] = number(function(shown(state).nodes[node], shown(state).jobs[job]{extra}))
+        left = take_best(state, job, count, need, SIZED)
+        if left == need:
+            return False
+        need = left
+    return True
+""",
+        job="job",
+    ),
+    "set_rate": _door(
+        """
+def kernel(state, own):
+    answer = number(function(shown(state){extra}))
+    expect_done(state, RATING)
+    return answer
+""",
+        run_state.RATE,
+        """
+def kernel(state, own):
+    number = int(own[0])
+    with objmode(answer="float64"):
+        answer = ask(number)
+    return answer
+""",
+    ),
+    "set_sleep": _door(_ASKED.replace("HOOK", "SLEEPING"), run_state.SLEEP, _ASK),
+    "account_energy": _door(
+        """
+def kernel(state, piece, own):
+    nodes = state.nodes
+    slices = state.slices
+    node = slices[piece].node if piece >= 0 else 0
+    while node < len(nodes):
+        watts = number(function(shown(nodes)[node], shown(state.clock){extra}))
+        nodes[node].watts = watts
+        if not (watts >= 0.0 and watts < np.inf):
+            return node
+        if piece >= 0:
+            piece = slices[piece].next
+            if piece < 0:
+                return -1
+            node = slices[piece].node
+        else:
+            node += 1
+    return -1
+""",
+        run_state.WATTS,
+        """
+def kernel(state, piece, own):
+    number = int(own[0])
+    with objmode(answer="int64"):
+        answer = int(ask(number, piece))
+    return answer
+""",
+    ),
+    "predict_runtime": _door(
+        """
+def kernel(state, index, why, own):
+    job = shown(state).jobs[index]
+    clock = shown(state).clock
+    user = {user}
+    if why == LEARNING:
+        {learn}
+        return 0.0
+    if why == CORRECTING:
+        return corrected({correct})
+    return number(function(job, user, clock{extra}))
+""",
+        run_state.PREDICT,
+        """
+def kernel(state, index, why, own):
+    number = int(own[0])
+    with objmode(answer="float64"):
+        answer = ask(number, index, why)
+    return answer
+""",
+        otherwise={"learn": "pass", "correct": "job.requested"},
+    ),
+    "hold_jobs": _door(
+        """
+def kernel(state, job, own):
+    answer = instant(function(shown(state), job{extra}))
+    expect_done(state, HOLDING)
+    return answer
+""",
+        run_state.HOLD,
+        """
+def kernel(state, job, own):
+    number = int(own[0])
+    with objmode(answer="float64"):
+        answer = ask(number, job)
+    return answer
+""",
+        job="job",
+    ),
+}
+
+
+def kernel_of(
+    choice: Choice,
+    seed: int,
+    *,
+    plain: bool = False,
+    sizes: Mapping[str, int] | None = None,
+    columns: compiled_policies.Columns = compiled_policies.no_columns,
+) -> Kernel:
+    """Make the kernel of a chosen policy: compiled if possible, else a trampoline into Python.
+
+    `sizes`: the number of records of its memory by key, see `harness.policy.per_key_memory.sizes`.
+    `columns`: the further columns of the workload.
+    """
+    hook = choice.policy.hook
+    try:
+        return compiled_policies.kernel_of(choice, seed, DOORS[hook], plain=plain, sizes=sizes, columns=columns)
+    except Misuse as misuse:  # numba saw where it would happen
+        raise PolicyError(f"the policy {str(choice)!r} ({hook}) {misuse}") from None

@@ -1,0 +1,72 @@
+"""Compile before it is needed: for images, clusters, and machines without a minute to spare."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from numba.core import config
+
+from harness.errors import HarnessError, did_you_mean
+from harness.policy.declared_traits import INSTEAD
+from harness.policy.kinds import Policy, Start
+from harness.policy.registry import plugins as load_plugins
+from harness.policy.spec import Choice
+
+
+def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> Iterator[tuple[str, str, bool, float]]:
+    """Compile the event loop and these policies, all there are if none is named, and keep what was compiled.
+
+    Of start policies that is also what takes their place where something binds, jobs mold or nodes sleep; and if none
+    is named, what runs with holds, shares, other readings of time, moldable jobs and queues of their own need besides.
+    Yields what was made ready: its name, its hook, whether it is compiled, and how long that took [s]. What is kept
+    already takes a few milliseconds.
+    """
+    policies = load_plugins(*map(str, plugins)).policies
+    known = {name for found in policies.values() for name in found}
+    wanted = set(names)
+    for name in sorted(wanted - known):
+        raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, known)}")
+    from harness.engine.loop import compiled_run
+    from harness.engine.policy_kernels import kernel_of
+    from harness.engine.separate_compilation import compile_all
+
+    parts: dict[str, Callable[[], Any]] = {"event loop": compiled_run, "what is called when it is needed": compile_all}
+    for part, compiled in (parts if wanted else parts | _only_some_runs_need()).items():
+        began = time.perf_counter()
+        compiled()
+        yield part, "", not config.DISABLE_JIT, time.perf_counter() - began
+    for hook, found in policies.items():
+        for name, policy in found.items():
+            if wanted and name not in wanted:
+                continue
+            for words, variant in _variants(policy).items():
+                began = time.perf_counter()
+                kernel = kernel_of(Choice.plain(variant), 0)
+                yield f"{name}{words}", hook, kernel.python is None, time.perf_counter() - began
+
+
+def _only_some_runs_need() -> dict[str, Callable[[], Any]]:
+    """Return what is compiled besides for runs that use more of the machine."""
+    from harness.engine.event_semantics import compiled_run_with_readings
+    from harness.engine.loop_with_holds import compiled_run_with_holds
+    from harness.engine.plan.width import compiled_mold
+    from harness.engine.queue.queues_with_policies import compiled_by_queue
+    from harness.engine.queue.usage_sums import compiled_tally
+
+    return {
+        "event loop with holds": compiled_run_with_holds,
+        "event loop with other readings of time": compiled_run_with_readings,
+        "shares of users, groups and queues": compiled_tally,
+        "moldable jobs": compiled_mold,
+        "queues of their own": compiled_by_queue,
+    }
+
+
+def _variants(policy: Policy) -> dict[str, Policy]:
+    """Return the policy, and what takes the place of a start policy in some runs, by how that is told."""
+    found = {"": policy}
+    if isinstance(policy, Start):
+        words = {"bound": ", where something binds", "molding": ", moldable jobs", "waking": ", where nodes sleep"}
+        found |= {words[trait]: policy.instead(trait) for trait in INSTEAD if getattr(policy, trait)}
+    return found

@@ -1,0 +1,333 @@
+"""From a field to its runs: workloads prepared, platforms read, policies bound to them, every run identified."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as dataclass_field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import harness
+from harness.engine.resources.request_setup import windows_of
+from harness.errors import CannotRunError, HarnessError
+from harness.experiment.execution import Task, variation
+from harness.experiment.field import AS_CONFIGURED, MOST_RUNS, Field
+from harness.experiment.run_identity import identity, made_with
+from harness.experiment.simulation import choose_policies, simulate
+from harness.experiment.slurm_simulation import machine_of_policies, nodes_of
+from harness.experiment.source_text import SourceText
+from harness.platform.machine import Platform, described, plain
+from harness.platform.platform_reading import read_platform
+from harness.platform.sizing import OF_THE_LOG, of_the_log
+from harness.platform.windows import reserved
+from harness.policy.scheduler import Chosen, Scheduler
+from harness.policy.timing import Timing
+from harness.results.ignored_requests import ignored_in_a_field
+from harness.slurm.requests import Said, requests_of, said_of
+from harness.slurm.shared_machine import machine_of_all, with_requests
+from harness.slurm.slurm_scheduler import BEGINS_EMPTY, SlurmScheduler
+from harness.workload.catalogue import catalogue
+from harness.workload.log import Workload
+from harness.workload.log_reading import read_workload
+from harness.workload.prepare import prepare
+from harness.workload.signals import Signal
+from harness.workload.snapshot import followed_by
+from harness.workload.state_file import read_state
+
+if TYPE_CHECKING:
+    from harness.results.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Run:
+    """One combination of a field."""
+
+    identity: str
+    workload: Workload  # as it is; of a variation, what it will be drawn from
+    variation: int
+    platform: Platform
+    seed: int
+    scheduler: Chosen
+    plugins: tuple[str, ...]
+    versions: dict[str, Any]  # what it must be made with
+    timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided
+    signal: Signal | None = None  # what policies are told from outside
+
+    @cached_property
+    def policies(self) -> dict[str, str]:
+        """Each part's policy with its parameters, as tables show it."""
+        return self.scheduler.names
+
+    @property
+    def preemptive(self) -> bool:
+        """Whether it may suspend jobs."""
+        return self.scheduler.preemptive
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs it will simulate, about."""
+        return len(self.workload)
+
+    @property
+    def length(self) -> tuple[bool, bool, int]:
+        """What orders runs by how long they will probably take: preemption looks at everybody at every event.
+
+        So does a Slurm, and it is not compiled.
+        """
+        return bool(self.scheduler.configured), self.preemptive, self.jobs
+
+    @property
+    def replayed(self) -> Workload:
+        """The workload that it replays."""
+        return variation(self.workload, self.variation) if self.variation else self.workload
+
+    def task(self, keep: "Callable[[Schedule], bytes] | None" = None) -> Task:
+        """Return what a worker is told, with what it should keep of the schedule."""
+        asked = self.scheduler, self.seed, self.plugins, self.versions
+        return Task(self.variation, self.platform, *asked, keep, self.timing, self.signal)
+
+    def simulate(self, workload: Workload | None = None, **kept: Any) -> "Schedule":
+        """Simulate it here and now, or another workload in its place; `kept` is the timeline, say, or placements."""
+        replayed = self.replayed if workload is None else workload
+        kept |= {"timing": self.timing, "signal": self.signal}
+        return simulate(replayed, self.platform, self.scheduler, seed=self.seed, plugins=self.plugins, **kept)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A combination of a field that cannot run."""
+
+    workload: str
+    platform: str
+    policies: Mapping[str, str]  # by part
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a field, and what they need."""
+
+    field: Field
+    runs: tuple[Run, ...]
+    refused: tuple[Refused, ...]
+    workloads: tuple[Workload, ...]
+    platforms: tuple[Platform, ...]
+    plugins: tuple[str, ...]
+
+    @property
+    def jobs(self) -> int:
+        """Jobs of all runs together."""
+        return sum(run.jobs for run in self.runs)
+
+    def provenance(self) -> dict[str, Any]:
+        """Describe the workloads and the platforms, and where they come from: for the store, and for people."""
+        return {
+            "workloads": [
+                {
+                    "name": workload.name,
+                    "source": source.source,
+                    "digest": workload.digest,
+                    "jobs": len(workload),
+                    "procs": workload.procs,
+                    "users": int(workload.jobs.loc[workload.jobs["user"] >= 0, "user"].nunique()),
+                    "preparation": [asdict(step) for step in workload.preparation],
+                }
+                for workload, source in zip(self.workloads, self.field.workloads, strict=True)
+            ],
+            "platforms": [described(platform) for platform in self.platforms],
+            "parameters": {short: full for run in self.runs for short, full in run.scheduler.in_full.items()},
+            "refused": [asdict(one) for one in self.refused],
+            "notices": self._notices(),
+        }
+
+    def _notices(self) -> list[str]:
+        """Return what the results leave out: requests that platforms do not have, and logs of unnamed machines."""
+        replays = {
+            (run.workload.digest, run.platform.digest): (run.workload, run.platform)
+            for run in self.runs
+            if not self.field.slurms  # whose machine has what its jobs request
+        }
+        sizes: dict[str, set[int]] = {}
+        for run in self.runs:
+            jobs = run.workload.jobs
+            if run.workload.procs is None and "logged_wait" in jobs and (jobs["logged_wait"] >= 0).any():
+                sizes.setdefault(run.workload.name, set()).add(run.platform.cores)
+        return ignored_in_a_field(replays.values()) + [
+            f"adequacy is left out: {name} does not name the size of its machine, and the field has platforms of "
+            f'{len(found)} sizes: expected its number of processors, as in {{source = "…", procs = 128}}'
+            for name, found in sizes.items()
+            if len(found) > 1
+        ]
+
+
+class RunsOf:
+    """Makes the runs of a field, one at a time. Each workload is prepared once, and each platform read."""
+
+    def __init__(self, field: Field, plugins: Iterable[str] = ()) -> None:
+        self.field, self.plugins = field, tuple(plugins)
+        self.workload = cache(self._workload)
+        self._slurm = cache(self._slurm_of)
+        self._said: dict[int, Said] = {}  # what a dump of sacct says of the jobs besides, of each workload
+        self._named = cache(lambda name: self._reserved(read_platform(name, plugins=self.plugins)))
+        self._plain = cache(lambda procs: self._reserved(plain(procs)))
+        self._bound: dict[tuple[str, int | None, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
+
+    def platform(self, name: str, workload: Workload) -> Platform:
+        """Return the platform of that name, or the one that the log of a workload names."""
+        with self.field.written.locating(name):
+            slurm = machine_of_all(self.field.slurms) if self.field.mixed else None
+            if name == AS_CONFIGURED:
+                own = self.field.slurms[0].platform if slurm is None else machine_of_policies(slurm)
+                return replace(own, name=name)
+            if workload.procs is None and (name == OF_THE_LOG or of_the_log(name, 1, workload.name) != name):
+                raise CannotRunError(
+                    f"{workload.name} does not say how many processors its machine had: expected their number, as in "
+                    "platforms = [128]"
+                )
+            if name != OF_THE_LOG:
+                found = self._named(of_the_log(name, workload.procs, workload.name))
+            else:
+                assert workload.procs is not None
+                found = self._plain(workload.procs)
+            with _of_one_combination():
+                windows_of(found, workload)  # refused here if the log cannot tell their dates
+                return found if slurm is None else machine_of_policies(slurm, found)
+
+    def _reserved(self, machine: Platform) -> Platform:
+        """Return the platform with what the field keeps of it for some."""
+        if not self.field.reservations:
+            return machine
+        with self.field.written.locating("reservations"):
+            return reserved(machine, self.field.reservations)
+
+    def run(self, number: int, variation: int, platform: str, seed: int, scheduler: Scheduler) -> Run:
+        """Return the run of one of the field's combinations."""
+        workload = self.workload(number)
+        machine = self.platform(platform, workload)
+        where = platform, workload.procs, scheduler  # which decide the machine
+        if where not in self._bound:
+            with self.field.written.locating("scheduler"):
+                wanted, told = self.field.schedulers[scheduler], self.field.signal is not None
+                found = choose_policies(wanted, machine, self.plugins, told=told)
+            self._bound[where] = machine.digest, found, made_with(found, self.plugins)
+        digest, chosen, versions = self._bound[where]
+        if chosen.configured:
+            machine, chosen = self._slurm(number, platform, scheduler)
+            digest = machine.digest
+        timing, signal = self.field.timing, self.field.signal
+        key = identity(workload.digest, variation, digest, seed, versions, timing, signal)
+        return Run(key, workload, variation, machine, seed, chosen, self.plugins, versions, timing, signal)
+
+    def _slurm_of(self, number: int, platform: str, scheduler: Scheduler) -> "tuple[Platform, SlurmScheduler]":
+        """Return a Slurm that knows what is said of a workload's jobs, and its nodes under the platform's name."""
+        found = self.field.schedulers[scheduler]
+        assert isinstance(found, SlurmScheduler)
+        workload = self.workload(number)
+        with self.field.written.locating(found.written_as):
+            own = platform == AS_CONFIGURED and not self.field.mixed
+            there = self.platform(platform, workload)
+            with _of_one_combination():
+                machine = found.platform if own else nodes_of(found, there)
+            found = found.of(self._said[number])
+            with _of_one_combination():
+                requests_of(workload, found.said, found.cluster)  # refused here if they ask for what there is not
+        return replace(machine, name=there.name), found
+
+    def _workload(self, number: int) -> Workload:
+        """Prepare a workload, and give it the name that tables show."""
+        source = self.field.workloads[number]
+        with self.field.written.locating(source.source):
+            workload = self._jobs(number)
+            if self.field.mixed:
+                workload = with_requests(workload, self._said[number], self.field.slurms[0].cluster)
+            known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
+            options = ", ".join(f"{name}={value}" for name, value in source.options.items())
+            if self.field.resamples:
+                harness.resample(workload, 1)  # refused here if it cannot be
+            return replace(workload, name=source.name or known + (f" ({options})" if options else ""))
+
+    def _jobs(self, number: int) -> Workload:
+        """Read and prepare the jobs of a workload, of a state, or the ones after the others."""
+        source = self.field.workloads[number]
+        if source.state:
+            if self.field.slurms:
+                raise HarnessError(f"{source.state}: {BEGINS_EMPTY}: expected no state")
+            there = read_state(source.state).workload()
+            if not source.source:
+                if source.options:
+                    given = ", ".join(source.options)
+                    raise HarnessError(f"{source.state}: a state alone, and {given}: expected a source besides")
+                return there if there.procs else replace(there, procs=source.procs)
+        log = read_workload(source.source, plugins=self.plugins)
+        if self.field.slurms:
+            self._said[number] = said_of(log)
+        jobs = prepare(log if log.procs else replace(log, procs=source.procs), **source.options)
+        return followed_by(there, jobs) if source.state else jobs
+
+
+@contextmanager
+def _of_one_combination() -> Iterator[None]:
+    """Make an error within the block one of a combination, without which the others of a field run."""
+    try:
+        yield
+    except HarnessError as error:
+        raise CannotRunError(f"{error}") from error
+
+
+def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
+    """Prepare what a field needs, and list its runs, and the combinations that cannot run.
+
+    A field of which nothing can run is refused here, and so is a mistake in it.
+    """
+    if field.size > MOST_RUNS:
+        problem = f"stands for {field.size:,} runs: expected at most {MOST_RUNS:,}"
+        raise field.written.refusal(problem, "resamples" if field.resamples else "")
+    made = RunsOf(field, plugins)
+    workloads = [made.workload(number) for number in range(len(field.workloads))]
+    named = zip((workload.name for workload in workloads), field.workloads, strict=True)
+    _refuse_one_name_for_two(field.written, "workload", named)
+    machines = [
+        machine
+        for name in field.platforms
+        for workload in workloads
+        if (machine := _machine(made, name, workload)) is not None
+    ]
+    platforms = {machine.digest: machine for machine in machines}
+    _refuse_one_name_for_two(field.written, "platform", [(machine.name, machine.digest) for machine in machines])
+    runs: dict[str, Run] = {}
+    refused: dict[Any, Refused] = {}
+    for combination in field.combinations():
+        number, _, platform, _, scheduler = combination
+        if (number, platform, scheduler) in refused:
+            continue
+        try:
+            run = made.run(*combination)
+        except CannotRunError as error:
+            machine, names = _machine(made, platform, workloads[number]), field.schedulers[scheduler].names
+            refused[number, platform, scheduler] = Refused(
+                workloads[number].name, machine.name if machine else platform, names, f"{error}"
+            )
+            continue
+        runs.setdefault(run.identity, run)
+    if not runs:
+        raise field.written.refusal(next(iter(refused.values())).reason, "scheduler")
+    return Plan(
+        field, tuple(runs.values()), tuple(refused.values()), tuple(workloads), tuple(platforms.values()), made.plugins
+    )
+
+
+def _machine(made: RunsOf, name: str, workload: Workload) -> Platform | None:
+    """Return a platform for a workload, or None if there is none for it."""
+    try:
+        return made.platform(name, workload)
+    except CannotRunError:
+        return None
+
+
+def _refuse_one_name_for_two(written: SourceText, what: str, named: Iterable[tuple[str, Any]]) -> None:
+    """Refuse two workloads or platforms of one name: tables tell them apart by it."""
+    known: dict[str, Any] = {}
+    for name, content in named:
+        if known.setdefault(name, content) != content:
+            hint = ', as in {source = "…", name = "…"}' if what == "workload" else ""
+            raise written.refusal(f"two {what}s are called {name!r}: expected different names{hint}", f"{what}s")

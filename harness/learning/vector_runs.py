@@ -1,0 +1,138 @@
+"""Several runs side by side, each on jobs of its own, advanced choice by choice without Python's lock."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from numba.core import config
+
+from harness.engine import stepping
+from harness.engine.observation import FEATURES
+from harness.engine.simulate import Ready, put_together
+from harness.errors import HarnessError
+from harness.experiment.simulation import Given, given
+from harness.policy.own_queues import refuse_queues
+from harness.policy.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from harness.experiment.simulation import Machine
+    from harness.results.schedule import Schedule
+    from harness.workload.log import Log, Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is to be learned: whose jobs are scheduled, where, and who chooses among how many of them."""
+
+    workload: "Workload | Log | str | Path" = "lublin(jobs=5000, procs=128, seed=1)"
+    platform: "Machine | None" = None
+    jobs: int = 256  # of an episode: a stretch of the workload
+    slots: int = 64  # waiting jobs that are shown: the first ones in queue order
+    order: str = "fcfs"  # of the queue
+    start: str = "easy"  # what is done about the chosen job and around it
+    plugins: tuple[str, ...] = ()
+
+    def given(self) -> Given:
+        """Read and choose what all episodes have in common."""
+        for name in ("jobs", "slots"):
+            if getattr(self, name) < 1:
+                raise HarnessError(f"{name}={getattr(self, name)!r}: expected a whole number of at least 1")
+        what = given(self.workload, self.platform, Scheduler(self.order, self.start), plugins=self.plugins)
+        start = what.chosen["start"]
+        refuse_queues(start)
+        if start.policy.preemptive or start.policy.rejects or "every reservation" in start.policy.guarantees:
+            raise HarnessError(
+                f"start={self.start!r}: expected a policy that keeps no plan and takes nobody off, as none, greedy or "
+                "easy: it is asked about one job at a time"
+            )
+        if len(what.workload) < self.jobs:
+            raise HarnessError(f"jobs={self.jobs}: {what.workload.name} has only {len(what.workload):,}")
+        frame = what.workload.jobs
+        in_order = np.argsort(frame["submit"].to_numpy(), kind="stable")
+        return replace(what, workload=replace(what.workload, jobs=frame.iloc[in_order]))
+
+
+class Copies:
+    """So many runs of a task; `seen` and `masks` describe the first waiting jobs of each, `ends` how each stands."""
+
+    def __init__(self, task: Task, count: int = 1, threads: int = 1) -> None:
+        self.task = task
+        self.given = task.given()
+        self.seen: npt.NDArray[np.float32] = np.zeros((count, task.slots, FEATURES), np.float32)
+        self.masks: npt.NDArray[np.int8] = np.zeros((count, task.slots), np.int8)
+        self.ends: npt.NDArray[np.int64] = np.zeros(count, np.int64)
+        self.choices: npt.NDArray[np.int64] = np.full(count, -1, np.int64)
+        self.first: npt.NDArray[np.int64] = np.zeros(count, np.int64)  # with which job each began
+        self._runs: list[tuple[Given, Ready]] = []
+        self._changes: npt.NDArray[np.int64] = np.zeros(count, np.int64)
+        for place in range(count):
+            self._runs.append(self._made(0))
+            self._changes[place] = self._runs[place][1].changes
+        self._tables = np.stack([ready.state.table for _, ready in self._runs])
+        bounds = np.linspace(0, count, max(1, min(threads, count)) + 1).astype(int)
+        self._parts = [slice(int(a), int(b)) for a, b in pairwise(bounds)]
+        self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
+
+    @property
+    def firsts(self) -> int:
+        """How many jobs an episode may begin with."""
+        return len(self.given.workload) - self.task.jobs + 1
+
+    def begin(self, place: int, first: int) -> None:
+        """Begin an episode at a place: with the jobs from number `first` on. It is advanced with the others."""
+        self._runs[place][1].disconnect()
+        self._runs[place] = self._made(first)
+        self._tables[place] = self._runs[place][1].state.table
+        self.choices[place], self.first[place] = -1, first
+
+    def advance(self) -> None:
+        """Make the `choices`, −1 for who begins, and go on to the next ones; fills in `seen`, `masks` and `ends`."""
+        with ExitStack() as blame:
+            if len(self._runs) == 1:  # of several nobody knows whose fault it is
+                blame.enter_context(self._runs[0][1].blaming())
+            if self._pool is None:
+                self._advance(self._parts[0])
+            else:
+                list(self._pool.map(self._advance, self._parts))
+
+    def schedule(self, place: int) -> "Schedule":
+        """Return what came of the run at a place, when it is over."""
+        what, ready = self._runs[place]
+        return what.schedule(ready.outcome(0.0))
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+        for _, ready in self._runs:
+            ready.disconnect()
+        self._runs = []
+
+    def _made(self, first: int) -> tuple[Given, Ready]:
+        whole = self.given.workload
+        stretch = replace(whole, jobs=whole.jobs.iloc[first : first + self.task.jobs])
+        what = replace(self.given, workload=stretch)
+        made = put_together(stretch, what.machine, what.chosen, seed=0, plain=False, extras=what.extras, other=True)
+        made.view.notes.lasting = 0  # the start policy is shown the queue in parts: no trees are grown of it
+        return what, made
+
+    def _advance(self, part: slice) -> None:
+        if config.DISABLE_JIT:
+            for place in range(part.start, part.stop):
+                self._plainly(place)
+            return
+        told = (self._tables, self._changes, self.choices, self.ends, self.seen, self.masks)
+        stepping.compiled_choices()(*(array[part] for array in told))
+
+    def _plainly(self, place: int) -> None:
+        """Do for one run in plain Python what the compiled loop does for all."""
+        state, changes = self._runs[place][1].state, int(self._changes[place])
+        end = stepping.choose(state, changes, int(self.choices[place]), stepping.MOST_INSTANTS)
+        self.ends[place] = end
+        stepping.observe(state, self.seen[place], self.masks[place])

@@ -1,0 +1,115 @@
+"""Who held which cores when, written down from outside while a run goes on: the engine's own sums are not trusted."""
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from harness.engine.queue.waiting_jobs import running, waiting
+from harness.engine.records.public import COMPLETED, KILLED, RUNNING
+from harness.platform.machine import NodeType, Platform
+from harness.testing.comparing import close
+from harness.testing.subject import Chosen, Wrong, spy
+
+
+@dataclass
+class Stretch:
+    """One job on its cores, until it was done or suspended."""
+
+    job: int  # its number, counted from 1
+    begin: float
+    pieces: list[tuple[int, int]]  # (node, cores)
+    restarts: int  # how often it had begun anew before
+    end: float = float("nan")
+
+
+class Watch:
+    """Spies around the selection, the rate, which is asked first at every instant, and the start."""
+
+    def __init__(self) -> None:
+        self.stretches: list[Stretch] = []
+        self.rates: list[tuple[float, float]] = []  # (since, rate)
+        self._open: dict[int, Stretch] = {}  # by the job's index
+
+    def around(self, chosen: Chosen) -> Chosen:
+        """Return the chosen policies, watched."""
+        spy(chosen, "select", after=self._selected)
+        spy(chosen, "rate", after=self._rated)
+        spy(chosen, "start", after=self._started)
+        return chosen
+
+    def _selected(self, answer: Any, state: Any, job: int, *own: Any) -> None:
+        if not answer or state.clock.asking:  # it declined, or a plan tries what would be if it started
+            return
+        self._begin(state, job)
+
+    def _begin(self, state: Any, job: int) -> None:
+        pieces = []
+        piece = state.jobs[job].slices
+        while piece >= 0:
+            pieces.append((int(state.slices[piece].node), int(state.slices[piece].cores)))
+            piece = state.slices[piece].next
+        record = state.jobs[job]
+        self._open[job] = Stretch(int(record.number), float(state.clock.now), pieces, int(record.restarts))
+        self.stretches.append(self._open[job])
+
+    def _rated(self, answer: Any, state: Any, *own: Any) -> None:
+        self.rates.append((float(state.clock.now), float(answer)))
+        self._close(state)
+        self._compare(state)
+        self._compare_left(state)
+
+    def _compare(self, state: Any) -> None:
+        """Refuse counts of free cores that are not what the jobs in service leave."""
+        held = Counter(dict.fromkeys(range(len(state.nodes)), 0))
+        for stretch in self._open.values():
+            held.update(dict(stretch.pieces))
+        for number, node in enumerate(state.nodes):
+            if node.free + held[number] != node.cores:
+                raise Wrong(
+                    f"node {number} of {node.cores} cores serves {held[number]} and says that {node.free} are free"
+                )
+        if state.clock.free != state.clock.cores - sum(held.values()):
+            raise Wrong(f"{sum(held.values())} of {state.clock.cores} processors are held, and {state.clock.free} free")
+
+    def _compare_left(self, state: Any) -> None:
+        """Refuse estimates of what is left of suspended jobs that are not what their service leaves."""
+        for index in map(int, waiting(state)):
+            job = state.jobs[index]
+            if job.preemptions == 0 or job.boot > 0:  # who never ran, or ran while nodes were waking
+                continue
+            done = 0.0
+            for stretch in self.stretches:
+                if stretch.job == job.number and stretch.restarts == job.restarts:
+                    speed = min(state.nodes[node].speed for node, _ in stretch.pieces)
+                    done += float(speed) * self.virtual(stretch.begin, stretch.end)
+            left = max(0.0, float(job.estimate) + float(job.overhead) - done)
+            if not close(left, float(job.left)):
+                raise Wrong(
+                    f"at {state.clock.now:g} s job {job.number}, which was suspended, has {job.left:g} s left by its "
+                    f"record, and {left:g} s by what it was served"
+                )
+
+    def _started(self, answer: Any, state: Any, *own: Any) -> None:
+        self._close(state)
+        for job in map(int, running(state)):
+            if job not in self._open:  # suspended in place before, so that the selection is not asked
+                self._begin(state, job)
+
+    def _close(self, state: Any) -> None:
+        """Whoever is not in service any more gave its cores back when it ended, or is being suspended now."""
+        for job in [job for job in self._open if state.jobs[job].status != RUNNING]:
+            record = state.jobs[job]
+            self._open.pop(job).end = float(record.end if record.status in (COMPLETED, KILLED) else state.clock.now)
+
+    def virtual(self, begin: float, end: float) -> float:
+        """Return the integral of the rate."""
+        changes = [*self.rates, (float("inf"), 1.0)]
+        return sum(
+            rate * max(0.0, min(end, until) - max(begin, since)) for (since, rate), (until, _) in pairwise(changes)
+        )
+
+
+def node_types(platform: Platform) -> list[NodeType]:
+    """Return the type of every node, as they are numbered."""
+    return [t for t in platform.types for _ in range(t.count)]
