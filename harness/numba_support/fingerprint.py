@@ -21,15 +21,20 @@ def engine_version() -> str:
 
 def compiler_version() -> str:
     """Return a short digest of how code is compiled and kept: what another version kept is not read."""
-    return _version_of("compile")
+    return _version_of("numba_support", "policy_api")
 
 
 @cache
-def _version_of(room: str) -> str:
+def _version_of(*packages: str) -> str:
     digest = hashlib.sha256()
-    for path in sorted((Path(__file__).parent.parent / room).glob("*.py")):
+    for path in files_of(*packages):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def files_of(*packages: str) -> list[Path]:
+    """Return the source files of packages of the harness, those in their folders included."""
+    return [path for name in packages for path in sorted((Path(__file__).parent.parent / name).rglob("*.py"))]
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
