@@ -123,10 +123,10 @@ def _sentence(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, _USAGE_ERROR):
         return _about_the_call(error)
-    if notes := getattr(error, "__notes__", []):  # a policy raised it
-        return f"{type(error).__name__}: {error}, raised {notes[0]}"
     if isinstance(error, MemoryError):  # --procs 99999999999, say
         return "not enough memory: the workload or the platform is too large"
+    if notes := getattr(error, "__notes__", []):  # a policy raised it
+        return f"{type(error).__name__}: {error}, raised {notes[0]}"
     if isinstance(error, OSError):  # the disk that stdout goes to is full, say
         return f"{error.filename or 'the output'}: {error.strerror}" if error.strerror else str(error)
     return None

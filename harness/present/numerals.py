@@ -35,3 +35,10 @@ def numerals(column: npt.ArrayLike) -> list[str]:
     # As `numeral`, but with the column as one text, because logs are long.
     lines = "\n".join(map(repr, values.astype(np.float64).tolist())) + "\n"
     return lines.replace(".0\n", "\n").replace("nan\n", "\n").split("\n")[:-1]
+
+
+def wrong_value(error: Exception) -> str:
+    """Return in words what a reader found wrong with a value: an error that Python raised when it was converted."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error) if isinstance(error, ValueError) else "a value is of another type than expected"

@@ -97,7 +97,8 @@ def null_models(real: "Stream") -> tuple[float, float, float]:
 
 def root_mean_square(values: Floats) -> float:
     """Return the root of the mean of the squares."""
-    return float(np.sqrt(np.mean(values**2)))
+    with np.errstate(over="ignore"):  # times near the largest float
+        return float(np.sqrt(np.mean(values**2)))
 
 
 def _skill(P: float, null: float) -> float:  # noqa: N803 - the paper's name

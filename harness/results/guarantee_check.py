@@ -127,7 +127,8 @@ class _Starts:
         kept = np.flatnonzero((submit >= 0) & (wait >= 0) & (run >= 0) & (width > 0))
         kept = kept[np.argsort(submit[kept], kind="stable")]
         start = (submit + wait)[kept]
-        number = jobs["job"].to_numpy(dtype=np.int64)[kept]
+        number = jobs["job"].to_numpy(dtype=np.float64)[kept]
+        number = np.where(np.abs(number) < 2**63, number, -1).astype(np.int64)
         return _Starts(number, submit[kept], start, start + run[kept], asked[kept], width[kept])
 
     @cached_property

@@ -9,7 +9,7 @@ import pandas as pd
 from harness.disk.size_limit import TREE
 from harness.disk.stored import stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
-from harness.present.numerals import integer
+from harness.present.numerals import integer, wrong_value
 from harness.workload.frame import log_from_frame
 from harness.workload.log import ALSO_PRECEDING, Log
 
@@ -33,10 +33,9 @@ def read_batsim(path: str | Path) -> Log:
         rows = [_row(job, content["profiles"][job["profile"]], path) for job in content["jobs"]]
         procs = integer(content["nb_res"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        wrong = f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise HarnessError(
             f"{path}: expected a workload of Batsim: nb_res, jobs (id, subtime, res, profile) and profiles, each "
-            f"delay with its delay; {wrong}"
+            f"delay with its delay; {wrong_value(error)}"
         ) from error
     names = ["job", "submit", "run", "procs", "estimate", "preceding", *ALSO_PRECEDING]
     frame = pd.DataFrame(

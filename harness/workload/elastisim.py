@@ -12,7 +12,7 @@ import pandas as pd
 from harness.disk.size_limit import TREE
 from harness.disk.stored import beginning, stored_bytes, suffix_of, unpacked
 from harness.errors import HarnessError
-from harness.present.numerals import integer
+from harness.present.numerals import integer, wrong_value
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
 from harness.workload.widths import WIDTHS
@@ -40,7 +40,7 @@ def read_elastisim(path: str | Path) -> Log:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise HarnessError(
             f"{path}: expected a workload of ElastiSim: jobs, with type, submit_time, num_nodes and arguments with "
-            f"{' or '.join(_LENGTHS)}; {type(error).__name__}: {error}"
+            f"{' or '.join(_LENGTHS)}; {wrong_value(error)}"
         ) from error
     frame = pd.DataFrame(rows, columns=["job", "submit", "run", "procs", "estimate", *WIDTHS])
     if not (frame["procs_min"] < frame["procs_max"]).any():

@@ -98,7 +98,7 @@ def _parquet_names(path: str) -> list[str]:
     try:
         content = unpacked(stored_bytes(Path(path), "a schedule"), Path(path))
         return list(parquet.read_schema(io.BytesIO(content)).names)
-    except (OSError, ArrowException):
+    except (OSError, UnicodeDecodeError, ArrowException):
         return []
 
 

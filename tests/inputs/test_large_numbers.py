@@ -8,6 +8,8 @@ import pytest
 import harness
 from harness.errors import HarnessError
 from harness.present.numerals import integer
+from harness.results.adequacy_scale import root_mean_square
+from harness.results.guarantee_check import verify
 from harness.workload.content import whole_numbers
 from harness.workload.describe import describe
 from harness.workload.log import SWF_COLUMNS
@@ -65,3 +67,36 @@ def test_what_is_no_whole_number_of_an_input_is_refused(value: object) -> None:
 @pytest.mark.parametrize(("value", "number"), [(7, 7), (7.0, 7), ("7", 7), ("-7", -7), (-(2**63), -(2**63))])
 def test_whole_numbers_of_an_input(value: object, number: int) -> None:
     assert integer(value) == number
+
+
+@pytest.mark.parametrize("job", ["", "nan", "inf", "1e300", "-1e300"])
+def test_a_schedule_with_an_impossible_job_number_is_verified_without_a_warning(tmp_path: Path, job: str) -> None:
+    rows = [f"{job},0,0,5,1,0,5", "2,1,1,6,1,0,5"]
+    (tmp_path / "s.csv").write_text("job,submit,start,end,procs,wait,run\n" + "\n".join(rows) + "\n")
+    try:
+        verify(harness.read_workload(tmp_path / "s.csv"), "conservative", procs=4)
+    except HarnessError as error:
+        assert "job" in str(error)  # noqa: PT017
+
+
+def test_the_square_of_a_very_late_time_is_infinite_without_a_warning() -> None:
+    assert root_mean_square(np.array([1e308, 0.0])) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('{"nb_res": 4, "jobs": 7, "profiles": {}}', "a value is of another type than expected"),
+        ('{"nb_res": "a", "jobs": [], "profiles": {}}', "; 'a' is not a whole number of 64 bits"),
+        ('{"nb_res": 4, "jobs": [{"id": 1}], "profiles": {}}', "'profile' is missing"),
+        ('{"jobs": [{"type": "rigid"}]}', "'arguments' is missing"),
+        ('{"jobs": [5]}', "a value is of another type than expected"),
+    ],
+)
+def test_no_message_names_an_error_of_python(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "w.json").write_text(text)
+    read = harness.read_elastisim if "nb_res" not in text else harness.read_batsim
+    with pytest.raises(HarnessError) as told:
+        read(tmp_path / "w.json")
+    assert complaint in str(told.value)
+    assert "Error" not in str(told.value)
