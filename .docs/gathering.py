@@ -1,4 +1,4 @@
-"""Gathers the pages of the site from where they live, for MkDocs, which calls the functions named `on_…`.
+"""Gathers the pages of the site from the folders of the repository. MkDocs calls the functions named `on_…`.
 
 No text is kept twice: a page is a Markdown file of the repository, a source file that one of them links to, or is
 generated from docstrings (the typed stub says what is public) and from the command line's own help.
@@ -21,10 +21,10 @@ from links import broken_links  # noqa: E402
 
 LOG = logging.getLogger("mkdocs.hooks.gathering")
 
-#: Pages that are the site's own live in this folder; all others beside what they are about.
+#: The folder of pages that belong to the site only. All other pages are in the folder of their subject.
 HERE = ".docs/"
 
-#: What the menu calls a page, and where it lives; the reports follow by themselves.
+#: Title of each page in the menu, and its path. The reports are added automatically.
 MENU = {
     "Start": {"Overview": "README.md", "Tutorial": ".docs/tutorial.md", "Changes": "CHANGELOG.md"},
     "Guides": {
@@ -40,6 +40,7 @@ MENU = {
         "Workloads": "workloads/README.md",
         "Platforms": "platforms/README.md",
         "Fields": "policies/README.md",
+        "Glossary": ".docs/glossary.md",
         "Commands": "commands.md",
     },
     "Extend": {
@@ -50,8 +51,8 @@ MENU = {
     },
     "Python": {},
     "Results": {},
-    "The house": {
-        "Map of the rooms": "harness/README.md",
+    "Development": {
+        "Structure of the code": "harness/README.md",
         "Contributing": "CONTRIBUTING.md",
         "Security": "SECURITY.md",
     },
@@ -72,7 +73,7 @@ LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add every page, and what they link to."""
+    """Add every page, and the files that pages link to."""
     from mkdocs.structure.files import File, InclusionLevel
 
     pages = gathered()
@@ -100,7 +101,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Let links between the files of the repository lead to their pages."""
+    """Replace links between files of the repository by links between their pages."""
     here = home(page.file.src_uri)
 
     def to_page(link: re.Match[str]) -> str:
@@ -117,7 +118,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Follow every link of the finished site, also those of docstrings and menus, and look for what a page fetches."""
+    """Report broken links of the finished site, also in docstrings and menus, and resources that a page fetches."""
     for complaint in broken_links(Path(config.site_dir)):
         LOG.warning("%s", complaint)
 
@@ -126,7 +127,7 @@ def on_post_build(config: Any) -> None:
 
 
 def gathered() -> dict[str, str]:
-    """The text of every page, by its path in the repository or by a name of its own."""
+    """Return the text of every page, by its path in the repository or by a name of its own."""
     named = [page for entries in MENU.values() for page in entries.values()]
     paths = [ROOT / page for page in named if (ROOT / page).exists()] + reports()
     written = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
@@ -137,12 +138,12 @@ def gathered() -> dict[str, str]:
 
 
 def reports() -> list[Path]:
-    """The published results, the folder's own page first."""
+    """Return the pages of published results, the overview first."""
     return sorted((ROOT / "reports").glob("*.md"), key=lambda path: (path.name != "README.md", path.name))
 
 
 def commands() -> str:
-    """What `--help` says of every command."""
+    """Return the page of all commands, made from their help."""
     import click
     from typer.cli import get_docs_for_click
     from typer.main import get_command
@@ -155,14 +156,14 @@ def commands() -> str:
 
 
 def name_whole_sentences(group: Any) -> None:
-    """Let the lists of commands show first sentences, which a terminal would cut."""
+    """Show whole first sentences in the lists of commands, which a terminal would cut."""
     for command in getattr(group, "commands", {}).values():
         command.short_help = " ".join((command.help or "").split("\n\n")[0].split())
         name_whole_sentences(command)
 
 
 def api() -> dict[str, str]:
-    """One page a room: what of it is public, by the names users write; what is a mere number in a table."""
+    """Return a page for each folder of the package: its public names, and its numbers in a table."""
     import harness
 
     pages = {}
@@ -180,7 +181,7 @@ def api() -> dict[str, str]:
 
 
 def public_names() -> dict[str, dict[str, str]]:
-    """Room → public name → where it is defined, as the typed stub lists them."""
+    """Return folder → public name → module of its definition, as in the typed stub."""
     rooms: dict[str, dict[str, str]] = defaultdict(dict)
     for node in ast.parse((ROOT / "harness/__init__.pyi").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -192,7 +193,7 @@ def public_names() -> dict[str, dict[str, str]]:
 
 
 def directive(title: str, name: str, **options: Any) -> str:
-    """The block that mkdocstrings replaces by the documentation of `name`."""
+    """Return the block that mkdocstrings replaces by the documentation of `name`."""
     lines = [
         f"      {key}: {str(value).lower() if isinstance(value, bool) else value}" for key, value in options.items()
     ]
@@ -200,7 +201,7 @@ def directive(title: str, name: str, **options: Any) -> str:
 
 
 def fence(text: str, language: str) -> str:
-    """A source file as a block of code, whatever fences it contains."""
+    """Return a source file as a block of code, also if it contains fences."""
     return f"~~~~~~{language}\n{text}\n~~~~~~\n"
 
 
@@ -208,26 +209,26 @@ def fence(text: str, language: str) -> str:
 
 
 def address(name: str) -> str:
-    """Where MkDocs keeps the page that lives at `name`: the README of the repository is the first page."""
+    """Return the path in MkDocs of the page at `name`. The README of the repository is the first page."""
     return "index.md" if name == "README.md" else name.removeprefix(HERE)
 
 
 def home(uri: str) -> str:
-    """Where the page lives that MkDocs keeps at `uri`."""
+    """Return the path in the repository of the page that MkDocs has at `uri`."""
     if uri == "index.md":
         return "README.md"
     return HERE + uri if (ROOT / HERE / uri).exists() else uri
 
 
 def linked(name: str, text: str) -> Iterator[str]:
-    """The files of the repository that a page links to."""
+    """Yield the files of the repository that a page links to."""
     for target, _ in LINK.findall(text):
         if (path := in_repository(name, target)) is not None:
             yield path
 
 
 def in_repository(name: str, target: str) -> str | None:
-    """The file that a link of the page `name` leads to; a folder's is its README; None if it leads elsewhere."""
+    """Return the target of a link of the page `name`: a file, or the README of a folder; None for other targets."""
     if "://" in target or target.startswith("mailto:"):
         return None
     path = ROOT / posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
@@ -237,6 +238,6 @@ def in_repository(name: str, target: str) -> str | None:
 
 
 def heading(path: Path) -> str:
-    """The title of a page."""
+    """Return the title of a page."""
     first = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))
     return first.removeprefix("# ")

@@ -1,4 +1,4 @@
-"""Whether the links of a built site hold: every page, file and anchor that a page of it leads to is there."""
+"""Checks the links of a built site: the target of each link is a page, file or anchor that exists."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -10,7 +10,7 @@ FETCHING = {("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href
 
 
 class Page(HTMLParser):
-    """The anchors that a page has, the addresses that it leads to, and those that a browser fetches to show it."""
+    """The anchors of a page, the addresses of its links, and the addresses that a browser fetches to show it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element's names and what it links to."""
+        """Record the anchors and the link of an element."""
         for name, value in attrs:
             if name in ("id", "name") and value:
                 self.anchors.add(value)
@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 
 def broken_links(site: Path) -> Iterator[str]:
-    """Yield a sentence for every link that leads nowhere within the site, and for every file fetched from elsewhere.
+    """Yield a sentence for every broken link within the site, and for every file fetched from another host.
 
     Links to elsewhere are not followed.
     """

@@ -95,12 +95,6 @@ def test_the_life_of_an_instant_is_what_the_loop_does() -> None:
     assert [name for name in called if name not in ("range", "full", "close", "len")] == steps
 
 
-def test_the_glossary_has_each_word_once_in_order() -> None:
-    words = first_column(HOUSE, "Words")
-    assert words == sorted(set(words))
-    assert len(words) > 30
-
-
 def test_the_ten_changes_are_ten_on_both_pages() -> None:
     assert first_column(HOUSE, "Where a change is made") == first_column(GUIDE, "The ten changes")
     assert len(first_column(GUIDE, "The ten changes")) == 10
