@@ -87,6 +87,16 @@ def test_the_map_has_the_rooms_of_the_contract_in_their_order() -> None:
     assert [*first_column(HOUSE, "The rooms"), "harness/errors/"] == layers
 
 
+def test_every_folder_of_the_package_has_its_tests() -> None:
+    """The page on the tests has a row for each folder, and all its paths exist."""
+    page = (ROOT / "tests/README.md").read_text(encoding="utf-8")
+    folders = {f"harness/{path.name}/" for path in (ROOT / "harness").iterdir() if (path / "__init__.py").exists()}
+    code = set(first_column(page, "Which tests belong to which code"))
+    assert folders <= code
+    named = set(re.findall(r"`((?:harness|tests|plugins|reports)/[\w./*-]*)`", page))
+    assert {path for path in named if not list(ROOT.glob(path.rstrip("/")))} == set()
+
+
 def test_the_life_of_an_instant_is_what_the_loop_does() -> None:
     steps = re.findall(r"^\| \d+ \| `(\w+)` \|", section(HOUSE, "The life of an instant"), flags=re.MULTILINE)
     slices = next(node for node in ast.walk(ast.parse(inspect.getsource(loop.run))) if isinstance(node, ast.For))
