@@ -12,15 +12,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit, types
-from numba.core import config
+from numba import config, njit, types
 from numba.extending import overload, register_jitable
 
 from harness.engine.faults import CAUGHT, NO_JOB, PolicyFault, note
-from harness.engine.separate_compilation import ENGINE, Family, set_apart
-from harness.numba_support.code_cache import NO_WRAPPERS
-from harness.policy_api.compiled_views import Shown, shown
-from harness.policy_api.readonly_views import Misuse, opened, told
+from harness.engine.run_state import STATE
+from harness.numba_support import separate_compilation
+from harness.numba_support.options import COUNT_REFERENCES, ENGINE, NO_WRAPPERS
+from harness.numba_support.readonly_types import ReadOnly
+from harness.numba_support.separate_compilation import CompileGroup, compile_separately
+from harness.policy.permissions import Misuse
+from harness.policy_api.readonly_views import explain_error, shown, unwrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +32,7 @@ inner = njit(**ENGINE)
 
 def seldom(function: F) -> F:
     """Mark a function of the engine that only some runs call: it is compiled when one does."""
-    compiled = set_apart(function)
+    compiled = compile_separately(function, STATE)
     overload(function, jit_options=ENGINE, strict=False)(lambda *arguments: compiled(arguments[0]))
     return function
 
@@ -103,14 +105,14 @@ def _expect_dice(dice: Any) -> Any:
 def verb(function: F, /) -> F: ...
 @typing.overload
 def verb(
-    *, only: Only = ..., apart: bool = ..., family: Family | None = ..., crosses: bool = ..., window: bool = ...
+    *, only: Only = ..., apart: bool = ..., family: CompileGroup | None = ..., crosses: bool = ..., window: bool = ...
 ) -> Callable[[F], F]: ...
 def verb(
     function: Any = None,
     *,
     only: Only = None,
     apart: bool = False,
-    family: Family | None = None,
+    family: CompileGroup | None = None,
     crosses: bool = False,
     window: bool = False,
 ) -> Any:
@@ -124,10 +126,10 @@ def verb(
     """
     if function is None:
         return functools.partial(verb, only=only, apart=apart, family=family, crosses=crosses, window=window)
-    flags = {**NO_WRAPPERS, "_nrt": True, "forceinline": True} if window else ENGINE
+    flags = {**NO_WRAPPERS, **COUNT_REFERENCES, "forceinline": True} if window else ENGINE
     compiled: Callable[[Any], Any] = lambda state: function  # noqa: E731
     if apart or family or crosses:
-        compiled = set_apart(function, family)
+        compiled = compile_separately(function, STATE, family)
     body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
     overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
     public, door = _doors(function, body, only, window)
@@ -136,7 +138,7 @@ def verb(
     @overload(public, jit_options={**flags, "forceinline": True}, strict=False)
     def chosen(*arguments: Any, **named: Any) -> Any:
         first = arguments[0] if arguments else next(iter(named.values()))
-        return door if unshown or isinstance(first, Shown) else compiled(first)
+        return door if unshown or isinstance(first, ReadOnly) else compiled(first)
 
     return public
 
@@ -158,12 +160,12 @@ def _doors(function: Any, body: Any, only: Only, window: bool) -> tuple[Any, Any
         refusal = f"called harness.{function.__name__}, which only {only[1]} policies may"
         checks = ["expect_no_fault(inside)", f"if inside.clock.hook != {only[0]}:", f"    raise Misuse({refusal!r})"]
     answer = f"body({', '.join(['inside', *others])})"
-    lines = [f"inside = opened({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
-    said = f"told({function.__name__!r}, {first!r}, {first}, error)"
+    lines = [f"inside = unwrap({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
+    said = f"explain_error({function.__name__!r}, {first!r}, {first}, error)"
     guarded = ["try:", *(f"    {line}" for line in lines), "except Exception as error:", f"    raise {said}"]
-    names = {"opened": opened, "shown": shown, "expect_job": expect_job, "expect_dice": expect_dice}
+    names = {"unwrap": unwrap, "shown": shown, "expect_job": expect_job, "expect_dice": expect_dice}
     names |= {"expect_no_fault": expect_no_fault, "Misuse": Misuse, "body": body, **defaults}
-    names["told"] = told
+    names["explain_error"] = explain_error
     made = []
     for text in (guarded, lines):
         exec(f"def {function.__name__}({wanted}):\n    " + "\n    ".join(text) + "\n", names)
@@ -172,13 +174,23 @@ def _doors(function: Any, body: Any, only: Only, window: bool) -> tuple[Any, Any
 
 
 def crossing(function: Any) -> Callable[..., Any]:
-    """Let plain Python reach the function through compiled code, made when it is first needed."""
+    """Return a function that plain Python calls, and that runs compiled; it is compiled at the first call."""
 
     def crossed(state: Any, *arguments: Any) -> Any:
         if config.DISABLE_JIT:
             return function(state, *arguments)
-        from harness.engine.call_compiled import cross
-
-        return cross(function)(state, arguments)
+        kernel = separate_compilation.entrance_to(function, STATE)
+        return kernel(getattr(state, "real", state).table, *arguments)
 
     return crossed
+
+
+def entrance(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
+    """Return a function that calls an `inner` one, compiled, with the state and other arguments.
+
+    The signature is that of the function, with `INDICES` in the place of the state.
+    """
+    if config.DISABLE_JIT:
+        return function
+    kernel = separate_compilation.entrance(function, STATE, signature)
+    return lambda state, *arguments: kernel(state.table, *arguments)

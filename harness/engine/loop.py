@@ -13,8 +13,7 @@ import numpy as np
 from numba import types
 
 from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.call_compiled import entrance
-from harness.engine.decorators import inner, once, seldom
+from harness.engine.decorators import entrance, inner, once, seldom
 from harness.engine.events.clocks_and_signals import hear
 from harness.engine.events.external_events import happen
 from harness.engine.events.job_arrivals import arrive

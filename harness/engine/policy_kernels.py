@@ -30,11 +30,11 @@ from harness.engine.records.public import CORRECTING, LEARNING, WONDERING
 from harness.engine.resources import node_classes, nodes  # noqa: F401 - what policies may call
 from harness.engine.resources.node_ranking import list_offers, take_best
 from harness.engine.resources.nodes import room
+from harness.policy.permissions import WRITABLE, Misuse
 from harness.policy.spec import Choice
 from harness.policy_api import compiled_policies
 from harness.policy_api.compiled_policies import Door, Kernel
-from harness.policy_api.compiled_views import shown, shown_reserving
-from harness.policy_api.readonly_views import Misuse, Showing
+from harness.policy_api.readonly_views import Viewer, shown, shown_reserving
 
 _ASKED = """
 def kernel(state, own):
@@ -57,10 +57,10 @@ _WORDS |= {"STARTING": STARTING, "RATING": RATING, "SLEEPING": SLEEPING, "HOLDIN
 def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
     seeing = {"shown": shown_reserving if reserving else shown, "all_up_to_date": all_up_to_date}
     compiled = {**seeing, "up_to_date": up_to_date, **_WORDS}
-    writable = ("reserved",) if reserving else ()
+    writable = WRITABLE["start_jobs"] if reserving else ()
 
     def interpreted() -> dict[str, Any]:
-        seeing = {"shown": Showing(writable), "all_up_to_date": inspect.unwrap(all_up_to_date)}
+        seeing = {"shown": Viewer(writable), "all_up_to_date": inspect.unwrap(all_up_to_date)}
         return {**seeing, "up_to_date": up_to_date, **_WORDS}
 
     return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)

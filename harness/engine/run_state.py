@@ -19,7 +19,8 @@ from harness.engine.records import request_records as demands
 from harness.engine.records.idle_node_records import VACANCY
 from harness.engine.records.width_records import SHAPE
 from harness.numba_support.addresses import address_of
-from harness.numba_support.pointer_tables import Bundle, changes_only_the_type, declare, entering, table_of
+from harness.numba_support.pointer_tables import TABLE, Bundle, changes_only_the_type, declare, table_of
+from harness.numba_support.separate_compilation import CompileGroup
 from harness.numba_support.unsigned_index_array import Entries
 
 
@@ -32,7 +33,7 @@ def _entries(layout: Any) -> Any:
 
 
 FLOATS = types.Array(types.float64, 1, "C")
-INDICES = types.Array(types.int64, 1, "C")
+INDICES = TABLE
 _NUMBERS, _PLACES = Entries(types.float64), Entries(types.int64)
 
 _VIEW = {
@@ -154,6 +155,12 @@ KERNELS = {
 declare(VIEW, _VIEW, {})
 declare(STATE, _VIEW | _INSIDE | {f"{kernel}_own": FLOATS for kernel in KERNELS}, KERNELS)
 
+#: Functions that only runs call in which jobs request more than cores and memory.
+DEMANDS = CompileGroup("demands", STATE)
+
+#: Functions that only runs call in which jobs may be held.
+HOLDING = CompileGroup("holding", STATE)
+
 
 def _tuple(name: str, parts: Iterable[str]) -> Any:
     return namedtuple(name, parts, module=__name__)
@@ -176,10 +183,6 @@ class State(_tuple("State", (*STATE.parts, *KERNELS, "hold"))):  # type: ignore[
         return table_of([*parts, *kernels])
 
 
-#: Turns a table into the state, in compiled code.
-entered = entering(STATE)
-
-
 def seen(state: Any) -> Any:
     """Return the `View` in a `State`."""
     state = getattr(state, "real", state)
@@ -187,11 +190,3 @@ def seen(state: Any) -> Any:
 
 
 changes_only_the_type(seen, lambda state: VIEW)
-
-
-def whole(view: Any) -> Any:
-    """Return the state that a view is of: in compiled code there is no other."""
-    return view
-
-
-changes_only_the_type(whole, lambda view: STATE)

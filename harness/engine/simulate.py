@@ -29,17 +29,16 @@ from harness.engine.queue.named_tables import with_numbers
 from harness.engine.queue.usage_sums import keep_shares
 from harness.engine.resources.idle_nodes import line_up
 from harness.engine.resources.request_setup import refuse_windows
-from harness.engine.run_state import STATE, State
-from harness.engine.separate_compilation import DEMANDS, HOLDING
+from harness.engine.run_state import DEMANDS, HOLDING, STATE, State
 from harness.engine.setup import Extras, arrays
 from harness.engine.suspend_in_place import make_room
 from harness.errors import HarnessError
 from harness.numba_support.lazy_symbols import NotMadeError, asked, why_not
 from harness.platform.machine import Platform
 from harness.policy.per_key_memory import sizes
+from harness.policy.permissions import Misuse
 from harness.policy.spec import Choice
 from harness.policy_api import compiled_policies
-from harness.policy_api.readonly_views import Misuse
 from harness.present.captured_output import prints_aside
 from harness.workload.log import Workload
 
@@ -175,9 +174,9 @@ def put_together(
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
     if len(view.wants) > 0:
         refuse_windows(state, str(chosen["rate"]))
-        DEMANDS.get_ready(state)
+        DEMANDS.link(state)
     if held:
-        HOLDING.get_ready(state)
+        HOLDING.link(state)
     if not draws_by_load(chosen["energy"]):
         view.nodes.first_draw = -1
     watched = other or bool(tickets) or extras.on_samples is not None

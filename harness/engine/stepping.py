@@ -13,8 +13,7 @@ import numpy as np
 from numba import types
 
 from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.call_compiled import entrance
-from harness.engine.decorators import inner, once
+from harness.engine.decorators import entrance, inner, once
 from harness.engine.event_semantics import forget_what_was_seen, happens, let_arrive, next_event
 from harness.engine.faults import STARTING
 from harness.engine.loop import SLEEP_CHANGES, advance, ask_start, close, follow_up, set_pace_and_order
@@ -23,10 +22,12 @@ from harness.engine.power.draw import draw
 from harness.engine.power.sleep import let_idle_sleep
 from harness.engine.queue.waiting_jobs import drop_started
 from harness.engine.records.public import WAITING
-from harness.engine.run_state import INDICES, entered
+from harness.engine.run_state import INDICES, STATE
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service
 from harness.numba_support.code_cache import compile_and_keep
+from harness.numba_support.options import NO_REFERENCES
+from harness.numba_support.pointer_tables import entering
 
 #: How the loop returns: the run is over, it has to be called again, or a decision is due.
 OVER, AGAIN, DUE = range(3)
@@ -156,6 +157,6 @@ def compiled_choices() -> Any:
         "        observe(state, seen[k], masks[k])\n"
     )
     names = {"choose": choose, "run": run_in_steps, "observe": observe, "again": AGAIN, "most": MOST_INSTANTS}
-    names |= {"entered": entered}
+    names |= {"entered": entering(STATE)}
     asked = types.void(_TABLES, INDICES, INDICES, INDICES, _ROWS, _MASKS)
-    return compile_and_keep("choices", source, names, asked, nogil=True, _nrt=False)
+    return compile_and_keep("choices", source, names, asked, nogil=True, **NO_REFERENCES)

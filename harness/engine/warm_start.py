@@ -10,8 +10,7 @@ import numpy as np
 from numba import types
 
 from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.call_compiled import entrance
-from harness.engine.decorators import inner
+from harness.engine.decorators import entrance, inner
 from harness.engine.event_semantics import BELIEVING, foretell
 from harness.engine.events.job_arrivals import arrive
 from harness.engine.faults import STARTING

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core import config
+from numba import config
 
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.declared_traits import INSTEAD
@@ -29,7 +29,7 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
         raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, known)}")
     from harness.engine.loop import compiled_run
     from harness.engine.policy_kernels import kernel_of
-    from harness.engine.separate_compilation import compile_all
+    from harness.numba_support.separate_compilation import compile_all
 
     parts: dict[str, Callable[[], Any]] = {"event loop": compiled_run, "what is called when it is needed": compile_all}
     for part, compiled in (parts if wanted else parts | _only_some_runs_need()).items():

@@ -23,7 +23,7 @@ from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
-from harness.policy_api.readonly_views import Showing, let_tell
+from harness.policy_api.readonly_views import Viewer, set_explainer
 from harness.results.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Moment:
         self._run = run  # which goes on as long as somebody has a moment of it
         self._ready = ready
         self._over = False
-        let_tell(state, self._told)
+        set_explainer(state, self._told)
         self.state = state  #: as start policies in plain Python get it, for their verbs: `harness.reservation(…)`
 
     @property
@@ -136,7 +136,7 @@ class Steps:
 
     def _through(self) -> Iterator[Moment]:
         ready = self._ready
-        moment = Moment(self, ready, Showing(("reserved",))(ready.state))
+        moment = Moment(self, ready, Viewer(("reserved",))(ready.state))
         run, changes, budget = stepping.compiled_steps(), ready.changes, 1
         try:
             while not self._over:

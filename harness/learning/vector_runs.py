@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from numba.core import config
+from numba import config
 
 from harness.engine import stepping
 from harness.engine.observation import FEATURES

@@ -9,32 +9,28 @@ What is kept is code: the folder is its user's alone, and a file is believed onl
 
 import hashlib
 import os
-import pickle
 import stat
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba import njit
-from numba.core import serialize
-from numba.core.compiler import CompileResult
-from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
 
 from harness.disk.atomic import replacing_quietly
 from harness.disk.data_search import cache_folder
 from harness.errors import HarnessError
 from harness.numba_support.fingerprint import compiler_version, engine_version
-from harness.numba_support.front_end import operators_remembered
-from harness.numba_support.late_linking import late_linking
+from harness.numba_support.options import USE_INTERNALS
+
+if USE_INTERNALS:
+    from harness.numba_support import internals
 
 #: Called with the name of what is about to be compiled because it was not found on disk.
 on_compiling: list[Callable[[str], None]] = []
@@ -45,9 +41,6 @@ on_progress: list[Callable[[str, float, bool], None]] = []
 
 #: What takes longer is worth a line to people [s].
 SLOW = 5.0
-
-#: For code that only compiled code calls: without what calls it from Python, which costs most of the compile time.
-NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 _DIGEST = hashlib.sha256().digest_size
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -77,10 +70,10 @@ def compile_and_keep(
 
     What it calls back in Python it finds in `module`. `words` are what people call it.
     """
-    processor = cpu_target.target_context.codegen().magic_tuple()
+    processor = internals.processor() if USE_INTERNALS else ""
     ours, python = (engine_version(), compiler_version()), sys.implementation.cache_tag or ""
     versions = (*ours, numba.__version__, np.__version__, python)
-    parts = [source, repr(signature), repr(options), *made_from, repr(processor), *versions]
+    parts = [source, repr(signature), repr(options), *made_from, processor, *versions]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     # Compiled functions are linked by name: two kernels of one name, compiled by different processes, would be one.
     own_name = f"kernel_{digest}"
@@ -90,11 +83,19 @@ def compile_and_keep(
     namespace = {**names, "np": np, "__name__": module}
     exec(compile(source, f"<{name}>", "exec"), namespace)
     dispatcher = njit(**options)(namespace[own_name])
-    dispatcher._cache = _Keeper(name, kernel_folder() / f"{name}_{digest}.kernel")
-    with late_linking(), operators_remembered(), _progress_reported(words or name):
+    if USE_INTERNALS:
+        dispatcher._cache = _Keeper(name, kernel_folder() / f"{name}_{digest}.kernel")
+    else:
+        _report_compiling(name)
+    with internals.compiling_fast() if USE_INTERNALS else nullcontext(), _progress_reported(words or name):
         dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
+
+
+def _report_compiling(name: str) -> None:
+    for report in on_compiling:
+        report(name)
 
 
 @contextmanager
@@ -129,27 +130,18 @@ class _Keeper:
         self.path = path
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the kept code; None if there is none that can be believed, or that belongs to this process."""
-        loaded = self._loaded()
-        if loaded is None:
-            for tell in on_compiling:
-                tell(self.name)
-            return None
-        parts, wanted = loaded
-        rtsys.initialize(context)
-        # Mostly that is all that code needs of numba, which takes a quarter of a second to get ready to compile.
-        if not all(map(llvm.address_of_symbol, wanted)):
-            context.refresh()
-        return CompileResult._rebuild(context, *parts)
+        """Return the kept code; None if there is none that can be trusted and used in this process."""
+        kept = self._read()
+        found = internals.read(kept, context) if kept else None
+        if found is None:
+            _report_compiling(self.name)
+        return found
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep what was compiled, if there is a place for it."""
-        result.library.get_pointer_to_function(
-            result.fndesc.llvm_func_name
-        )  # it is made machine code here at the latest
-        if result.library.has_dynamic_globals or not all(lifted.can_cache for lifted in result.lifted):
+        """Keep the compiled code, if there is a folder for it."""
+        kept = internals.written(result)
+        if kept is None:
             return
-        kept = serialize.dumps((result._reduce(), _wanted(result.library._final_module)))
         try:
             make_private(self.path.parent)
             with replacing_quietly(self.path) as temporary:
@@ -157,14 +149,6 @@ class _Keeper:
                 temporary.write_bytes(hashlib.sha256(kept).digest() + kept)
         except OSError:
             return
-
-    def _loaded(self) -> Any:
-        """Return what was kept; None if there is nothing, or a module that it refers to is not to be had here."""
-        kept = self._read()
-        try:
-            return kept and pickle.loads(kept)
-        except ImportError:
-            return None
 
     def _read(self) -> bytes | None:
         try:
@@ -178,12 +162,6 @@ class _Keeper:
             return content[_DIGEST:]
         warnings.warn(f"{self.path} is damaged: this kernel is compiled anew", stacklevel=2)
         return None
-
-
-def _wanted(module: Any) -> list[str]:
-    """List the names that code expects to find in the process: ours, numba's, Python's, the mathematical library's."""
-    things = (*module.functions, *module.global_variables)
-    return [thing.name for thing in things if thing.is_declaration and not thing.name.startswith("llvm.")]
 
 
 def kept_for_later() -> bool:

@@ -7,7 +7,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from harness.numba_support.code_cache import NO_WRAPPERS
+from harness.numba_support.options import NO_REFERENCES, NO_WRAPPERS
 
 
 def shift(array: Any, to: int, since: int, count: int) -> None:
@@ -29,6 +29,6 @@ def _shift(context: Any, array: Any, to: Any, since: Any, count: Any) -> Any:
     return types.void(array, to, since, count), lower
 
 
-@overload(shift, jit_options={**NO_WRAPPERS, "_nrt": False}, strict=False)
+@overload(shift, jit_options={**NO_WRAPPERS, **NO_REFERENCES}, strict=False)
 def _shifted(array: Any, to: Any, since: Any, count: Any) -> Any:
     return lambda array, to, since, count: _shift(array, to, since, count)

@@ -6,6 +6,7 @@ the arrays for the whole run.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from numba.extending import intrinsic, lower_builtin, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array, populate_array
 
 from harness.numba_support.lazy_symbols import ASKER, NotMadeError
+
+TABLE = types.Array(types.int64, 1, "C")  # the type of the table
 
 _SLOTS = 2  # of a part in the table: its address, and how many entries it has
 
@@ -65,8 +68,9 @@ class _Pointer(models.OpaqueModel):  # type: ignore[misc]
     """An address."""
 
 
+@cache
 def entering(bundle: Bundle) -> Any:
-    """Return what compiled code turns a table into the state with."""
+    """Return a function that turns a table into the pointer to the bundle, in compiled code."""
 
     @intrinsic
     def entered(context: Any, table: Any) -> Any:

@@ -18,11 +18,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit, objmode
-from numba.core import config
+from numba import config, njit, objmode
 
-from harness.numba_support.code_cache import NO_WRAPPERS, KeptCodeError, compile_and_keep
+from harness.numba_support.code_cache import KeptCodeError, compile_and_keep
 from harness.numba_support.fingerprint import fingerprint
+from harness.numba_support.options import NO_REFERENCES, NO_WRAPPERS
 from harness.policy.kinds import Policy, Prefer, functions_of
 from harness.policy.spec import Choice
 from harness.policy.table import Table
@@ -239,7 +239,7 @@ def compiled(policies: Policies, door: Door) -> Any:
         return compile_and_keep(policies[0].hook, source, names, door.signature, **given)
 
     try:
-        return build(_nrt=False)  # as the engine: no references counted, a third of the time
+        return build(**NO_REFERENCES)  # as the engine: no references counted, a third of the time
     except (KeptCodeError, door.misuse):
         raise
     except Exception:  # it makes arrays of its own, or numba refuses it: the next attempt tells

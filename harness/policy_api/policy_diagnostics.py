@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core.errors import TypingError
+from numba import TypingError, types
 from numba.extending import overload
 
 import harness
 from harness.errors import HarnessError, did_you_mean
+from harness.numba_support.options import NO_REFERENCES
 from harness.policy import records
 from harness.policy.kinds import Policy, functions_of
 from harness.policy.vocabulary import VERBS
@@ -81,10 +81,10 @@ def without_colours(refusal: BaseException) -> str:
 def missing_field(error: BaseException) -> tuple[str, str] | None:
     """Return the name of the field whose lack an error reports, and a sentence about it; None for other errors."""
     text = without_colours(error)
-    if written := re.search(r"Cannot resolve setattr: \(Shown\((Record\(.*?)\)\.((?!__)\w+) = ", text):
+    if written := re.search(r"Cannot resolve setattr: \(ReadOnly\((Record\(.*?)\)\.((?!__)\w+) = ", text):
         columns = _columns(written[1])
         return None if written[2] in columns else _lacks(written[2], columns)
-    if unknown := re.search(r"Unknown attribute '((?!__)\w+)' of type Shown\((.*)", text):
+    if unknown := re.search(r"Unknown attribute '((?!__)\w+)' of type ReadOnly\((.*)", text):
         if "Record(" in unknown[2]:
             return _lacks(unknown[1], _columns(unknown[2]))
         return _lacks(unknown[1], set(records.State.__annotations__)) if unknown[2].startswith("<") else None
@@ -210,24 +210,24 @@ def _as_number(answer: Any, function: str) -> Any:
     return lambda answer: float(answer)
 
 
-@overload(number, strict=False, jit_options={"_nrt": False, "forceinline": True})
+@overload(number, strict=False, jit_options={**NO_REFERENCES, "forceinline": True})
 def _number(answer: Any) -> Any:
     return _as_number(answer, "function")
 
 
-@overload(corrected, strict=False, jit_options={"_nrt": False, "forceinline": True})
+@overload(corrected, strict=False, jit_options={**NO_REFERENCES, "forceinline": True})
 def _corrected(answer: Any) -> Any:
     return _as_number(answer, "correct")
 
 
-@overload(instant, strict=False, jit_options={"_nrt": False, "forceinline": True})
+@overload(instant, strict=False, jit_options={**NO_REFERENCES, "forceinline": True})
 def _instant(answer: Any) -> Any:
     if isinstance(answer, types.Boolean):
         raise TypingError("function answered True or False")
     return _as_number(answer, "function")
 
 
-@overload(truth, strict=False, jit_options={"_nrt": False, "forceinline": True})
+@overload(truth, strict=False, jit_options={**NO_REFERENCES, "forceinline": True})
 def _truth(answer: Any) -> Any:
     _checked(answer)
     return lambda answer: bool(answer)

@@ -1,6 +1,7 @@
-"""What policies in plain Python are given, as `shown.py` is for compiled ones: records to be read, and no more.
+"""Read-only views of the engine's state for policies in plain Python and for stepping.
 
-A face has no attribute that leads to the engine's arrays; `opened` reads them past it, for the verbs.
+A view has no attribute that leads to the engine's arrays; `opened` reads them for the functions that policies call.
+Compiled policies have the same views as types of numba: `shown`, `shown_reserving` and `opened` are known to both.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,40 +12,30 @@ from typing import Any
 import numpy as np
 
 from harness.errors import HarnessError, did_you_mean
-
-#: The parts of the state that policies see.
-SHOWN = ("jobs", "nodes", "slices", "clock", "paces", "naps")
-
-
-class Misuse(HarnessError):  # noqa: N818 - becomes a PolicyError, which says whose it is and when
-    """A policy went beyond what it was given; the message is the rest of the sentence that begins with its name."""
-
-
-def changed(field: str) -> str:
-    """Say that a policy wrote where it may only read."""
-    return f"changed {field!r} of a record: expected it to be only read (but for job.reserved, by a start policy)"
+from harness.numba_support.readonly_types import makes_views, opens_views
+from harness.policy.permissions import LENGTHS, PARTS, WRITABLE, Misuse, beyond, changed
 
 
 class UnknownFieldError(AttributeError, HarnessError):
-    """A policy asked for a field that a record does not have; `fields` are those that it has."""
+    """A policy used a field that a record lacks; `fields` are the fields that it has."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.fields = tuple(known)
         super().__init__(name, name=name)
 
-    def __str__(self) -> str:  # found out when somebody reads it: numpy and others try names that are seldom there
+    def __str__(self) -> str:  # made when it is read: numpy and others often try names that are not there
         return f"there is no field {self.name!r} here; {did_you_mean(str(self.name), self.fields)}"
 
 
 def _copied(column: Any) -> Any:
-    """Return numbers of the engine's to read: a copy, because a view would lead to all of them."""
+    """Return a copy of numbers of the engine: an array of numpy that shares them would lead to all of them."""
     copy = np.array(column)
     copy.setflags(write=False)
     return copy
 
 
-class Face:
-    """What a policy sees of a part of the engine."""
+class ReadOnlyView:
+    """A view of a part of the engine."""
 
     __slots__ = ("_inside",)
 
@@ -60,18 +51,18 @@ class Face:
     def __setitem__(self, name: Any, value: Any) -> None:
         raise Misuse(changed(str(name)))
 
-    def __deepcopy__(self, memo: Any) -> "Face":
-        """Return the face itself: whatever it shows is the engine's, and there is only one."""
+    def __deepcopy__(self, memo: Any) -> "ReadOnlyView":
+        """Return the view itself: it shows the engine's own data, of which there is one."""
         return self
 
 
-# The slot is taken out of the class: without these two nobody finds what is behind a face.
-_inside_of = Face.__dict__["_inside"].__get__
-_set_inside = Face.__dict__["_inside"].__set__
-delattr(Face, "_inside")
+# The slot is taken out of the class: only these two functions reach the data behind a view.
+_inside_of = ReadOnlyView.__dict__["_inside"].__get__
+_set_inside = ReadOnlyView.__dict__["_inside"].__set__
+delattr(ReadOnlyView, "_inside")
 
 
-class Records(Face):
+class Records(ReadOnlyView):
     """An array of records: `nodes[3].free`, or the column `nodes.free`, which is a copy."""
 
     __slots__ = ()
@@ -87,7 +78,7 @@ class Records(Face):
             return [inside.record(at) for at in range(*index.indices(count))]
         at = index + count if index < 0 else index
         if not 0 <= at < count:
-            raise Misuse(f"used an index that {inside.label} does not have: {index}, of {count}")
+            raise Misuse(f"{beyond(inside.label)}: {index}, of {count}")
         return inside.record(at)
 
     def __iter__(self) -> Iterator[Any]:
@@ -100,7 +91,7 @@ class Records(Face):
         return _copied(inside.array[name][: len(self)])
 
 
-class Record(Face):
+class Record(ReadOnlyView):
     """One record, whose fields are attributes; they are numbers of Python's."""
 
     __slots__ = ()
@@ -115,25 +106,27 @@ class Record(Face):
 
 
 class _Part:
-    """An array of the engine behind its face: the kind of its records, their columns, and how many are there."""
+    """An array of the engine behind its view: the class of its records, their columns and their number."""
 
-    def __init__(self, array: Any, label: str, writable: tuple[str, ...], clock: Any = None) -> None:
+    def __init__(
+        self, array: Any, label: str, writable: tuple[str, ...], length: tuple[Any, str] | None = None
+    ) -> None:
         self.array = array
         self.label = label
-        self.clock = clock
+        self.length = length
         self.kind = _record_kind(array.dtype, label, writable)
 
     @cached_property
     def columns(self) -> list[Any]:
-        """Return the fields, made when somebody first reads a record: most arrays nobody reads."""
+        """Return the fields, made when a record is first read: most arrays are never read."""
         return _columns(self.array)
 
     def count(self) -> int:
         """Return how many records policies may see: of the jobs, those that have been submitted."""
-        return len(self.array) if self.clock is None else int(self.clock["next"])
+        return len(self.array) if self.length is None else int(self.length[0][self.length[1]])
 
     def record(self, at: int) -> Any:
-        """Return the face of one record."""
+        """Return the view of one record."""
         return self.kind((self.columns, at))
 
 
@@ -146,24 +139,24 @@ def _columns(array: Any) -> list[Any]:
 
 @cache
 def _record_kind(dtype: Any, label: str, writable: tuple[str, ...]) -> Any:
-    """Return the class of the records of such an array; making one takes longer than reading many."""
+    """Return the class of the records of an array; it is kept, because making one takes long."""
     fields = {name: _property(k, dtype[name].shape != (), name in writable) for k, name in enumerate(dtype.names)}
-    # Without a slot of its own a record has the one of `Face`, in which it keeps its columns and its index.
+    # A record keeps its columns and its index in the slot of `ReadOnlyView`.
     return type("Record", (Record,), {"__slots__": (), "__setattr__": _setter(writable), **fields})
 
 
 def _property(k: int, several: bool, writable: bool) -> property:
     """Return a field of records, that of column k."""
 
-    def read(self: Face) -> Any:
+    def read(self: ReadOnlyView) -> Any:
         columns, at = _inside_of(self)
         return columns[k][at]
 
-    def read_several(self: Face) -> Any:
+    def read_several(self: ReadOnlyView) -> Any:
         columns, at = _inside_of(self)
         return _copied(columns[k][at])
 
-    def write(self: Face, value: Any) -> None:
+    def write(self: ReadOnlyView, value: Any) -> None:
         columns, at = _inside_of(self)
         columns[k][at] = float(value)
 
@@ -172,7 +165,7 @@ def _property(k: int, several: bool, writable: bool) -> property:
 
 @cache
 def _setter(writable: tuple[str, ...]) -> Any:
-    def setter(self: Face, name: str, value: Any) -> None:
+    def setter(self: ReadOnlyView, name: str, value: Any) -> None:
         if name not in writable:
             fields = [field for field in dir(type(self)) if not field.startswith("_")]
             raise Misuse(changed(name)) if name in fields else UnknownFieldError(name, fields)
@@ -181,7 +174,7 @@ def _setter(writable: tuple[str, ...]) -> Any:
     return setter
 
 
-class State(Face):
+class State(ReadOnlyView):
     """The state as policies see it."""
 
     __slots__ = ()
@@ -204,7 +197,7 @@ class Quick:
 
     @cached_property
     def columns(self) -> list[Any]:
-        """Return the fields, made when somebody first reads a record."""
+        """Return the fields, made when a record is first read."""
         return _columns(self.array)
 
     def __len__(self) -> int:
@@ -267,25 +260,27 @@ def _quick_kind(kind: Any) -> Any:
     return type(f"Quick{kind.__name__}", (kind,), {})
 
 
-#: Makes an error of a verb a sentence for those who call verbs while no policy is asked.
-Teller = Callable[[str, Exception], Exception]
+#: Makes a sentence of the error of a function that is called while no policy is called.
+Explainer = Callable[[str, Exception], Exception]
 
 
 class _Bundle:
-    """The arrays of the engine behind the face of the state."""
+    """The arrays of the engine behind the view of the state."""
 
-    teller: Teller | None = None
+    explain: Explainer | None = None
 
     def __init__(self, bundle: Any, writable: tuple[str, ...]) -> None:
         self.bundle = _quick(bundle)
         self.parts = {
-            name: face(getattr(bundle, name), writable if name == "jobs" else (), f"state.{name}", bundle.clock)
-            for name in SHOWN
+            name: view_of(getattr(bundle, name), writable if name == "jobs" else (), f"state.{name}", bundle.clock)
+            for name in PARTS
         }
 
 
-def face(thing: Any, writable: tuple[str, ...] = (), label: str = "an array of the engine", clock: Any = None) -> Any:
-    """Return what policies see of a bundle, an array or a record of the engine."""
+def view_of(
+    thing: Any, writable: tuple[str, ...] = (), label: str = "an array of the engine", clock: Any = None
+) -> Any:
+    """Return the view of a bundle, an array or a record of the engine."""
     if isinstance(thing, np.record):
         return _Part(thing.base, label, writable).record(0)
     if isinstance(thing, tuple):
@@ -293,42 +288,58 @@ def face(thing: Any, writable: tuple[str, ...] = (), label: str = "an array of t
     if not isinstance(thing, np.ndarray):
         return thing
     if thing.dtype.names:
-        return Records(_Part(thing, label, writable, clock if label == "state.jobs" else None))
+        length = LENGTHS.get(label.removeprefix("state.")) if clock is not None else None
+        return Records(_Part(thing, label, writable, (clock, length) if length else None))
     return np.asarray(memoryview(thing.data).toreadonly())
 
 
-def opened(thing: Any) -> Any:
-    """Return the engine's state behind a face; anything else as it is."""
+def shown(thing: Any) -> Any:
+    """Return what a policy may see of a bundle, an array or a record; of several in a tuple, each."""
+    return tuple(map(view_of, thing)) if type(thing) is tuple else view_of(thing)
+
+
+def shown_reserving(thing: Any) -> Any:
+    """Return the same for start policies, which may write `job.reserved`."""
+    return view_of(thing, WRITABLE["start_jobs"])
+
+
+def unwrap(thing: Any) -> Any:
+    """Return the engine's state behind a view; anything else as it is."""
     return _inside_of(thing).bundle if isinstance(thing, State) else thing
 
 
-def let_tell(state: State, teller: Teller) -> None:
-    """Let somebody say what is wrong with the calls of verbs that have this state."""
-    _inside_of(state).teller = teller
+makes_views(shown)
+makes_views(shown_reserving, WRITABLE["start_jobs"])
+opens_views(unwrap)
 
 
-def told(verb: str, expected: str, thing: Any, error: Exception) -> Exception:
-    """Return what a verb raises for an error: its first argument was `thing`, where a state, say, was expected."""
-    shown = "state" if isinstance(thing, State) else "record" if isinstance(thing, Face) else ""
-    if shown and (shown == "state") != (expected == "state"):
-        error = Misuse(f"called harness.{verb} with a {shown}, where a {expected} was expected")
-    elif expected == "state" and not (shown or hasattr(thing, "clock")):
+def set_explainer(state: State, explain: Explainer) -> None:
+    """Pass the errors of functions that are called with this view of the state through `explain`."""
+    _inside_of(state).explain = explain
+
+
+def explain_error(verb: str, expected: str, thing: Any, error: Exception) -> Exception:
+    """Return the error that a public function raises; its first argument was `thing`, where a state, say, belongs."""
+    given = "state" if isinstance(thing, State) else "record" if isinstance(thing, ReadOnlyView) else ""
+    if given and (given == "state") != (expected == "state"):
+        error = Misuse(f"called harness.{verb} with a {given}, where a {expected} was expected")
+    elif expected == "state" and not (given or hasattr(thing, "clock")):
         error = Misuse(f"called harness.{verb} with {thing!r:.50}, where a {expected} was expected")
-    teller = _inside_of(thing).teller if shown == "state" else None
-    return teller(verb, error) if teller else error
+    explain = _inside_of(thing).explain if given == "state" else None
+    return explain(verb, error) if explain else error
 
 
-class Showing:
-    """Shows one policy what it sees, making each face once for a run."""
+class Viewer:
+    """Makes the views of one policy, each once for a run."""
 
     def __init__(self, writable: tuple[str, ...] = ()) -> None:
         self.writable = writable
         self.made: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, thing: Any) -> Any:
-        """Return the face of a bundle, an array or a record."""
+        """Return the view of a bundle, an array or a record."""
         anchor = getattr(thing, "clock", thing)  # bundles are made anew, around the same clock
         found = self.made.get(id(anchor))
         if found is None or found[0] is not anchor:
-            found = self.made[id(anchor)] = (anchor, face(thing, self.writable))
+            found = self.made[id(anchor)] = (anchor, view_of(thing, self.writable))
         return found[1]

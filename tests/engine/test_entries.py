@@ -7,8 +7,7 @@ from running import choose
 from strategies import workload
 
 from harness.engine import run_state
-from harness.engine.call_compiled import entrance
-from harness.engine.decorators import inner
+from harness.engine.decorators import entrance, inner
 from harness.engine.setup import Extras
 from harness.engine.simulate import put_together
 from harness.numba_support.unsigned_index_array import Entries

@@ -15,11 +15,11 @@ from harness.engine.policy_kernels import DOORS
 from harness.engine.records import private, public
 from harness.errors import HarnessError
 from harness.numba_support.pointer_tables import Bundle
+from harness.numba_support.readonly_types import ReadOnly
 from harness.platform.machine import NodeType, Platform
 from harness.policy.kinds import KINDS
+from harness.policy.permissions import PARTS
 from harness.policy.scheduler import Scheduler
-from harness.policy_api.compiled_views import Shown
-from harness.policy_api.readonly_views import SHOWN
 
 MACHINE = Platform("two nodes", (NodeType(2, 2, **POWER),))
 LOOK = 100.0  # until then nothing happens that depends on the hidden truth
@@ -128,7 +128,7 @@ def test_the_walk_would_see_what_is_there_to_be_seen(run):
 @pytest.mark.parametrize("hook", KINDS)
 def test_compiled_policies_have_no_name_for_more(hook):
     """What the types of compiled policies let them name is what plain ones can reach."""
-    kinds = {Shown(kind) for kind in DOORS[hook].signature.args if isinstance(kind, Bundle | types.Record)}
+    kinds = {ReadOnly(kind) for kind in DOORS[hook].signature.args if isinstance(kind, Bundle | types.Record)}
     assert kinds
     hidden = {"truth", "sums", "heap", "cancellations", "events", "notes", "due", "cancels", "work", "whole", "cancel"}
     for kind in kinds:
@@ -137,7 +137,7 @@ def test_compiled_policies_have_no_name_for_more(hook):
 
 def named(kind, depth):
     """Every name that leads on from a value of this type."""
-    if not isinstance(kind, Shown) or depth == 0:
+    if not isinstance(kind, ReadOnly) or depth == 0:
         return
     every = {*run_state.State._fields, *(name for layout in LAYOUTS for name in layout.names)}
     for name in every:
@@ -145,12 +145,12 @@ def named(kind, depth):
         if part is not None:
             yield name
             yield from named(kind.around(part, name), depth - 1)
-            if isinstance(part, Shown):
+            if isinstance(part, ReadOnly):
                 yield from named(part, depth - 1)
 
 
 def test_what_is_shown_is_listed_once():
-    assert set(SHOWN) < set(run_state.View._fields)
+    assert set(PARTS) < set(run_state.View._fields)
 
 
 # ---------------------------------------------------------------- cheats, compiled and not

@@ -25,8 +25,8 @@ from harness.engine.resources.capacity import (
     room_then,
 )
 from harness.engine.resources.nodes import admits, enough, give_all_back, room, stays, would_place
+from harness.engine.run_state import DEMANDS
 from harness.engine.running_jobs import first_running, next_running, when_planned, who_runs
-from harness.engine.separate_compilation import DEMANDS
 from harness.engine.service import place
 from harness.engine.time_comparison import later
 

@@ -9,8 +9,8 @@ from harness.engine.plan.node_timelines import STRUCK, write_line
 from harness.engine.records.public import RUNNING
 from harness.engine.records.request_records import DEMANDING
 from harness.engine.resources.capacity import room_left
+from harness.engine.run_state import DEMANDS
 from harness.engine.running_jobs import first_running, next_running, who_runs
-from harness.engine.separate_compilation import DEMANDS
 from harness.engine.time_comparison import later
 
 # ---------------------------------------------------------------- who holds what

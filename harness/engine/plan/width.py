@@ -9,14 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba.core import config
+from numba import config
 
 from harness.engine.decorators import inner, verb
 from harness.engine.faults import BAD_WIDTH, STARTING, PolicyFault, note
 from harness.engine.records.public import WAITING
 from harness.engine.records.width_records import SHAPE
 from harness.engine.run_state import MOLD
-from harness.numba_support.code_cache import NO_WRAPPERS, compile_and_keep
+from harness.numba_support.code_cache import compile_and_keep
+from harness.numba_support.options import KERNEL
 from harness.platform.machine import Platform
 from harness.workload.log import Workload
 from harness.workload.widths import DOWNEY, TABLE, Widths, moldable
@@ -122,7 +123,7 @@ def compiled_mold() -> Any:
     if config.DISABLE_JIT:
         return reshape
     source = "def kernel(state, job, procs):\n    reshape(state, job, procs)\n"
-    return compile_and_keep("mold", source, {"reshape": reshape}, MOLD, _nrt=False, error_model="numpy", **NO_WRAPPERS)
+    return compile_and_keep("mold", source, {"reshape": reshape}, MOLD, **KERNEL)
 
 
 def rigid() -> dict[str, Any]:

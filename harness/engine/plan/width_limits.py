@@ -7,7 +7,7 @@ import numpy as np
 from harness.engine.decorators import verb
 from harness.engine.faults import STARTING
 from harness.engine.queue.holds import STARTS, TIME, asked_until, held_with
-from harness.engine.separate_compilation import HOLDING
+from harness.engine.run_state import HOLDING
 
 
 @verb

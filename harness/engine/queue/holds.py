@@ -10,9 +10,10 @@ from harness.engine.decorators import inner, verb
 from harness.engine.faults import BAD_HOLD, HOLDING, PolicyFault, note
 from harness.engine.plan.width import speed_up
 from harness.engine.records.public import WAITING
+from harness.engine.run_state import HOLDING as ASKED
 from harness.engine.run_state import seen
-from harness.engine.separate_compilation import HOLDING as ASKED
 from harness.engine.time_comparison import later
+from harness.numba_support.options import NO_REFERENCES
 from harness.numba_support.pointer_tables import calling
 
 # What may make a hold, or all that are in use, answer otherwise: flags. The first two make it hold a job again.
@@ -29,7 +30,7 @@ def answer_of(state: Any, k: int, view: Any, job: int, own: Any) -> Any:
     return state.hold[k](view, job, own)
 
 
-@overload(answer_of, jit_options={"_nrt": False}, strict=False)
+@overload(answer_of, jit_options=NO_REFERENCES, strict=False)
 def _answer_of(state: Any, k: Any, view: Any, job: Any, own: Any) -> Any:
     return lambda state, k, view, job, own: _call(state.holds[k].kernel, view, job, own)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba.core import config
+from numba import config
 
 from harness.engine.queue.queues_with_policies import (
     ASKED,

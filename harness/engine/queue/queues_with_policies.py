@@ -15,13 +15,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba.core import config
+from numba import config
 from numba.extending import overload
 
 from harness.engine import run_state
 from harness.engine.decorators import inner
 from harness.engine.records.public import WAITING
-from harness.numba_support.code_cache import NO_WRAPPERS, compile_and_keep
+from harness.numba_support.code_cache import compile_and_keep
+from harness.numba_support.options import KERNEL, NO_REFERENCES
 from harness.numba_support.pointer_tables import calling
 from harness.policy_api import compiled_policies
 
@@ -45,7 +46,7 @@ def score_by(kernel: int, view: Any, who: Any, scores: Any, own: Any) -> None:
     compiled_policies.ask(kernel, who, scores)
 
 
-@overload(score_by, jit_options={"_nrt": False}, strict=False)
+@overload(score_by, jit_options=NO_REFERENCES, strict=False)
 def _score_by(kernel: Any, view: Any, who: Any, scores: Any, own: Any) -> Any:
     return lambda kernel, view, who, scores, own: _call_order(kernel, view, who, scores, own)
 
@@ -55,7 +56,7 @@ def start_by(kernel: int, state: Any, own: Any) -> None:
     compiled_policies.ask(kernel)
 
 
-@overload(start_by, jit_options={"_nrt": False}, strict=False)
+@overload(start_by, jit_options=NO_REFERENCES, strict=False)
 def _start_by(kernel: Any, state: Any, own: Any) -> Any:
     return lambda kernel, state, own: _call_start(kernel, state, own)
 
@@ -176,11 +177,10 @@ def compiled_by_queue() -> dict[str, Any]:
     found["start"] = (start_by_queue, run_state.START)
     if config.DISABLE_JIT:
         return {part: function for part, (function, _) in found.items()}
-    options: dict[str, Any] = {"_nrt": False, "error_model": "numpy", **NO_WRAPPERS}
     made = {}
     for part, (function, asked) in found.items():
         given = "view, who, scores, own" if part != "start" else "state, own"
         name = function.__name__
         source = f"def kernel({given}):\n    {name}({given})\n"
-        made[part] = compile_and_keep(name, source, {name: function}, asked, **options)
+        made[part] = compile_and_keep(name, source, {name: function}, asked, **KERNEL)
     return made

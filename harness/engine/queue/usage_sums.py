@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numba.core import config
+from numba import config
 
 from harness.engine.decorators import inner, verb, window
 from harness.engine.records import public as layouts
 from harness.engine.run_state import TALLY
-from harness.numba_support.code_cache import NO_WRAPPERS, compile_and_keep
+from harness.numba_support.code_cache import compile_and_keep
+from harness.numba_support.options import KERNEL
 from harness.policy.per_key_memory import sizes
 from harness.policy.spec import Choice
 from harness.policy.usage_shares import EVERYBODY, WHOSE, half_life_in
@@ -120,7 +121,7 @@ def compiled_tally() -> Any:
     if config.DISABLE_JIT:
         return tally
     source = "def kernel(state, job, submitted, queued, running):\n    tally(state, job, submitted, queued, running)\n"
-    return compile_and_keep("tally", source, {"tally": tally}, TALLY, _nrt=False, error_model="numpy", **NO_WRAPPERS)
+    return compile_and_keep("tally", source, {"tally": tally}, TALLY, **KERNEL)
 
 
 def none_kept() -> dict[str, Any]:

@@ -110,9 +110,9 @@ def _class(record: str) -> Iterator[str]:
 
 def _seen() -> dict[str, Any]:
     from harness.engine.run_state import VIEW
-    from harness.policy_api.readonly_views import SHOWN
+    from harness.policy.permissions import PARTS
 
-    return {name: VIEW.parts[name] for name in SHOWN}
+    return {name: VIEW.parts[name] for name in PARTS}
 
 
 def _bundled(kind: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.engine.decorators import verb
-from harness.engine.separate_compilation import DEMANDS
+from harness.engine.run_state import DEMANDS
 from harness.engine.time_comparison import later
 
 # ---------------------------------------------------------------- on a node

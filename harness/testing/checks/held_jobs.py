@@ -10,7 +10,7 @@ from harness.engine.policy_analysis import answers_alike
 from harness.engine.queue.usage_sums import up_to_date
 from harness.policy.kinds import Policy
 from harness.policy.usage_shares import WHOSE
-from harness.policy_api.readonly_views import face, opened
+from harness.policy_api.readonly_views import unwrap, view_of
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
 from harness.testing.subject import Chosen, Subject, Wrong, spy
@@ -44,9 +44,9 @@ class _Asked:
         """Return what the hold is given by this name: of its user, group or queue the record of the job's own."""
         if name not in WHOSE:
             return asked
-        inside = opened(state).real
+        inside = unwrap(state).real
         shares = getattr(inside, f"{name}s")
-        return face(shares)[up_to_date(inside, shares, int(inside.jobs[job][name]))]
+        return view_of(shares)[up_to_date(inside, shares, int(inside.jobs[job][name]))]
 
 
 @check(

@@ -2,7 +2,7 @@
 
 import time
 
-from numba.core import config
+from numba import config
 
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check

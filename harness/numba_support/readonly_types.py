@@ -1,10 +1,9 @@
-"""What compiled policies are given: the engine's records, to be read within their bounds and no further.
+"""Read-only views of records and arrays in compiled code, with bounds that are checked.
 
-A policy sees `shown(state)`, not the state. Its type knows only what `SHOWN` names; its arrays refuse indices beyond
-their ends and offer nothing that writes; its records lack every field but those of the layout and take no values but
-in the fields that are `writable`. Jobs that are not submitted yet are beyond the end of `state.jobs`. In the
-machine it is the state as it is, so that showing costs nothing but the check of each index. `faces.py` is the same for
-plain Python.
+The type `ReadOnly` stands around a bundle, an array or a record. A bundle shows only the parts that are visible, and
+of some parts only the first records. Arrays refuse indices beyond their ends and offer nothing that writes. Records
+have the fields of their layout, of which the `writable` ones can be set. In the machine the value is the one inside,
+so that a view costs nothing but the check of each index.
 """
 
 import operator
@@ -35,18 +34,19 @@ from numba.extending import (
 )
 from numba.np.arrayobj import load_item, make_array
 
+from harness.numba_support.options import COUNT_REFERENCES
 from harness.numba_support.pointer_tables import Bundle, changes_only_the_type
-from harness.policy_api.readonly_views import SHOWN, Misuse, changed, face, opened
+from harness.policy.permissions import LENGTHS, PARTS, Misuse, beyond, changed
 
 
-class Shown(types.Type):  # type: ignore[misc]  # numba is untyped
+class ReadOnly(types.Type):  # type: ignore[misc]  # numba is untyped
     """A bundle, a record or an array of the engine as policies see it; `label` is what an array is called."""
 
     def __init__(self, inside: Any, writable: tuple[str, ...] = (), label: str = "an array of the engine") -> None:
         self.inside = inside
         self.writable = writable
         self.label = label
-        super().__init__(name=f"Shown({inside}, {writable}, {label})")
+        super().__init__(name=f"ReadOnly({inside}, {writable}, {label})")
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -56,7 +56,7 @@ class Shown(types.Type):  # type: ignore[misc]  # numba is untyped
     @property
     def iterator_type(self) -> Any:
         """What a loop over the array steps through."""
-        return ShownIterator(self)
+        return ReadOnlyIterator(self)
 
     @property
     def item(self) -> Any:
@@ -65,26 +65,26 @@ class Shown(types.Type):  # type: ignore[misc]  # numba is untyped
 
     def unify(self, context: Any, other: Any) -> Any:
         """Return the type of a variable that is the one or the other."""
-        if not isinstance(other, Shown) or self.writable != other.writable:
+        if not isinstance(other, ReadOnly) or self.writable != other.writable:
             return None
         inside = self.inside if self.inside == other.inside else self.inside.unify(context, other.inside)
-        return inside and Shown(inside, self.writable, self.label)
+        return inside and ReadOnly(inside, self.writable, self.label)
 
     def can_convert_to(self, context: Any, other: Any) -> Any:
         """Return whether a value of this type is one of the other's too."""
-        if not isinstance(other, Shown) or self.writable != other.writable:
+        if not isinstance(other, ReadOnly) or self.writable != other.writable:
             return None
         return context.can_convert(self.inside, other.inside)
 
     def around(self, inside: Any, label: str) -> Any:
         """Return how a part of this is seen: numbers as they are."""
         compound = isinstance(inside, types.Array | types.Record)
-        return Shown(inside, self.writable, label) if compound else inside
+        return ReadOnly(inside, self.writable, label) if compound else inside
 
     def part(self, name: str) -> Any:
         """Return the type of the part of that name in the engine, None if policies do not see it."""
         if isinstance(self.inside, Bundle):
-            return self.inside.parts.get(name) if name in SHOWN else None
+            return self.inside.parts.get(name) if name in PARTS else None
         record = self.inside if isinstance(self.inside, types.Record) else self.inside.dtype
         if not isinstance(record, types.Record) or name not in record.fields:
             return None
@@ -94,50 +94,53 @@ class Shown(types.Type):  # type: ignore[misc]  # numba is untyped
         return None if isinstance(kind, types.NestedArray) else types.Array(kind, 1, "A")
 
 
-class ShownIterator(types.SimpleIteratorType):  # type: ignore[misc]
+class ReadOnlyIterator(types.SimpleIteratorType):  # type: ignore[misc]
     """A loop over a shown array."""
 
-    def __init__(self, array: Shown) -> None:
+    def __init__(self, array: ReadOnly) -> None:
         self.array = array
         super().__init__(f"iter({array})", array.item)
 
 
-@register_model(Shown)
-def _model(manager: Any, shown: Shown) -> Any:
+@register_model(ReadOnly)
+def _model(manager: Any, shown: ReadOnly) -> Any:
     """In the machine it is what it is in the engine."""
     return manager.lookup(shown.inside)
 
 
-@register_model(ShownIterator)
+@register_model(ReadOnlyIterator)
 class _IteratorModel(models.StructModel):  # type: ignore[misc]
-    def __init__(self, dmm: Any, iterator: ShownIterator) -> None:
+    def __init__(self, dmm: Any, iterator: ReadOnlyIterator) -> None:
         members = [("index", types.EphemeralPointer(types.intp)), ("array", iterator.array.inside)]
         super().__init__(dmm, iterator, members)
 
 
-# ---------------------------------------------------------------- showing and opening
+# ---------------------------------------------------------------- making and opening views
 
 
-def shown(thing: Any) -> Any:
-    """Return what a policy may see of a bundle, an array or a record; of several arrays, each."""
-    return tuple(map(face, thing)) if type(thing) is tuple else face(thing)
+def makes_views(function: Any, writable: tuple[str, ...] = ()) -> None:
+    """Compile calls of `function` to a view of its argument; of several in a tuple, each."""
+
+    def typed(thing: Any) -> Any:
+        if isinstance(thing, types.BaseTuple):
+            return types.Tuple([typed(part) for part in thing])
+        compound = isinstance(thing, Bundle | types.Array | types.Record)
+        return ReadOnly(thing, writable) if compound else thing
+
+    changes_only_the_type(function, typed)
 
 
-def shown_reserving(thing: Any) -> Any:
-    """Return the same for start policies: they may write `job.reserved`."""
-    return face(thing, ("reserved",))
+def opens_views(function: Any) -> None:
+    """Compile calls of `function` to the value inside a view; anything else stays as it is."""
+    changes_only_the_type(function, lambda thing: thing.inside if isinstance(thing, ReadOnly) else thing)
 
 
-def _showing(thing: Any, writable: tuple[str, ...] = ()) -> Any:
-    if isinstance(thing, types.BaseTuple):
-        return types.Tuple([_showing(part, writable) for part in thing])
-    compound = isinstance(thing, Bundle | types.Array | types.Record)
-    return Shown(thing, writable) if compound else thing
+def opened(thing: Any) -> Any:
+    """Return the value inside a view, in compiled code."""
+    return thing
 
 
-changes_only_the_type(shown, _showing)
-changes_only_the_type(shown_reserving, lambda thing: _showing(thing, ("reserved",)))
-changes_only_the_type(opened, lambda thing: thing.inside if isinstance(thing, Shown) else thing)
+opens_views(opened)
 
 
 # ---------------------------------------------------------------- attributes
@@ -145,23 +148,23 @@ changes_only_the_type(opened, lambda thing: thing.inside if isinstance(thing, Sh
 
 @infer_getattr
 class _Attributes(AttributeTemplate):  # type: ignore[misc]
-    key = Shown
+    key = ReadOnly
 
-    def generic_resolve(self, shown: Shown, name: str) -> Any:
+    def generic_resolve(self, shown: ReadOnly, name: str) -> Any:
         if name == "size" and isinstance(shown.inside, types.Array):
             return types.intp
         part = shown.part(name)
         return None if part is None else shown.around(part, f"state.{name}")
 
 
-@lower_getattr_generic(Shown)
-def _get(context: Any, builder: Any, shown: Shown, value: Any, name: str) -> Any:
+@lower_getattr_generic(ReadOnly)
+def _get(context: Any, builder: Any, shown: ReadOnly, value: Any, name: str) -> Any:
     if name == "size":
         return make_array(shown.inside)(context, builder, value).nitems
     part = _part(context, builder, shown.inside, value, name)
-    if name == "jobs" and isinstance(shown.inside, Bundle):
+    if name in LENGTHS and isinstance(shown.inside, Bundle):
         clock = _part(context, builder, shown.inside, value, "clock")
-        submitted = _part(context, builder, shown.part("clock"), clock, "next")
+        submitted = _part(context, builder, shown.part("clock"), clock, LENGTHS[name])
         array = make_array(shown.part(name))(context, builder, part)
         array.nitems = submitted
         array.shape = cgutils.pack_array(builder, [submitted])
@@ -173,7 +176,7 @@ def _part(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     return context.get_getattr(kind, name)(context, builder, kind, value, name)
 
 
-@lower_setattr_generic(Shown)
+@lower_setattr_generic(ReadOnly)
 def _set(context: Any, builder: Any, sig: Any, arguments: Any, name: str) -> Any:
     shown, kind = sig.args
     if name not in shown.writable or not isinstance(shown.inside, types.Record):
@@ -188,12 +191,12 @@ def _set(context: Any, builder: Any, sig: Any, arguments: Any, name: str) -> Any
 class _Length(AbstractTemplate):  # type: ignore[misc]
     def generic(self, arguments: Any, named: Any) -> Any:
         (array,) = arguments
-        if isinstance(array, Shown) and isinstance(array.inside, types.Array):
+        if isinstance(array, ReadOnly) and isinstance(array.inside, types.Array):
             return signature(types.intp, array)
         return None
 
 
-@lower_builtin(len, Shown)
+@lower_builtin(len, ReadOnly)
 def _len(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     return _get(context, builder, sig.args[0], arguments[0], "size")
 
@@ -202,7 +205,7 @@ def _len(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 class _Item(AbstractTemplate):  # type: ignore[misc]
     def generic(self, arguments: Any, named: Any) -> Any:
         array, index = arguments
-        if not isinstance(array, Shown) or not isinstance(array.inside, types.Array):
+        if not isinstance(array, ReadOnly) or not isinstance(array.inside, types.Array):
             return None
         if isinstance(index, types.Integer):
             return signature(array.item, array, index)
@@ -211,7 +214,7 @@ class _Item(AbstractTemplate):  # type: ignore[misc]
         return None
 
 
-@lower_builtin(operator.getitem, Shown, types.Integer)
+@lower_builtin(operator.getitem, ReadOnly, types.Integer)
 def _item(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     shown, kind = sig.args
     array = make_array(shown.inside)(context, builder, arguments[0])
@@ -222,20 +225,20 @@ def _item(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     return _load(context, builder, shown, array, index)
 
 
-def refuse_beyond(context: Any, builder: Any, shown: Shown, index: Any, size: Any) -> None:
+def refuse_beyond(context: Any, builder: Any, shown: ReadOnly, index: Any, size: Any) -> None:
     """Let compiled code refuse an index that an array does not have."""
     with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", index, size)):
-        context.call_conv.return_user_exc(builder, Misuse, (f"used an index that {shown.label} does not have",))
+        context.call_conv.return_user_exc(builder, Misuse, (beyond(shown.label),))
 
 
-def _load(context: Any, builder: Any, shown: Shown, array: Any, index: Any) -> Any:
+def _load(context: Any, builder: Any, shown: ReadOnly, array: Any, index: Any) -> Any:
     """Return the entry at an index that is there."""
     (stride,) = cgutils.unpack_tuple(builder, array.strides, count=1)
     entry = cgutils.pointer_add(builder, array.data, builder.mul(stride, index))
     return load_item(context, builder, shown.inside, entry)
 
 
-@lower_builtin(operator.getitem, Shown, types.SliceType)
+@lower_builtin(operator.getitem, ReadOnly, types.SliceType)
 def _slice(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     shown, kind = sig.args
     slicing = signature(sig.return_type.inside, shown.inside, kind)
@@ -248,12 +251,12 @@ class _Iterator(AbstractTemplate):  # type: ignore[misc]
 
     def generic(self, arguments: Any, named: Any) -> Any:
         (array,) = arguments
-        if isinstance(array, Shown) and isinstance(array.inside, types.Array):
+        if isinstance(array, ReadOnly) and isinstance(array.inside, types.Array):
             return signature(array.iterator_type, array)
         return None
 
 
-@lower_builtin("getiter", Shown)
+@lower_builtin("getiter", ReadOnly)
 def _iterate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     iterator = context.make_helper(builder, sig.return_type)
     zero = context.get_constant(types.intp, 0)
@@ -262,7 +265,7 @@ def _iterate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     return impl_ret_borrowed(context, builder, sig.return_type, iterator._getvalue())
 
 
-@lower_builtin("iternext", ShownIterator)
+@lower_builtin("iternext", ReadOnlyIterator)
 @iternext_impl(RefType.BORROWED)
 def _next(context: Any, builder: Any, sig: Any, arguments: Any, result: Any) -> None:
     shown = sig.args[0].array
@@ -276,7 +279,7 @@ def _next(context: Any, builder: Any, sig: Any, arguments: Any, result: Any) -> 
         builder.store(cgutils.increment_index(builder, index), iterator.index)
 
 
-@lower_cast(Shown, Shown)
+@lower_cast(ReadOnly, ReadOnly)
 def _cast(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
     return context.cast(builder, value, kind.inside, wanted.inside)
 
@@ -289,12 +292,12 @@ _SUMMARIES = ("sum", "min", "max", "mean", "any", "all", "argmin", "argmax", "ar
 
 def _numbers(thing: Any) -> bool:
     """Return whether it is a shown array of numbers."""
-    inside = thing.inside if isinstance(thing, Shown) else None
+    inside = thing.inside if isinstance(thing, ReadOnly) else None
     return isinstance(inside, types.Array) and not isinstance(inside.dtype, types.Record)
 
 
 def _reads_two(function: Any) -> None:
-    @overload(function, jit_options={"_nrt": True}, strict=False)
+    @overload(function, jit_options=COUNT_REFERENCES, strict=False)
     def read(a: Any, b: Any) -> Any:
         return (lambda a, b: function(opened(a), opened(b))) if _numbers(a) or _numbers(b) else None
 
@@ -303,8 +306,8 @@ def _reads(function: Any, name: str) -> None:
     def read(array: Any) -> Any:
         return (lambda array: function(opened(array))) if _numbers(array) else None
 
-    overload(function, jit_options={"_nrt": True}, strict=False)(read)
-    overload_method(Shown, name, jit_options={"_nrt": True}, strict=False)(read)
+    overload(function, jit_options=COUNT_REFERENCES, strict=False)(read)
+    overload_method(ReadOnly, name, jit_options=COUNT_REFERENCES, strict=False)(read)
 
 
 for _name in _OPERATORS:
@@ -313,7 +316,7 @@ for _name in _SUMMARIES:
     _reads(getattr(np, _name), _name)
 
 
-@overload_method(Shown, "copy", jit_options={"_nrt": True}, strict=False)
+@overload_method(ReadOnly, "copy", jit_options=COUNT_REFERENCES, strict=False)
 def _copy(array: Any) -> Any:
     """Numbers as an array of the policy's own."""
     return (lambda array: opened(array).copy()) if _numbers(array) else None
