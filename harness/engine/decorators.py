@@ -18,7 +18,7 @@ from numba.extending import overload, register_jitable
 from harness.engine.faults import CAUGHT, NO_JOB, PolicyFault, note
 from harness.engine.run_state import STATE
 from harness.numba_support import separate_compilation
-from harness.numba_support.options import COUNT_REFERENCES, ENGINE, NO_WRAPPERS
+from harness.numba_support.compile_options import COUNT_REFERENCES, ENGINE, NO_WRAPPERS
 from harness.numba_support.readonly_types import ReadOnly
 from harness.numba_support.separate_compilation import CompileGroup, compile_separately
 from harness.policy.permissions import Misuse

@@ -26,7 +26,7 @@ from harness.engine.run_state import INDICES, STATE
 from harness.engine.samples import full, record_sample
 from harness.engine.service import enter_service
 from harness.numba_support.code_cache import compile_and_keep
-from harness.numba_support.options import NO_REFERENCES
+from harness.numba_support.compile_options import NO_REFERENCES
 from harness.numba_support.pointer_tables import entering
 
 #: How the loop returns: the run is over, it has to be called again, or a decision is due.

@@ -26,8 +26,8 @@ from numba import njit
 from harness.disk.atomic import replacing_quietly
 from harness.disk.data_search import cache_folder
 from harness.errors import HarnessError
+from harness.numba_support.compile_options import USE_INTERNALS
 from harness.numba_support.fingerprint import compiler_version, engine_version
-from harness.numba_support.options import USE_INTERNALS
 
 if USE_INTERNALS:
     from harness.numba_support import internals

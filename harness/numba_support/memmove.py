@@ -7,7 +7,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from harness.numba_support.options import NO_REFERENCES, NO_WRAPPERS
+from harness.numba_support.compile_options import NO_REFERENCES, NO_WRAPPERS
 
 
 def shift(array: Any, to: int, since: int, count: int) -> None:

@@ -34,7 +34,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import load_item, make_array
 
-from harness.numba_support.options import COUNT_REFERENCES
+from harness.numba_support.compile_options import COUNT_REFERENCES
 from harness.numba_support.pointer_tables import Bundle, changes_only_the_type
 from harness.policy.permissions import LENGTHS, PARTS, Misuse, beyond, changed
 

@@ -16,8 +16,8 @@ from numba.extending import intrinsic, register_jitable
 
 from harness.numba_support.addresses import address_of
 from harness.numba_support.code_cache import compile_and_keep
+from harness.numba_support.compile_options import ENGINE, NO_REFERENCES
 from harness.numba_support.lazy_symbols import make_all, offer
-from harness.numba_support.options import ENGINE, NO_REFERENCES
 from harness.numba_support.pointer_tables import (
     TABLE,
     Bundle,

@@ -21,8 +21,8 @@ import numpy as np
 from numba import config, njit, objmode
 
 from harness.numba_support.code_cache import KeptCodeError, compile_and_keep
+from harness.numba_support.compile_options import NO_REFERENCES, NO_WRAPPERS
 from harness.numba_support.fingerprint import fingerprint
-from harness.numba_support.options import NO_REFERENCES, NO_WRAPPERS
 from harness.policy.kinds import Policy, Prefer, functions_of
 from harness.policy.spec import Choice
 from harness.policy.table import Table

@@ -14,7 +14,7 @@ from numba.extending import overload
 
 import harness
 from harness.errors import HarnessError, did_you_mean
-from harness.numba_support.options import NO_REFERENCES
+from harness.numba_support.compile_options import NO_REFERENCES
 from harness.policy import records
 from harness.policy.kinds import Policy, functions_of
 from harness.policy.vocabulary import VERBS

@@ -11,7 +11,7 @@ if len(sys.argv) > 1:
 
 import harness
 from harness import HarnessError, NodeType, Platform, Scheduler
-from harness.numba_support.options import USE_INTERNALS
+from harness.numba_support.compile_options import USE_INTERNALS
 
 warnings.simplefilter("ignore")
 LOG = harness.lublin(jobs=150, procs=32, seed=3)

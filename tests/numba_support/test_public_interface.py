@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.numba_support.options import TESTED
+from harness.numba_support.compile_options import TESTED
 
 ROOT = Path(harness.__file__).parent.parent
 

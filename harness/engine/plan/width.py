@@ -17,7 +17,7 @@ from harness.engine.records.public import WAITING
 from harness.engine.records.width_records import SHAPE
 from harness.engine.run_state import MOLD
 from harness.numba_support.code_cache import compile_and_keep
-from harness.numba_support.options import KERNEL
+from harness.numba_support.compile_options import KERNEL
 from harness.platform.machine import Platform
 from harness.workload.log import Workload
 from harness.workload.widths import DOWNEY, TABLE, Widths, moldable

@@ -13,7 +13,7 @@ from harness.engine.records.public import WAITING
 from harness.engine.run_state import HOLDING as ASKED
 from harness.engine.run_state import seen
 from harness.engine.time_comparison import later
-from harness.numba_support.options import NO_REFERENCES
+from harness.numba_support.compile_options import NO_REFERENCES
 from harness.numba_support.pointer_tables import calling
 
 # What may make a hold, or all that are in use, answer otherwise: flags. The first two make it hold a job again.

@@ -22,7 +22,7 @@ from harness.engine import run_state
 from harness.engine.decorators import inner
 from harness.engine.records.public import WAITING
 from harness.numba_support.code_cache import compile_and_keep
-from harness.numba_support.options import KERNEL, NO_REFERENCES
+from harness.numba_support.compile_options import KERNEL, NO_REFERENCES
 from harness.numba_support.pointer_tables import calling
 from harness.policy_api import compiled_policies
 

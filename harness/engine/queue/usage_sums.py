@@ -18,7 +18,7 @@ from harness.engine.decorators import inner, verb, window
 from harness.engine.records import public as layouts
 from harness.engine.run_state import TALLY
 from harness.numba_support.code_cache import compile_and_keep
-from harness.numba_support.options import KERNEL
+from harness.numba_support.compile_options import KERNEL
 from harness.policy.per_key_memory import sizes
 from harness.policy.spec import Choice
 from harness.policy.usage_shares import EVERYBODY, WHOSE, half_life_in
