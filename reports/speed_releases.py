@@ -1,4 +1,4 @@
-"""What the ratios of `speed_ratios.py` were, release by release: `bench.json`, its page and its picture."""
+"""The ratios of `speed_ratios.py` for each release: `bench.json`, its page and its picture."""
 
 import json
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ Releases = dict[str, dict[str, float]]
 
 KEPT = Path(__file__).with_name("bench.json")
 
-#: So many releases are shown; `bench.json` keeps all.
+#: Number of releases on the page; `bench.json` has all of them.
 SHOWN = 5
 
 
 def releases() -> Releases:
-    """Return what every release was measured to give."""
+    """Return the measured ratios of every release."""
     found: Releases = json.loads(KEPT.read_text(encoding="utf-8"))
     return found
 
@@ -28,7 +28,7 @@ def kept() -> dict[str, float]:
 
 
 def publish(version: str, values: Mapping[str, float], goals: Mapping[str, float]) -> list[Path]:
-    """Write what a release was measured to give in place of what was measured of it before; return where."""
+    """Write the measured ratios of a release, in place of earlier ones of this release; return the files."""
     earlier = {name: was for name, was in releases().items() if name != version}
     written = pages({**earlier, version: {name: round(value, 3) for name, value in values.items()}}, goals)
     for path, text in written.items():
@@ -38,7 +38,7 @@ def publish(version: str, values: Mapping[str, float], goals: Mapping[str, float
 
 
 def pages(released: Releases, goals: Mapping[str, float]) -> dict[Path, str]:
-    """Return what is published beside this script: the numbers, the page and its picture."""
+    """Return the published files: the numbers, the page and its picture."""
     shown = dict(list(released.items())[-SHOWN:])
     rows = [(name, *(was.get(name) for was in shown.values()), round(goal, 3)) for name, goal in goals.items()]
     table = render(("ratio", *shown, "goal, at most"), rows, "markdown")
@@ -51,30 +51,32 @@ def pages(released: Releases, goals: Mapping[str, float]) -> dict[Path, str]:
 
 PAGE = """# How fast the engine is
 
-Written by
+`harness bench` prints the jobs per second on your machine. This page compares releases. The command
 
     harness bench ratios --update
 
-which measures for some minutes, puts the numbers of this version into `bench.json`, where those of earlier ones stay,
-and replaces this page and its picture. Each number is the ratio of two least processor times of the simulation alone,
-out of three taken in turn in one run, so that it says more of the engine than of the machine. Starts are of whole
-processes, a cold one and a second one out of one; readings and tournaments are by the clock. A dash stands where a log,
-a second core or Dask was missing, or the ratio is newer.
-`harness bench ratios --check` measures again and fails if one is worse than in the last release by more than 15 %
-(`--within`); `--quick` leaves out what takes more than a few seconds.
-`harness bench` gives jobs per second on your machine.
+measures for some minutes. It writes the numbers of this version into `bench.json`, keeps those of earlier versions
+there, and replaces this page and its picture.
+
+- Each number is a ratio of two processor times of the simulation alone, the least of three runs each, taken in turn.
+  Such ratios depend more on the engine than on the machine.
+- Starts are times of whole processes, the first one (cold) and the second one. Times of reading and of tournaments
+  are by the clock.
+- A dash means that a log, a second core or Dask was missing, or that the ratio is newer.
+- `harness bench ratios --check` measures again. It fails if a ratio is worse than in the last release by more than 15
+  % (`--within`). `--quick` leaves out ratios that take more than a few seconds.
 
 ![The ratios of each release, as shares of their goals](bench.svg)
 
 {table}
 
-"4 n over n" is what four times as many jobs cost on a stream that asks for 1.3 times what the machine can do, so that
-the queue grows fourfold as well: 4 is as good as can be, 16 where every job looks at everybody who waits. Jobs that
-conservative backfilling moves are such work: each early end lets a share of all who wait begin earlier, and each of
-these promises is a result.
+"4 n over n" is the cost of four times as many jobs on a stream that needs 1.3 times the capacity of the machine. The
+queue then grows fourfold as well. 4 is the best possible value. 16 means that each job causes a visit to all waiting
+jobs. Conservative backfilling has to do such work: after each early end, a share of all waiting jobs can start
+earlier, and each moved reservation is a result.
 """
 
-#: Measures of the picture: a row of the ratios, and what stands beside the bars.
+#: Sizes in the picture: height of a row, width of the names, width of the bars, largest share.
 STEP, LEFT, WIDE, MOST = 26, 250, 420, 1.5
 
 

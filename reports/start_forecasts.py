@@ -1,4 +1,4 @@
-"""Makes the tables of forecast.md: how far forecasts of starts were off on four logs, and what their intervals held."""
+"""Makes the tables of forecast.md: errors of forecasts on four logs, and shares of starts within their intervals."""
 
 from typing import Annotated, Any
 
@@ -17,18 +17,18 @@ from harness.present.words import readable
 
 LOGS = ("KTH-SP2", "SDSC-SP2", "CTC-SP2", "HPC2N")
 
-#: Logs whose waits are replaced by those under the very scheduler that forecasts assume.
+#: Logs replayed under the scheduler that forecasts assume; their waits replace the logged ones.
 REPLAYED = ("KTH-SP2", "SDSC-SP2")
 
-#: Instants of each log, the first of which are only learned from; repetitions; what share intervals are to hold.
+#: Instants of each log; the first ones, which only calibrate; repetitions; intended share of starts in an interval.
 MOMENTS, LEARNING, REPETITIONS, LEVEL = 75, 25, 20, 0.8
 
-#: A share of starts within so much of what was to be is called near that.
+#: Largest difference from the intended share that is called close.
 NEAR = 0.05
 
 ASSUMED = Scheduler(order="fcfs", start="easy", energy="none")
 
-#: Columns, and what they are called: the forecast, and two that need no simulation.
+#: Columns and their headings: the forecast, and two forecasts without simulation.
 NAMES = {"forecast": "forecast", "similar": "last similar", "at_once": "at once"}
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -37,7 +37,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def forecast(
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
-    moments: Annotated[int, typer.Option(help="so many instants of each log", min=LEARNING + 1)] = MOMENTS,
+    moments: Annotated[int, typer.Option(help="number of instants of each log", min=LEARNING + 1)] = MOMENTS,
 ) -> None:
     """Forecast starts at instants of four logs, and compare them with the logged ones and with two simple forecasts."""
     known_format(format)
@@ -107,17 +107,17 @@ def lead(below: float) -> str:
 
 
 def conclusion(rows: pd.DataFrame, name: str) -> str:
-    """Say in sentences whether the forecast is nearer than the simple ones, and whether its intervals hold."""
+    """Return sentences that compare the forecast with the simple ones, and its intervals with the intended share."""
     verdicts = []
     for null in ("similar", "at_once"):
         low, middle, high = ratio(rows, null)
-        word = "less than" if high < 1 else "more than" if low > 1 else "not told from"
+        word = "less than" if high < 1 else "more than" if low > 1 else "not significantly different from"
         verdicts.append(f"{word} that of “{NAMES[null]}” ({readable(middle, 3)} times, {span(low, high)})")
     shares = errors(rows)[-1].covered, errors(calibrated(rows))[-1].covered
-    kept = [f"{100 * share:.0f} %, which is {'near' if abs(share - LEVEL) <= NEAR else 'not'} that" for share in shares]
+    kept = [f"{100 * share:.0f} % ({'close' if abs(share - LEVEL) <= NEAR else 'not close'})" for share in shares]
     return (
-        f"On {name} the mean error of the forecast is {' and '.join(verdicts)}. Intervals that are to hold "
-        f"{100 * LEVEL:.0f} % of the starts hold {kept[0]}; calibrated, {kept[1]}."
+        f"On {name} the mean error of the forecast is {'. It is '.join(verdicts)}. Intervals for "
+        f"{100 * LEVEL:.0f} % of the starts contain {kept[0]}, and calibrated ones {kept[1]}."
     )
 
 
@@ -127,7 +127,7 @@ def span(low: float, high: float) -> str:
 
 
 def by_forecast(found: pd.DataFrame, format: str) -> str:
-    """Return by the lead time that was forecast, which is what one knows, how often the start lay in the interval."""
+    """Return the errors and shares of starts in the interval, by the lead time of the forecast, which is known."""
     lines: list[list[Any]] = []
     for name in dict.fromkeys(found["log"]):
         rows = found[found["log"] == name]

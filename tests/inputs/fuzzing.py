@@ -218,13 +218,19 @@ def report(found: dict[str, list[tuple[int, Outcome, list[str]]]]) -> str:
         rows.append((name, len(tried), kinds["refused"], kinds["accepted"], len(faults(tried))))
     total = [sum(column) for column in list(zip(*rows, strict=True))[1:]]
     return (
-        f"""# Spoilt inputs, and what is said of them
+        f"""# Spoilt inputs, and the reactions to them
 
-{total[0]:,} inputs of {len(rows)} readers: valid ones in which bytes, numbers, words, lines, brackets, cells or
-packings were spoilt, drawn by hypothesis. Each is given to the command that reads it, a `slurm.conf` to all that
-`harness execute` does before it needs Slurm. It is read, or it is refused with one sentence and exit status 2. Anything
-else would be a fault: a traceback, a signal, another status, more than one sentence or one of more than {LONGEST}
-letters, letters that drive a terminal, more than {MEMORY >> 30} GB, more than {PATIENCE:.0f} s of processor time.
+No input, however spoilt, may cause anything but a result or a clear refusal. This page counts {total[0]:,} inputs of
+{len(rows)} readers. Hypothesis spoils valid inputs: bytes, numbers, words, lines, brackets, cells and packings. The
+command that reads such an input gets it. A `slurm.conf` passes all steps of `harness execute` that need no Slurm.
+
+Two results are allowed: the input is read, or it is refused with one sentence and exit status 2. All else is a fault:
+
+- a traceback, a signal or another exit status;
+- more than one sentence, or a sentence of more than {LONGEST} letters;
+- letters that drive a terminal;
+- more than {MEMORY >> 30} GB of memory, or more than {PATIENCE:.0f} s of processor time.
+
 Regenerate (half an hour on two cores):
 
     {COMMAND}

@@ -274,12 +274,15 @@ def report(found: list[Found], commit: str) -> str:
     planted, seen, harmless, missed = (sum(row[place] for row in rows) for place in range(1, 5))  # type: ignore[misc]
     rows.append(("together", planted, seen, harmless, missed))
     text = (
-        f"{HEADING}\n{planted} of {COUNT * len(found)} faults drawn by lot from the rooms outside the engine,\n"
-        f"as of commit {commit}, planted one at a time: a comparison with or without its equality, plus for minus,\n"
-        "a number one more or less, a statement dropped, arguments or branches swapped, a condition turned round, min\n"
-        "for max, sum for mean, and for or. The tests of the room that execute its line are run, and others of their\n"
-        "files, but for those that take longer than a few seconds; nobody sees it if all of them pass. Regenerate (an\n"
-        "hour; what was found is kept in .faults, and an interrupted study goes on):\n\n"
+        f"{HEADING}\n{planted} of {COUNT * len(found)} random faults in the folders outside the engine,\n"
+        f"as of commit {commit}. Each was planted alone. Kinds of faults:\n\n"
+        "- a comparison with or without equality, a condition negated;\n"
+        "- plus for minus, min for max, sum for mean, and for or;\n"
+        "- a number one more or less;\n"
+        "- a statement removed, arguments or branches exchanged.\n\n"
+        "The tests of the folder that execute the changed line are run, and other tests of their files. Tests that\n"
+        "take longer than a few seconds are left out. A fault is not seen if all these tests pass. Regenerate (an\n"
+        "hour; results are stored in .faults, and an interrupted study continues):\n\n"
         "    python tests/testing/rooms.py\n\n"
         f"{seen} of the {planted - harmless} that change anything are seen, {seen / (planted - harmless):.1%}.\n\n"
         + render(("room", "faults", "seen", "change nothing", "not seen"), rows, "markdown")
