@@ -234,13 +234,14 @@ def go_through_queue(state: Any) -> None:
     """Make a pass: let the start policy start whom it wants of the first jobs that wait. Changes clock."""
     clock = state.clock
     notes = state.notes
-    tail = notes.tail
-    notes.tail = min(tail, notes.head + notes.depth)
+    waitlist = state.waitlist
+    tail = waitlist.tail
+    waitlist.tail = min(tail, waitlist.head + notes.depth)
     notes.passed = 1
     if notes.period > 0.0:
         clock.corrected += 1  # what was planned since the last pass has not been kept
     ask_start(state)
-    notes.tail = tail
+    waitlist.tail = tail
     if notes.period > 0.0 and clock.queued > clock.started and clock.running > 0:
         following = (np.floor(clock.now / notes.period + 0.5) + 1.0) * notes.period
         clock.start_timer = min(clock.start_timer, following)
@@ -249,8 +250,8 @@ def go_through_queue(state: Any) -> None:
 @once
 def start_in_order(state: Any) -> None:
     """Start waiting jobs in order, up to the first that does not fit. Changes what `begin` does, and the queue."""
-    notes = state.notes
-    for k in range(notes.head, notes.tail):
+    waitlist = state.waitlist
+    for k in range(waitlist.head, waitlist.tail):
         if not fits(state, state.queue[k]) or not begin(state, state.queue[k]):
             break
     serve_started(state)

@@ -86,6 +86,7 @@ def next_instant(state: Any) -> float:
     """
     clock = state.clock
     notes = state.notes
+    sleep_control = state.sleep_control
     given = np.inf  # by the inputs, not by a sum
     if clock.next < len(state.jobs):
         given = state.jobs[clock.next].submit
@@ -97,7 +98,7 @@ def next_instant(state: Any) -> float:
         if time == np.inf and in_vain(state):
             return np.inf
         time = min(time, clock.start_timer)
-        if time == np.inf and notes.waking > 0:
+        if time == np.inf and sleep_control.waking > 0:
             time = clock.transition
         notes.crossing = np.inf
         if clock.level >= 0.0 and clock.speed > 0.0:
@@ -108,7 +109,7 @@ def next_instant(state: Any) -> float:
             given = min(given, max(clock.now, state.events[notes.events].time))
             time = min(time, given)
         if time < np.inf:  # these alone let no job begin: they do not keep a run alive
-            time = min(time, clock.transition, clock.rate_timer, clock.sleep_timer, notes.nap_due)
+            time = min(time, clock.transition, clock.rate_timer, clock.sleep_timer, sleep_control.next_sleep_time)
     if not later(given, time):
         time = given
     if not later(notes.due, time):
@@ -220,12 +221,12 @@ def set_rate(state: Any, rate: float) -> None:
     clock.since = clock.now
     clock.origin = clock.virtual
     clock.rate = rate
-    state.notes.least_rate = min(state.notes.least_rate, rate)
-    state.notes.most_rate = max(state.notes.most_rate, rate)
+    state.sums.least_rate = min(state.sums.least_rate, rate)
+    state.sums.most_rate = max(state.sums.most_rate, rate)
     for node in range(len(state.nodes)):
         catch_up(state, node)
     change_pace(state)
-    if state.notes.wakes > 0.0:  # reservations hold the time to wake nodes, which is as long in virtual time no more
+    if state.sleep_control.max_boot_time > 0.0:  # a reservation includes the boot time, whose virtual length changes
         clock.upset = 2
 
 
@@ -298,7 +299,7 @@ def close(state: Any) -> None:
         settle(state, node)
     if clock.queued > 0 and clock.down == 0:
         clock.hook = STARTING
-        note(clock, STUCK, state.queue[state.notes.head], -1, clock.queued)
+        note(clock, STUCK, state.queue[state.waitlist.head], -1, clock.queued)
         raise PolicyFault
 
 

@@ -107,13 +107,14 @@ def start_let_go(state: Any) -> bool:
     """
     clock = state.clock
     notes = state.notes
+    waitlist = state.waitlist
     early = False
     score_first_of_kins(state)
     clock.hook = STARTING
     while notes.opened > 0:
         place = first_kin(state)
-        waits = notes.head < notes.tail and comes_before_kin(state, state.queue[notes.head], place)
-        job = state.queue[notes.head] if waits else first_of_kin(state, place)
+        waits = waitlist.head < waitlist.tail and comes_before_kin(state, state.queue[waitlist.head], place)
+        job = state.queue[waitlist.head] if waits else first_of_kin(state, place)
         if not fits(state, job):
             break
         if not waits:

@@ -118,9 +118,9 @@ def keep_stocks(view: Any, chosen: Mapping[str, Choice]) -> Any:
     if isinstance(select, Prefer):
         count = len(view.nodes)
         view = view._replace(unlike=np.zeros(count, np.int64), merits=np.zeros(count))
-        view.notes.by_stock = judges_by_stock(select) and not view.clock.constrained
+        view.allocation.ranks_classes = judges_by_stock(select) and not view.clock.constrained
     asking = any(asks_for_stocks(one.policy) for choice in chosen.values() for one in choice.chain)
-    return take_stock(view) if view.notes.by_stock or asking else view
+    return take_stock(view) if view.allocation.ranks_classes or asking else view
 
 
 #: What a policy names that sees in what state a node is, if it sees nodes …

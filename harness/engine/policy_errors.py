@@ -61,8 +61,8 @@ def explain(view: Any, chosen: Mapping[str, Choice]) -> faults.PolicyError:
         room = nodes.room(view, int(clock.culprit), int(clock.node)) if submitted else 0
         facts |= {"job": int(job.number), "procs": int(job.procs), "room": int(room)}
     what = faults.sentence(fault, **facts)
-    if fault in (faults.STUCK, faults.DECLINED) and view.notes.declined:
-        what += f"; the selection {str(chosen['select'])!r} declined {view.notes.declined} times"
+    if fault in (faults.STUCK, faults.DECLINED) and view.allocation.declined:
+        what += f"; the selection {str(chosen['select'])!r} declined {view.allocation.declined} times"
     if fault == faults.COUNTED:
         what += f"; the selection is {str(chosen['select'])!r}"
     return blame(view, chosen, what)

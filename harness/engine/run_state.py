@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from harness.engine.records import hold_records, node_class_records, plan_records, private, recording_records
+from harness.engine.records import hold_records, node_records, plan_records, private, queue_records, recording_records
 from harness.engine.records import public as layouts
 from harness.engine.records import request_records as demands
-from harness.engine.records.idle_node_records import VACANCY
 from harness.engine.records.width_records import SHAPE
 from harness.numba_support.addresses import address_of
 from harness.numba_support.pointer_tables import TABLE, Bundle, changes_only_the_type, declare, table_of
@@ -42,7 +41,11 @@ _VIEW = {
     "slices": _entries(layouts.SLICE),
     "clock": from_dtype(layouts.CLOCK),
     "notes": from_dtype(private.NOTES),
-    "queue": _PLACES,  # waiting jobs in order, within [notes.head, notes.tail)
+    "waitlist": from_dtype(queue_records.WAITLIST),
+    "usage_sums": from_dtype(queue_records.USAGE_SUMS),
+    "allocation": from_dtype(node_records.ALLOCATION),
+    "sleep_control": from_dtype(node_records.SLEEP_CONTROL),
+    "queue": _PLACES,  # waiting jobs in order, within [waitlist.head, waitlist.tail)
     "plan": _entries(plan_records.ONGOING),  # running jobs by planned end, on shelves, see ongoing.py …
     "shelves": _PLACES,  # … which of these stand one behind the other …
     "stocking": _PLACES,  # … how many jobs stand on each …
@@ -52,8 +55,8 @@ _VIEW = {
     "paces": _entries(layouts.PACE),  # performance states of the nodes
     "naps": _entries(layouts.NAP),  # sleep states of the nodes
     "then": _entries(layouts.THEN),  # scratch: the nodes at the instant that a plan looks at
-    "types": _entries(node_class_records.TYPE),  # types of nodes; empty unless stocks of nodes alike are kept …
-    "stocks": _entries(node_class_records.STOCK),  # … what is in stock …
+    "types": _entries(node_records.TYPE),  # types of nodes; empty unless stocks of nodes alike are kept …
+    "stocks": _entries(node_records.STOCK),  # … what is in stock …
     "words": _PLACES,  # … which nodes are in each, in bits …
     "stocked": _PLACES,  # … which stocks have nodes …
     "in_stock": _PLACES,  # … in which each node is, −1 none …
@@ -102,7 +105,7 @@ _INSIDE = {
     "known_watts": _NUMBERS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
     "boots": _PLACES,  # jobs that wait for a sleeping node
     "moving": _PLACES,  # nodes that fall asleep or wake
-    "vacancies": _entries(VACANCY),  # who holds no job and for how long; empty unless nodes may sleep
+    "vacancies": _entries(node_records.VACANCY),  # who holds no job and for how long; empty unless nodes may sleep
     "samples": _records(recording_records.SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(recording_records.PLACEMENT),  # the same for the places of jobs
     "bookings": _records(plan_records.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …

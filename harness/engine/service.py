@@ -55,21 +55,21 @@ def can_have(state: Any, job: int) -> int:
 def place(state: Any, job: int) -> bool:
     """Let the selection hold processors for the job; False when it declines. Refuses too few and too many."""
     clock = state.clock
-    notes = state.notes
+    allocation = state.allocation
     asked = clock.hook
     clock.hook = SELECTING
     clock.culprit = job
-    notes.held = 0
-    notes.held_nodes = 0
-    notes.held_asleep = 0
-    notes.held_ready = clock.now
-    notes.held_speed = np.inf
-    limited = notes.limited
+    allocation.cores_taken = 0
+    allocation.nodes_taken = 0
+    allocation.nodes_asleep = 0
+    allocation.awake_at = clock.now
+    allocation.slowest = np.inf
+    limited = allocation.placement_restricted
     if clock.constrained == DEMANDING and not limited:  # what it may take of each node is found once
         find_room(state, job)
-        notes.limited = 1
+        allocation.placement_restricted = 1
     accepted = ask_selection(state, job)
-    notes.limited = limited
+    allocation.placement_restricted = limited
     if clock.constrained == DEMANDING:
         hold_demands(state, job)
     if not accepted:
@@ -77,16 +77,16 @@ def place(state: Any, job: int) -> bool:
         if clock.asks and fits(state, job):
             note(clock, UNTRUE_FITS, job, -1, 0.0)
             raise PolicyFault
-        notes.declined += 1
+        allocation.declined += 1
         clock.hook = asked
         return False
-    chosen = notes.held
+    chosen = allocation.cores_taken
     if chosen != state.jobs[job].procs:
         note(clock, TOO_FEW if chosen < state.jobs[job].procs else TOO_MANY, job, -1, chosen)
         raise PolicyFault
     at_once = portion(state, job)
-    if at_once > 0 and notes.held_nodes > (chosen + at_once - 1) // at_once:
-        note(clock, UNEVEN, job, -1, notes.held_nodes)
+    if at_once > 0 and allocation.nodes_taken > (chosen + at_once - 1) // at_once:
+        note(clock, UNEVEN, job, -1, allocation.nodes_taken)
         raise PolicyFault
     clock.hook = asked
     return True
@@ -103,6 +103,7 @@ def begin(state: Any, job: int) -> bool:
     """Start a waiting job now; see `start`. Changes jobs, truth, nodes, slices, heap, plan, clock."""
     clock = state.clock
     notes = state.notes
+    allocation = state.allocation
     if not 0 <= job < len(state.jobs) or state.jobs[job].status != WAITING:
         note(clock, NOT_WAITING, job, -1, 0.0)
         raise PolicyFault
@@ -122,13 +123,13 @@ def begin(state: Any, job: int) -> bool:
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
-    record.nodes = notes.held_nodes
-    record.speed = notes.held_speed
+    record.nodes = allocation.nodes_taken
+    record.speed = allocation.slowest
     # A node takes as long to wake whatever the rate.
     record.planned = (
-        clock.virtual + (notes.held_ready - clock.now) * clock.rate + stretched(clock, record.left, record.speed)
+        clock.virtual + (allocation.awake_at - clock.now) * clock.rate + stretched(clock, record.left, record.speed)
     )
-    record.ready = np.inf if notes.held_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
+    record.ready = np.inf if allocation.nodes_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
     state.truth[job].begun = clock.now
     state.truth[job].due = np.nan  # not in service yet: that is for the loop to do, once the decision is over
     add_to_plan(state, job)
@@ -137,7 +138,7 @@ def begin(state: Any, job: int) -> bool:
     clock.booting += record.procs
     state.boots[notes.boots] = job
     notes.boots += 1
-    if notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, -1, 1)
     if notes.holds > 0:
         close_if_held(state)
@@ -207,7 +208,7 @@ def give_way(state: Any, job: int) -> None:
     vacate(state, job, state.truth[job].begun)
     state.clock.running -= 1
     state.clock.free += state.jobs[job].procs
-    if state.notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, 0, -1)
     if len(state.licences) > 0:
         hold_licences(state, job, -1)
@@ -272,7 +273,7 @@ def abandon(state: Any, job: int) -> None:
         give_all_back(state, job)
         clock.running -= 1
         clock.free += record.procs
-        if notes.shared:
+        if state.usage_sums.counted:
             state.tally(state, job, 0, 0, -1)
         if len(state.licences) > 0:
             hold_licences(state, job, -1)

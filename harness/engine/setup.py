@@ -13,9 +13,8 @@ from harness.engine.plan import compression, node_timelines, reserved_starts
 from harness.engine.plan.width import rigid, shapes
 from harness.engine.queue.backfill_index import CLASSES
 from harness.engine.queue.usage_sums import none_kept
-from harness.engine.records import hold_records, plan_records, private, recording_records
+from harness.engine.records import hold_records, node_records, plan_records, private, queue_records, recording_records
 from harness.engine.records import public as layouts
-from harness.engine.records.idle_node_records import VACANCY
 from harness.engine.records.request_records import DEMANDING
 from harness.engine.resources import nodes
 from harness.engine.resources.node_classes import no_stocks
@@ -70,11 +69,9 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
     notes = np.zeros(1, private.NOTES)
-    notes["least_rate"] = notes["release"] = notes["idle_most"] = notes["nap_due"] = np.inf
-    notes["kinds"] = asked.kinds
-    notes["joined"] = notes["entered"] = -1
-    notes["room"] = min(2 * len(jobs) + 2, private.QUEUE)
-    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), private.QUEUE)
+    notes["release"] = np.inf
+    notes["entered"] = -1
+    notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), queue_records.QUEUE)
     notes["moldable"] = molded is not None
     set_wall_clock(clock, notes, WallClock.of(workload.header))
     signal = set_signal(clock, notes, extras.signal)
@@ -89,6 +86,10 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         slices=records(slices),
         clock=records(clock)[0],
         notes=records(notes)[0],
+        waitlist=record(queue_records.WAITLIST, new_in_queue=-1, capacity=min(2 * count + 2, queue_records.QUEUE)),
+        usage_sums=record(queue_records.USAGE_SUMS),
+        allocation=record(node_records.ALLOCATION, resource_kinds=asked.kinds),
+        sleep_control=record(node_records.SLEEP_CONTROL, max_idle_time=np.inf, next_sleep_time=np.inf),
         queue=np.empty(2 * count + 2, np.int64),
         plan=records(np.empty(running_jobs.SHELF * running_jobs.most_shelves(slots), plan_records.ONGOING)),
         shelves=np.arange(running_jobs.most_shelves(slots)),
@@ -174,10 +175,10 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     patience = patience[place] if np.isfinite(patience.min()) else np.empty(0)  # nobody's ends
     leaving = np.flatnonzero(np.isfinite(patience) & (view.jobs["status"][: len(patience)] == layouts.PENDING))
     booking = most_bookings(view) if view.clock.constrained else 0
-    sums = np.zeros(1, private.SUMS)
+    sums = record(private.SUMS, least_rate=np.inf)
     events = np.zeros(0, private.EVENT)
     if extras.events is not None:
-        sums["requeue"] = extras.events.requeue
+        sums.requeue = extras.events.requeue
         events = extras.events.records(view.jobs["number"], len(view.nodes), private.EVENT)
     ends = np.unique(view.closures["end"])
     if len(ends):
@@ -211,13 +212,13 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         first_starts=np.full(0 if extras.events is None else count, np.nan),
         patience=patience,
         cancellations=leaving[np.argsort(patience[leaving], kind="stable")],
-        sums=records(sums)[0],
+        sums=sums,
         events=records(events),
         signal=records(np.zeros(0, private.SIGNAL)),
         known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores + 3 * view.nodes.depths).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
-        vacancies=records(np.empty(0, VACANCY)),
+        vacancies=records(np.empty(0, node_records.VACANCY)),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, recording_records.SAMPLE)),
         placements=records(
             np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, recording_records.PLACEMENT)
@@ -315,6 +316,14 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
 def records(array: Array) -> Any:
     """Return the same memory, whose fields are attributes in plain Python too."""
     return array.view(np.recarray)
+
+
+def record(layout: Any, **values: Any) -> Any:
+    """Return one record of a layout with these values, and zeros elsewhere."""
+    made = np.zeros(1, layout).view(np.recarray)[0]
+    for name, value in values.items():
+        made[name] = value
+    return made
 
 
 def accepted(jobs: Any, machine: Any, constrained: int, asked: Demands) -> Array:

@@ -66,6 +66,8 @@ class Outcome:
     plain: dict[str, str]  # hook → policy that ran as plain Python
     processor_seconds: float = 0.0  # for how long the simulation had a processor
     first_starts: Any = ()  # of the jobs that had to begin anew [s]; empty where none can
+    allocation: Any = None
+    usage_sums: Any = None
 
 
 def simulate(
@@ -87,7 +89,7 @@ def simulate(
     try:
         with ready.blaming():
             drive(run, ready.state, ready.changes, progress, extras)
-        warn_of_unknown_power(ready.view, ready.chosen)
+        warn_of_unknown_power(ready.state, ready.chosen)
     finally:
         ready.disconnect()
     return ready.outcome(time.perf_counter() - asked.seconds - began, time.thread_time() - asked.computing - computing)
@@ -138,7 +140,7 @@ class Ready:
         policies = [self.chosen[part if part in self.chosen else part.split()[0]].policy for part in self.tickets]
         names = {policy.hook: str(policy.name) for policy in policies}
         size = sum(getattr(self.state, part).nbytes for part in STATE.parts)
-        further = (seconds, size, names, computed, inside.first_starts)
+        further = (seconds, size, names, computed, inside.first_starts, view.allocation, view.usage_sums)
         return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, *further)
 
 
@@ -159,7 +161,7 @@ def put_together(
         inside = inside._replace(wholes=inside.truth.work.copy(), first_starts=np.full(len(place), np.nan))
     chosen = with_numbers(chosen, workload)
     chosen, which = own_queues_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
-    view.notes.wakes = longest_boot(chosen, view)
+    view.sleep_control.max_boot_time = longest_boot(chosen, view)
     inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))
     chosen = suited(chosen, view)
     other = event_semantics.ask_for(view, chosen["predict"], extras.timing) or other
@@ -180,10 +182,10 @@ def put_together(
     if not draws_by_load(chosen["energy"]):
         view.nodes.first_draw = -1
     watched = other or bool(tickets) or extras.on_samples is not None
-    view.notes.unseen = not watched and falls_unseen(chosen)
+    view.sleep_control.lazy_sleep = not watched and falls_unseen(chosen)
     sleep = chosen["sleep"].policy
-    view.notes.minded = not sleep.constant or len(view.stocks) > 0
-    view.notes.lined = not (sleep.constant or (view.notes.unseen and orders_naps(sleep)))
+    view.sleep_control.track_node_status = not sleep.constant or len(view.stocks) > 0
+    view.sleep_control.keep_idle_list = not (sleep.constant or (view.sleep_control.lazy_sleep and orders_naps(sleep)))
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": backfill_index.ORDER_LASTS, "second": backfill_index.SECOND_LASTS}
         view.notes.lasting |= sum(flag for part, flag in flags.items() if lasts(chosen[part]))
@@ -241,7 +243,11 @@ def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     tell_who_chooses_no_width(chosen, view)
     if chosen["select"].policy.fits:
         return chosen
-    traits = {"bound": view.clock.constrained, "molding": view.notes.moldable, "waking": view.notes.wakes > 0}
+    traits = {
+        "bound": view.clock.constrained,
+        "molding": view.notes.moldable,
+        "waking": view.sleep_control.max_boot_time > 0,
+    }
     trait = next((trait for trait, holds in traits.items() if holds), None)
     if trait is None:
         return chosen

@@ -80,18 +80,18 @@ def run_in_steps(state: Any, changes: int, budget: int) -> int:
 @once
 def start_chosen(state: Any, place: int) -> bool:
     """Let the start policy start who stands at a place of the queue, or others around it; return if it started."""
-    notes = state.notes
+    waitlist = state.waitlist
     queue = state.queue
-    head = notes.head
-    tail = notes.tail
+    head = waitlist.head
+    tail = waitlist.tail
     job = queue[place]
     for k in range(place, head, -1):
         queue[k] = queue[k - 1]
     queue[head] = job
-    notes.tail = head + 1
+    waitlist.tail = head + 1
     ask_start(state)
     started = state.jobs[job].status != WAITING
-    notes.tail = tail
+    waitlist.tail = tail
     if not started:
         ask_start(state)
     for k in range(head, place):
@@ -103,9 +103,9 @@ def start_chosen(state: Any, place: int) -> bool:
 @inner
 def choose(state: Any, changes: int, choice: int, budget: int) -> int:
     """Let the waiting job number `choice` be first, and go on up to the next decision; below 0 the run begins."""
-    notes = state.notes
+    waitlist = state.waitlist
     if choice >= 0:
-        if start_chosen(state, min(notes.head + choice, notes.tail - 1)):
+        if start_chosen(state, min(waitlist.head + choice, waitlist.tail - 1)):
             drop_started(state)
             enter_service(state)
             if state.clock.queued > 0:
@@ -117,8 +117,8 @@ def choose(state: Any, changes: int, choice: int, budget: int) -> int:
 @inner
 def observe(state: Any, seen: Any, mask: Any) -> None:
     """Describe the first waiting jobs, a row of `seen` each, as many as there are; `mask` says which rows are jobs."""
-    head = state.notes.head
-    count = min(len(mask), state.notes.tail - head)
+    head = state.waitlist.head
+    count = min(len(mask), state.waitlist.tail - head)
     for slot in range(count):
         row = described(state.jobs[state.queue[head + slot]], state.clock)
         for k in range(len(row)):

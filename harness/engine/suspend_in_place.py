@@ -34,15 +34,15 @@ def make_room(view: Any) -> Any:
 @inner
 def copy_place(state: Any, job: int) -> int:
     """Write down once more what a running job holds, for when it has left; return the first slice."""
-    notes = state.notes
+    allocation = state.allocation
     first = -1
     piece = state.jobs[job].slices
     while piece >= 0:
-        copy = notes.slack
+        copy = allocation.free_slice_head
         if copy < 0:
             note(state.clock, NO_PLACE, job, -1, 0.0)
             raise PolicyFault
-        notes.slack = state.slices[copy].next
+        allocation.free_slice_head = state.slices[copy].next
         state.slices[copy].node = state.slices[piece].node
         state.slices[copy].cores = state.slices[piece].cores
         state.slices[copy].next = first
@@ -55,7 +55,7 @@ def copy_place(state: Any, job: int) -> int:
 def keep_place(state: Any, job: int, first: int) -> None:
     """Let a job that has left keep the place that begins with this slice. Changes jobs, nodes, notes."""
     state.jobs[job].slices = first
-    state.notes.staying += 1
+    state.allocation.suspended_in_place += 1
     hold_place(state, job, 1)
 
 
@@ -74,12 +74,12 @@ def hold_place(state: Any, job: int, sign: int) -> None:
 @seldom
 def retake(state: Any, job: int) -> None:
     """Let a job take the cores of its place again; its memory it has kept. Changes nodes, notes."""
-    notes = state.notes
-    notes.staying -= 1
-    notes.held_nodes = 0
-    notes.held_asleep = 0
-    notes.held_ready = state.clock.now
-    notes.held_speed = np.inf
+    allocation = state.allocation
+    allocation.suspended_in_place -= 1
+    allocation.nodes_taken = 0
+    allocation.nodes_asleep = 0
+    allocation.awake_at = state.clock.now
+    allocation.slowest = np.inf
     piece = state.jobs[job].slices
     while piece >= 0:
         node = state.slices[piece].node
@@ -89,11 +89,11 @@ def retake(state: Any, job: int) -> None:
         restock(state, node)
         if state.clock.constrained == DEMANDING:
             hold_alone(state, job, node)
-        notes.held_nodes += 1
-        notes.held_speed = min(notes.held_speed, state.nodes[node].speed)
+        allocation.nodes_taken += 1
+        allocation.slowest = min(allocation.slowest, state.nodes[node].speed)
         if not is_awake(state, node):
-            notes.held_asleep += 1
-            notes.held_ready = max(notes.held_ready, node_awake(state, node))
+            allocation.nodes_asleep += 1
+            allocation.awake_at = max(allocation.awake_at, node_awake(state, node))
         piece = state.slices[piece].next
 
 
@@ -101,7 +101,7 @@ def retake(state: Any, job: int) -> None:
 def give_place_up(state: Any, job: int) -> None:
     """Let a job that was suspended in place lose it. Changes jobs, nodes, slices, notes."""
     hold_place(state, job, -1)
-    state.notes.staying -= 1
+    state.allocation.suspended_in_place -= 1
     last = piece = state.jobs[job].slices
     while piece >= 0:
         last = piece

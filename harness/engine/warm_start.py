@@ -39,7 +39,7 @@ def go_on(state: Any, job: int, started: float) -> bool:
     truth.work = max(0.0, truth.work - done)
     state.sums.backlog += truth.work
     clock.demand += record.left
-    if state.notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 1, 1, 0)
     record.status = WAITING
     clock.hook = STARTING

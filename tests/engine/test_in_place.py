@@ -153,7 +153,7 @@ def test_agrees_with_the_obvious_simulator(data, nodes):
     assert [k for k, there in zip(found[0], done, strict=True) if there] == [k for k in expected[0] if k is not None]
     assert [k for k, there in zip(found[1], done, strict=True) if there] == [k for k in expected[1] if k is not None]
     records, clock = outcome.jobs, outcome.clock
-    assert (clock.queued, clock.running, clock.free, outcome.notes.staying) == (0, 0, clock.cores, 0)
+    assert (clock.queued, clock.running, clock.free, outcome.allocation.suspended_in_place) == (0, 0, clock.cores, 0)
     assert (outcome.nodes.free_memory == outcome.nodes.memory).all()
     assert (records.slices == -1).all()
 
@@ -196,7 +196,7 @@ def test_a_node_that_fails_takes_the_place_with_it(requeue):
     """At 5 node 0 fails, on which the suspended job has its place and the urgent one runs: both begin anew, or go."""
     events = happening((5.0, "node-down", 0), (30.0, "node-up", 0), interrupted="requeue" if requeue else "kill")
     outcome = run(GANG, TWO, events=events)
-    assert outcome.notes.staying == 0
+    assert outcome.allocation.suspended_in_place == 0
     assert in_log_order(outcome, "slices").tolist() == [-1, -1, -1]
     assert (outcome.nodes.free_memory == outcome.nodes.memory).all()
     if requeue:
@@ -208,7 +208,7 @@ def test_a_node_that_fails_takes_the_place_with_it(requeue):
 def test_who_is_deleted_gives_its_place_back():
     outcome = run(GANG, TWO, events=happening((5.0, "job-deleted", 1)))
     assert in_log_order(outcome, "status").tolist() == [harness.CANCELLED, harness.COMPLETED, harness.COMPLETED]
-    assert outcome.notes.staying == 0
+    assert outcome.allocation.suspended_in_place == 0
     assert (outcome.nodes.free_memory == outcome.nodes.memory).all()
 
 

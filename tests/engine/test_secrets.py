@@ -12,7 +12,7 @@ import harness
 from harness.engine import run_state
 from harness.engine.faults import PolicyError
 from harness.engine.policy_kernels import DOORS
-from harness.engine.records import private, public
+from harness.engine.records import node_records, private, public, queue_records
 from harness.errors import HarnessError
 from harness.numba_support.pointer_tables import Bundle
 from harness.numba_support.readonly_types import ReadOnly
@@ -54,7 +54,7 @@ def reachable(thing, path, found, depth=4):
 
 
 LAYOUTS = [getattr(public, name) for name in ("JOB", "NODE", "SLICE", "CLOCK", "PACE", "NAP")]
-LAYOUTS += [getattr(private, name) for name in ("NOTES", "TRUTH", "SUMS")]
+LAYOUTS += [private.NOTES, private.TRUTH, private.SUMS, queue_records.WAITLIST, node_records.ALLOCATION]
 
 
 def starts_in_order(state):

@@ -12,11 +12,11 @@ import harness
 from harness.engine import setup, simulate
 from harness.engine.records import (
     hold_records,
-    idle_node_records,
-    node_class_records,
+    node_records,
     plan_records,
     private,
     public,
+    queue_records,
     recording_records,
     request_records,
 )
@@ -32,8 +32,8 @@ LAYOUTS = {
         plan_records,
         recording_records,
         public,
-        node_class_records,
-        idle_node_records,
+        node_records,
+        queue_records,
     )
     for name, layout in vars(module).items()
     if isinstance(layout, np.dtype) and layout.names

@@ -47,8 +47,8 @@ def find_struck(state: Any, kind: int, subject: int) -> int:
             state.paused[count] = who_runs(state, at)
             count += 1
         at = next_running(state, at)
-    if state.notes.staying > 0:
-        for k in range(state.notes.head, state.notes.tail):
+    if state.allocation.suspended_in_place > 0:
+        for k in range(state.waitlist.head, state.waitlist.tail):
             if has_place_on(state, state.queue[k], subject):
                 state.paused[count] = state.queue[k]
                 count += 1

@@ -27,7 +27,7 @@ def submit(state: Any, most: int) -> int:
         clock.next += 1
         if state.jobs[job].status != PENDING:  # not accepted
             continue
-        if state.notes.shared:
+        if state.usage_sums.counted:
             state.tally(state, job, 1, 0, 0)
         if has_left(state, job):
             leave(state, job, CANCELLED)

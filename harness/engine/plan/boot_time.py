@@ -17,7 +17,7 @@ def longest_boot(state: Any) -> float:
 
     It gets one that has just begun to fall asleep then.
     """
-    return float(state.notes.wakes)
+    return float(state.sleep_control.max_boot_time)
 
 
 @verb
@@ -35,4 +35,4 @@ def boot_time(state: Any, job: int) -> float:
     if not placed:
         return np.inf
     give_all_back(state, job)
-    return float(state.notes.held_ready - state.clock.now)
+    return float(state.allocation.awake_at - state.clock.now)

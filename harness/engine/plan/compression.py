@@ -56,12 +56,12 @@ def compress(state: Any) -> None:
     somebody might look at it. Many alike wait in rows: each moves to where the one before it was, or by as much as the
     one before it did, and the profile stays as it is but for the ends of the row.
     """
-    notes = state.notes
+    waitlist = state.waitlist
     now = state.clock.virtual
     procs = 0
     length = 0.0
     gap = over = np.inf
-    for k in range(notes.head, notes.tail):
+    for k in range(waitlist.head, waitlist.tail):
         job = state.queue[k]
         record = state.jobs[job]
         begin = record.reserved

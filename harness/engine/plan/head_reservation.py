@@ -41,8 +41,8 @@ def refuse(state: Any, fault: int, value: float) -> None:
 @verb
 def check_selection(state: Any) -> None:
     """Refuse to plan around a selection that declined a job for which there were processors, and cannot be asked."""
-    if state.notes.declined > 0 and state.clock.asks == 0:
-        refuse(state, DECLINED, state.notes.declined)
+    if state.allocation.declined > 0 and state.clock.asks == 0:
+        refuse(state, DECLINED, state.allocation.declined)
 
 
 @verb

@@ -129,16 +129,17 @@ def plan_nodes(state: Any) -> None:
         refuse(state, NO_NODE_PLAN, 0.0)
     plan_from_running(state)
     notes = state.notes
+    waitlist = state.waitlist
     for place in range(notes.bookings):  # whoever has any: also who gave way and has not left yet
         state.near[state.bookings[place].job].booked = -1
     notes.by_nodes = 1
     notes.bookings = 0
     notes.spare_booking = -1
-    notes.joined = -1
+    waitlist.new_in_queue = -1
     for node in range(len(state.nodes)):
         state.booked[node] = -1
     empty_lines(state)
-    for k in range(notes.head, notes.tail):
+    for k in range(waitlist.head, waitlist.tail):
         state.jobs[state.queue[k]].reserved = -1.0
     at = first_running(state)
     while at >= 0:
@@ -213,7 +214,7 @@ def find_rooms_now(state: Any, job: int) -> int:
     Where nodes sleep, those that are awake alone, if there is no time for any to wake.
     """
     begin = state.clock.virtual
-    if state.notes.wakes > 0.0:
+    if state.sleep_control.max_boot_time > 0.0:
         total = find_rooms_until(state, job, begin + length(state, job), False)
         if total < state.jobs[job].procs:
             total = find_rooms_until(state, job, begin + state.jobs[job].left, True)
@@ -275,7 +276,7 @@ def fits_beside(state: Any, job: int) -> bool:
     begin = state.clock.virtual
     if not enough(state, job) or not licensed_from(state, job, begin):
         return False
-    if state.notes.wakes > 0.0:
+    if state.sleep_control.max_boot_time > 0.0:
         return find_rooms_now(state, job) >= record.procs
     list_own(state, job)
     found = 0
@@ -298,6 +299,7 @@ def start_beside(state: Any, job: int) -> bool:
     It loses its promise, if it has one.
     """
     notes = state.notes
+    allocation = state.allocation
     check_nodes(state)
     if notes.closed:  # a job keeps its reservation until starts are allowed again
         return False
@@ -305,11 +307,11 @@ def start_beside(state: Any, job: int) -> bool:
         check_place(state, job)
         lift(state, job)
         find_rooms_now(state, job)
-    notes.limited = 1
+    allocation.placement_restricted = 1
     started = begin(state, job)
-    notes.limited = 0
+    allocation.placement_restricted = 0
     if not started:
-        notes.joined = -1  # it is to be promised something again
+        state.waitlist.new_in_queue = -1  # it is to be promised something again
     else:
         book_slices(state, job)
         reserve(state, state.jobs[job].procs, state.clock.virtual, state.jobs[job].planned)

@@ -147,6 +147,7 @@ def next_beside(state: Any, after: int) -> int:
     `after` is the job that was the answer before, or −1 to begin.
     """
     notes = state.notes
+    waitlist = state.waitlist
     check_nodes(state)
     if after < 0:
         notes.turn += 1
@@ -155,13 +156,13 @@ def next_beside(state: Any, after: int) -> int:
         notes.struck_now = notes.struck
         notes.told = notes.struck_before
     # What is left changes with time alone where windows end, and where nodes wake.
-    everybody = notes.wakes > 0.0 or len(state.closures) > 0 or len(state.licences) > 0
+    everybody = state.sleep_control.max_boot_time > 0.0 or len(state.closures) > 0 or len(state.licences) > 0
     # Some were not looked at the last time, if a pass looks at the first only; or there is no list of what changed.
     everybody = everybody or notes.depth < len(state.jobs) or notes.struck - notes.struck_before > STRUCK
     if not everybody:
         list_ready(state)
-    while notes.head + notes.looked < notes.tail and state.clock.free > 0:
-        job = state.queue[notes.head + notes.looked]
+    while waitlist.head + notes.looked < waitlist.tail and state.clock.free > 0:
+        job = state.queue[waitlist.head + notes.looked]
         notes.looked += 1
         if not everybody and passed_by(state, job):
             continue

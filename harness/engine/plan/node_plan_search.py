@@ -67,7 +67,7 @@ def next_end(state: Any, time: float) -> float:
         if later(when_planned(state, at), time):
             found = when_planned(state, at)
         at = next_running(state, at)
-    for k in range(state.notes.head, state.notes.tail):
+    for k in range(state.waitlist.head, state.waitlist.tail):
         job = state.queue[k]
         if state.near[job].booked >= 0 and later(ends(state, job), time):
             found = min(found, ends(state, job))
@@ -117,7 +117,7 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
         while at >= 0:
             found += room_given_back(state, job, who_runs(state, at), since, time)
             at = next_running(state, at)
-        for k in range(state.notes.head, state.notes.tail):
+        for k in range(state.waitlist.head, state.waitlist.tail):
             if state.near[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
                 found += room_given_back(state, job, state.queue[k], since, time)
         if found >= record.procs or len(state.closures) > 0:

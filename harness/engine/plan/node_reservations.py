@@ -83,7 +83,7 @@ def book_slices(state: Any, job: int) -> None:
 @verb
 def length(state: Any, job: int) -> float:
     """Return for how long a waiting job is promised its processors: where nodes sleep, with time for any to wake."""
-    return float(state.jobs[job].left + state.notes.wakes)
+    return float(state.jobs[job].left + state.sleep_control.max_boot_time)
 
 
 @verb
@@ -126,7 +126,7 @@ def room_at(state: Any, job: int, node: int, time: float) -> int:
 def room_demanded_at(state: Any, job: int, node: int, time: float) -> int:
     """Return what `room_at` does, where jobs ask for more than cores."""
     offer = state.offers[node]
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.left[kind] = offer.whole[kind]
     free = state.nodes[node].cores
     left = state.nodes[node].memory
@@ -139,7 +139,7 @@ def room_demanded_at(state: Any, job: int, node: int, time: float) -> int:
             free -= booking.cores
             left -= booking.cores * state.jobs[booking.job].memory + want.memory
             alone |= want.alone
-            for kind in range(state.notes.kinds):
+            for kind in range(state.allocation.resource_kinds):
                 offer.left[kind] -= want.units[kind]
         place = booking.after
     return room_left(state, job, node, free, left, alone)
@@ -161,7 +161,7 @@ def licensed_at(state: Any, job: int, time: float) -> bool:
             if holds(state, other, time):
                 left -= state.wants[other].licences[kind]
             at = next_running(state, at)
-        for k in range(state.notes.head, state.notes.tail):
+        for k in range(state.waitlist.head, state.waitlist.tail):
             other = state.queue[k]
             promised = state.near[other].booked >= 0 and state.jobs[other].status != RUNNING
             if promised and other != job and holds(state, other, time):
@@ -176,7 +176,7 @@ def licensed_between(state: Any, job: int, begin: float, end: float) -> bool:
     """Return whether the job's licences are left all the time from `begin` until `end`."""
     if not licensed_at(state, job, begin):
         return False
-    for k in range(state.notes.head, state.notes.tail):  # there are fewer of them only where somebody's promise begins
+    for k in range(state.waitlist.head, state.waitlist.tail):  # fewer are free only where a reservation begins
         other = state.queue[k]
         begins = state.jobs[other].reserved
         if state.near[other].booked < 0 or state.jobs[other].status == RUNNING or other == job:

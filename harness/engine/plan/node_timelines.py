@@ -201,7 +201,7 @@ def left_along(state: Any, job: int, node: int, begin: float, end: float, own: i
     since = until = np.inf
     if own > 0:
         since = state.jobs[job].reserved
-        until = since + state.jobs[job].left + state.notes.wakes
+        until = since + state.jobs[job].left + state.sleep_control.max_boot_time
     least = state.nodes[node].cores
     k = entry_at(state, node, begin, False)
     last = state.lines[node].last

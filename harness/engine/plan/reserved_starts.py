@@ -72,12 +72,12 @@ def stands(state: Any, job: int) -> bool:
 @verb
 def shown_by_queue(state: Any, job: int) -> bool:
     """Return whether the start policy sees the waiting job: a pass may look at the first of the queue only."""
-    notes = state.notes
-    if notes.tail - notes.head >= state.clock.queued:
+    waitlist = state.waitlist
+    if waitlist.tail - waitlist.head >= state.clock.queued:
         return True
-    last = state.queue[notes.tail - 1]
+    last = state.queue[waitlist.tail - 1]
     score = state.jobs[job].score
-    return notes.tail > notes.head and (
+    return waitlist.tail > waitlist.head and (
         score < state.jobs[last].score or (score == state.jobs[last].score and job <= last)
     )
 
@@ -132,13 +132,14 @@ def next_promise(state: Any) -> float:
 @verb(crosses=True)
 def _list_unpromised(state: Any) -> int:
     notes = state.notes
+    waitlist = state.waitlist
     count = kept = 0
-    if notes.joined < 0:  # nobody noted who came: from now on somebody does
-        notes.joined = 0
-        for k in range(notes.head, notes.tail):
-            state.joined[notes.joined] = state.queue[k]
-            notes.joined += 1
-    for k in range(notes.joined):
+    if waitlist.new_in_queue < 0:  # nobody noted who came: from now on somebody does
+        waitlist.new_in_queue = 0
+        for k in range(waitlist.head, waitlist.tail):
+            state.joined[waitlist.new_in_queue] = state.queue[k]
+            waitlist.new_in_queue += 1
+    for k in range(waitlist.new_in_queue):
         job = state.joined[k]
         reserved = state.jobs[job].reserved
         if state.jobs[job].status != WAITING or (reserved >= 0 and (notes.by_nodes == 0 or reserved < np.inf)):
@@ -149,7 +150,7 @@ def _list_unpromised(state: Any) -> int:
             state.ranking[count] = job
             state.scores[count] = state.jobs[job].score
             count += 1
-    notes.joined = kept
+    waitlist.new_in_queue = kept
     sort_ranking(state, count)
     return count
 

@@ -77,7 +77,7 @@ def reshape(state: Any, job: int, procs: int) -> None:
     if not shape.least <= procs <= shape.most or not np.isnan(record.start):
         note(state.clock, BAD_WIDTH, job, -1, procs)
         raise PolicyFault
-    if state.notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, -1, 0)
     state.sums.backlog -= truth.work
     state.clock.demand -= record.left
@@ -93,7 +93,7 @@ def reshape(state: Any, job: int, procs: int) -> None:
     record.procs = procs
     state.sums.backlog += truth.work
     state.clock.demand += record.left
-    if state.notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, 1, 0)
 
 

@@ -97,7 +97,7 @@ def draw_one(state: Any, node: int) -> None:
 @inner
 def draw_one_anew(state: Any, node: int) -> None:
     """Ask what this one node draws as it is. Changes nodes."""
-    piece = state.notes.slack  # an unused slice, for the moment
+    piece = state.allocation.free_slice_head  # an unused slice, for the moment
     following = state.slices[piece].next
     state.slices[piece].node = node
     state.slices[piece].next = -1

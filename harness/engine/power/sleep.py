@@ -38,11 +38,11 @@ def take_status(state: Any, node: int, status: int, watts: float, until: float) 
 @inner
 def expect_move(state: Any, node: int) -> None:
     """Let the end of the node's transition be an event. Changes moving, clock, notes."""
-    notes = state.notes
+    sleep_control = state.sleep_control
     record = state.nodes[node]
-    state.moving[notes.moving] = node
-    notes.moving += 1
-    notes.waking += record.status == WAKING or record.wanted != 0
+    state.moving[sleep_control.moving] = node
+    sleep_control.moving += 1
+    sleep_control.waking += record.status == WAKING or record.wanted != 0
     state.clock.transition = min(state.clock.transition, record.until)
 
 
@@ -56,9 +56,9 @@ def dozes(state: Any, node: int) -> bool:
     Only where nobody sees when nodes fall asleep; else it has been put to sleep.
     """
     record = state.nodes[node]
-    if state.notes.unseen == 0 or record.status != AWAKE or record.busy > 0 or record.depths == 0:
+    if state.sleep_control.lazy_sleep == 0 or record.status != AWAKE or record.busy > 0 or record.depths == 0:
         return False
-    return later(state.clock.now, record.vacant + state.notes.idle_most)
+    return later(state.clock.now, record.vacant + state.sleep_control.max_idle_time)
 
 
 @verb
@@ -70,7 +70,7 @@ def is_awake(state: Any, node: int) -> bool:
 @verb
 def depth_of_nap(state: Any, node: int) -> int:
     """Return into which of its sleep states an idle node falls."""
-    return int(min(state.notes.idle_depth, state.nodes[node].depths - 1))
+    return int(min(state.sleep_control.idle_depth, state.nodes[node].depths - 1))
 
 
 @inner
@@ -78,13 +78,14 @@ def catch_up(state: Any, node: int) -> None:
     """Let a node be what it has become since it was last looked at, where nobody sees when nodes fall asleep."""
     record = state.nodes[node]
     if dozes(state, node):
-        since = record.vacant + state.notes.idle_most
+        since = record.vacant + state.sleep_control.max_idle_time
         record.depth = depth_of_nap(state, node)
         record.wanted = 0
         nap = state.naps[record.first_nap + record.depth]
         settle_until(state, node, since)
         take_status(state, node, FALLING, nap.falling, since + nap.down)
-    if record.status == FALLING and state.notes.unseen and not (record.wanted or later(record.until, state.clock.now)):
+    unfinished = record.wanted or later(record.until, state.clock.now)
+    if record.status == FALLING and state.sleep_control.lazy_sleep and not unfinished:
         settle_until(state, node, record.until)
         take_status(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
 
@@ -107,7 +108,7 @@ def doze(state: Any, node: int, depth: int) -> None:
     nap = state.naps[record.first_nap + depth]
     if nap.down > 0.0:
         turn(state, node, FALLING, nap.falling, state.clock.now + nap.down)
-        if not state.notes.unseen:
+        if not state.sleep_control.lazy_sleep:
             expect_move(state, node)
     else:
         turn(state, node, ASLEEP, nap.watts, np.inf)
@@ -116,33 +117,33 @@ def doze(state: Any, node: int, depth: int) -> None:
 @inner
 def order_naps(state: Any, idle: float, depth: int) -> None:
     """Let idle nodes sleep from now on; see `sleep_when_idle`. Changes notes."""
-    notes = state.notes
+    sleep_control = state.sleep_control
     if not (idle >= 0.0 and depth >= 0):
         note(state.clock, BAD_ORDER, -1, -1, idle if not idle >= 0.0 else depth)
         raise PolicyFault
     for node in range(len(state.nodes)):
         catch_up(state, node)
-    notes.idle_most = idle
-    notes.idle_depth = depth
-    notes.nap_due = state.clock.now if notes.lined else np.inf
+    sleep_control.max_idle_time = idle
+    sleep_control.idle_depth = depth
+    sleep_control.next_sleep_time = state.clock.now if sleep_control.keep_idle_list else np.inf
 
 
 @once
 def let_idle_sleep(state: Any) -> None:
     """Put nodes to sleep that have been idle for as long as the sleep policy lets them; see `sleep_when_idle`."""
-    if not later(state.notes.nap_due, state.clock.now):
+    if not later(state.sleep_control.next_sleep_time, state.clock.now):
         put_idle_to_sleep(state)
 
 
 @seldom
 def put_idle_to_sleep(state: Any) -> None:
     """Put nodes to sleep whose time has come, and note when that of the next one does. Changes nodes, notes."""
-    notes = state.notes
+    sleep_control = state.sleep_control
     node = first_in_line(state)
-    while node >= 0 and not later(state.nodes[node].vacant + notes.idle_most, state.clock.now):
+    while node >= 0 and not later(state.nodes[node].vacant + sleep_control.max_idle_time, state.clock.now):
         doze(state, node, depth_of_nap(state, node))
         node = first_in_line(state)
-    notes.nap_due = state.nodes[node].vacant + notes.idle_most if node >= 0 else np.inf
+    sleep_control.next_sleep_time = state.nodes[node].vacant + sleep_control.max_idle_time if node >= 0 else np.inf
 
 
 # ---------------------------------------------------------------- to wake
@@ -169,10 +170,10 @@ def rouse(state: Any, node: int) -> None:
         first = record.wanted == 0
         record.wanted = 1
         restock(state, node)
-        if first and state.notes.unseen:
+        if first and state.sleep_control.lazy_sleep:
             expect_move(state, node)
         elif first:
-            state.notes.waking += 1
+            state.sleep_control.waking += 1
     elif record.status == ASLEEP:
         nap = state.naps[record.first_nap + record.depth]
         if nap.up > 0.0:
@@ -193,7 +194,7 @@ def node_awake(state: Any, node: int) -> float:
     if record.status == FALLING:
         asleep = max(asleep, record.until)
     elif record.status == AWAKE:
-        asleep = max(asleep, record.vacant + state.notes.idle_most + nap.down)
+        asleep = max(asleep, record.vacant + state.sleep_control.max_idle_time + nap.down)
     return float(asleep + nap.up)
 
 
@@ -206,7 +207,7 @@ def rouse_all(state: Any, job: int) -> float:
         node = state.slices[piece].node
         if not is_awake(state, node):
             rouse(state, node)
-        if state.notes.unseen:
+        if state.sleep_control.lazy_sleep:
             state.nodes[node].vacant = np.inf  # it is held, and not idle, even if it waits for others to wake
         if state.nodes[node].status != AWAKE:  # it may have woken at once
             ready = max(ready, node_awake(state, node))
@@ -218,9 +219,9 @@ def rouse_all(state: Any, job: int) -> float:
 def break_off(state: Any, node: int) -> None:
     """Break off the transition that a failing node is in, if it is in one. Changes moving, clock, notes."""
     clock = state.clock
-    notes = state.notes
-    count = notes.moving
-    notes.moving = notes.waking = 0
+    sleep_control = state.sleep_control
+    count = sleep_control.moving
+    sleep_control.moving = sleep_control.waking = 0
     clock.transition = np.inf
     for k in range(count):
         if state.moving[k] != node:
@@ -231,9 +232,9 @@ def break_off(state: Any, node: int) -> None:
 def finish_transitions(state: Any) -> None:
     """Let every node whose transition ends now move on. Changes nodes, moving, clock."""
     clock = state.clock
-    notes = state.notes
-    count = notes.moving
-    notes.moving = notes.waking = 0
+    sleep_control = state.sleep_control
+    count = sleep_control.moving
+    sleep_control.moving = sleep_control.waking = 0
     clock.transition = np.inf
     for k in range(count):
         node = state.moving[k]

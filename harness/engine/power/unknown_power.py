@@ -15,14 +15,15 @@ class UnknownPowerWarning(UserWarning):
     """Reports, once, a rate for which some node has no performance state: its power there is not known."""
 
 
-def warn_of_unknown_power(view: Any, chosen: Mapping[str, Choice]) -> None:
+def warn_of_unknown_power(state: Any, chosen: Mapping[str, Choice]) -> None:
     """Warn if a rate lay outside the performance states of a node. A node without any is known at full speed alone."""
     if chosen["energy"].policy.name == "none":
         return
-    nodes, least, most = view.nodes, float(view.notes.least_rate), float(view.notes.most_rate)
+    nodes, paces = state.nodes, state.paces
+    least, most = float(state.sums.least_rate), float(state.sums.most_rate)
     known = nodes.pace_count > 0
-    slowest = max(view.paces.rate[nodes.first_pace[known]], default=0.0)
-    fastest = min(view.paces.rate[(nodes.first_pace + nodes.pace_count - 1)[known]], default=np.inf)
+    slowest = max(paces.rate[nodes.first_pace[known]], default=0.0)
+    fastest = min(paces.rate[(nodes.first_pace + nodes.pace_count - 1)[known]], default=np.inf)
     policy = str(chosen["rate"])
     if later(slowest, least):
         _warn_once(policy, least, f"below {slowest:.6g}, the slowest performance state of a node", "in that state")

@@ -199,7 +199,8 @@ def stand_up(state: Any, count: int, order: int) -> bool:
 def grow(state: Any, order: int) -> bool:
     """Let those who wait stand in new trees; False if there is not room enough for all of them. Changes notes."""
     notes = state.notes
-    count = notes.tail - notes.head
+    waitlist = state.waitlist
+    count = waitlist.tail - waitlist.head
     while notes.stalls < min(4 * count, len(state.stands)):
         notes.stalls *= 2
     notes.trees += 1
@@ -208,7 +209,7 @@ def grow(state: Any, order: int) -> bool:
     for tree in range(CLASSES):
         state.roots[tree] = -1
     for k in range(count):
-        state.ranking[k] = state.queue[notes.head + k]
+        state.ranking[k] = state.queue[waitlist.head + k]
     return stand_up(state, count, order)
 
 

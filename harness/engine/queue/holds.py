@@ -111,10 +111,11 @@ def held_as_its_kin(state: Any, job: int, flags: int, of_held: bool) -> float:
 def close_if_held(state: Any) -> None:
     """Stop further starts if a start makes a waiting job of any queue held, until the queue is without that job."""
     notes = state.notes
+    waitlist = state.waitlist
     if notes.holding & STARTS == 0:
         return
     notes.rounds += 1
-    for place in range(notes.head, notes.tail + notes.aside):
+    for place in range(waitlist.head, waitlist.tail + waitlist.aside):
         job = state.queue[place]
         if state.jobs[job].status == WAITING and held_as_its_kin(state, job, STARTS, False) > -np.inf:
             notes.closed = 1

@@ -58,9 +58,10 @@ def hold_back(state: Any, flags: int) -> int:
     """Ask again about the jobs that wait, and take those out of the queue that are held now; return how many."""
     clock = state.clock
     notes = state.notes
-    kept = notes.head
+    waitlist = state.waitlist
+    kept = waitlist.head
     notes.rounds += 1
-    for place in range(notes.head, notes.tail):
+    for place in range(waitlist.head, waitlist.tail):
         job = state.queue[place]
         until = held_as_its_kin(state, job, flags, False)
         if until > -np.inf:
@@ -70,17 +71,17 @@ def hold_back(state: Any, flags: int) -> int:
                 state.leavers[clock.departed] = job
                 clock.departed += 1
             clock.demand -= record.left
-            if notes.shared:
+            if state.usage_sums.counted:
                 state.tally(state, job, 0, -1, 0)
             put_on_list(state, job, until)
         else:
             state.queue[kept] = job
             kept += 1
-    count = notes.tail - kept
-    notes.tail = kept
+    count = waitlist.tail - kept
+    waitlist.tail = kept
     clock.queued -= count
     if count > 0:
-        notes.joined = -1  # they may come back, and are not to be counted twice
+        waitlist.new_in_queue = -1  # they may come back, and are not to be counted twice
         if notes.holding & BY_KIN == 0:
             sort_held(state)
     return count

@@ -101,9 +101,9 @@ def is_meant(state: Any, kind: int, walk: Any, job: int) -> bool:
 @inner
 def look_on(state: Any, kind: int, walk: Any) -> int:
     """Return who is next in the queue of those whom the walk is about, or −1; it is not passed yet."""
-    notes = state.notes
-    while notes.head + walk.looked < notes.tail:
-        job = state.queue[notes.head + walk.looked]
+    waitlist = state.waitlist
+    while waitlist.head + walk.looked < waitlist.tail:
+        job = state.queue[waitlist.head + walk.looked]
         if is_meant(state, kind, walk, job):
             return int(job)
         walk.looked += 1
@@ -158,7 +158,7 @@ def next_by_score(state: Any, kind: int, walk: Any, after: int) -> int:
     if after < 0:
         walk.looked = 0
     elif walk.last != after:
-        walk.looked = place_in_queue(state, after) + 1 - state.notes.head
+        walk.looked = place_in_queue(state, after) + 1 - state.waitlist.head
     walk.last = look_on(state, kind, walk)
     walk.looked += 1
     return int(walk.last)

@@ -34,13 +34,14 @@ def next_waiting(state: Any, after: int) -> int:
 def look_through(state: Any, order: int, after: int, at: float, spare: int) -> int:
     """Return what `next_overtaker` does, from the whole list of those who wait."""
     notes = state.notes
+    waitlist = state.waitlist
     if after < 0:
         notes.looked = 0
-        notes.listed = notes.tail - notes.head if order == QUEUE_ORDER else rank_anew(state)
+        notes.listed = waitlist.tail - waitlist.head if order == QUEUE_ORDER else rank_anew(state)
     elif order == QUEUE_ORDER:
-        notes.listed = min(notes.listed, notes.tail - notes.head)  # as long as when the policy began, if it did
+        notes.listed = min(notes.listed, waitlist.tail - waitlist.head)  # as long as when the policy began, if it did
     while notes.looked < notes.listed:
-        job = state.queue[notes.head + notes.looked] if order == QUEUE_ORDER else state.ranking[notes.looked]
+        job = state.queue[waitlist.head + notes.looked] if order == QUEUE_ORDER else state.ranking[notes.looked]
         notes.looked += 1
         record = state.jobs[job]
         if may_overtake(state, record.procs, record.left, at, spare) and record.status == WAITING:
@@ -56,6 +57,7 @@ def next_overtaker(state: Any, order: int, after: int, at: float, spare: int) ->
     before, or −1 to begin; `at` is a virtual time, and the job's end is that of its estimate on reference processors.
     """
     notes = state.notes
+    waitlist = state.waitlist
     falling = notes.falling and order == QUEUE_ORDER
     if after >= 0:
         expect_job(state, after)
@@ -63,6 +65,6 @@ def next_overtaker(state: Any, order: int, after: int, at: float, spare: int) ->
         bring_up_to_date(state, order)
     if falling:
         return next_falling(state, PAST, after, at, spare)
-    if notes.entered < 0 or notes.tail - notes.head < state.clock.queued:
+    if notes.entered < 0 or waitlist.tail - waitlist.head < state.clock.queued:
         return look_through(state, order, after, at, spare)
     return int(first_standing(state, after, at, spare))

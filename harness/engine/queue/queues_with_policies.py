@@ -96,8 +96,8 @@ def stand_alone(state: Any, table: Any, k: int, count: int) -> None:
 
     Behind it stand those of the other queues, which a start may make held.
     """
-    notes = state.notes
-    tail = notes.head
+    waitlist = state.waitlist
+    tail = waitlist.head
     for own in (True, False):
         for place in range(table[ROOM], table[ROOM] + count):
             job = table[place]
@@ -105,32 +105,32 @@ def stand_alone(state: Any, table: Any, k: int, count: int) -> None:
                 state.queue[tail] = job
                 tail += 1
         if own:
-            notes.tail = tail
-    notes.aside = tail - notes.tail
-    state.clock.queued = notes.tail - notes.head
+            waitlist.tail = tail
+    waitlist.aside = tail - waitlist.tail
+    state.clock.queued = waitlist.tail - waitlist.head
 
 
 @inner
 def forget_promises(state: Any) -> None:
     """Forget what the jobs that stand in `state.queue` were promised. Changes jobs, truth, notes."""
-    notes = state.notes
-    for place in range(notes.head, notes.tail):
+    waitlist = state.waitlist
+    for place in range(waitlist.head, waitlist.tail):
         job = state.queue[place]
         if state.jobs[job].status == WAITING:
             state.jobs[job].reserved = -1.0
             if len(state.near) > 0:
                 state.near[job].booked = -1
-    notes.joined = -1
+    waitlist.new_in_queue = -1
 
 
 @inner
 def stand_again(state: Any, table: Any, count: int, queued: int) -> None:
     """Let the `count` jobs in the room stand in `state.queue` as before."""
-    notes = state.notes
+    waitlist = state.waitlist
     for place in range(count):
-        state.queue[notes.head + place] = table[table[ROOM] + place]
-    notes.tail = notes.head + count
-    notes.aside = 0
+        state.queue[waitlist.head + place] = table[table[ROOM] + place]
+    waitlist.tail = waitlist.head + count
+    waitlist.aside = 0
     state.clock.queued = queued
 
 
@@ -139,12 +139,13 @@ def start_by_queue(state: Any, own: Any) -> None:
     """Ask the start policy of one queue after the other."""
     clock = state.clock
     notes = state.notes
+    waitlist = state.waitlist
     table = own.view(np.int64)
-    count = notes.tail - notes.head
+    count = waitlist.tail - waitlist.head
     queued = clock.queued
     corrected = clock.corrected
     for place in range(count):
-        table[table[ROOM] + place] = state.queue[notes.head + place]
+        table[table[ROOM] + place] = state.queue[waitlist.head + place]
     for k in range(table[COUNT]):
         stand_alone(state, table, k, count)
         row = HEAD + ROW * k + START

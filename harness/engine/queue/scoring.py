@@ -87,7 +87,7 @@ def rank_queue(state: Any) -> None:
     """Score every waiting job anew and put the queue in order. Changes queue, scores."""
     clock = state.clock
     count = clock.queued
-    head = state.notes.head
+    head = state.waitlist.head
     for k in range(count):
         state.ranking[k] = state.queue[head + k]
     ask_order(state, count)
@@ -101,9 +101,9 @@ def rank_queue(state: Any) -> None:
 @seldom
 def rank_anew(state: Any) -> int:
     """Rank the waiting jobs by the second order, in `ranking`; returns how many they are."""
-    notes = state.notes
+    waitlist = state.waitlist
     count = 0
-    for k in range(notes.head, notes.tail):
+    for k in range(waitlist.head, waitlist.tail):
         state.ranking[count] = state.queue[k]
         count += 1
     ask_second(state, count)
@@ -137,14 +137,14 @@ def find_prefix(state: Any, procs: int) -> tuple[int, int]:
     The running jobs are put into `ranking`, in order, and the merged ones behind them. Returns how many running jobs
     were merged, and how many jobs in all.
     """
-    notes = state.notes
+    waitlist = state.waitlist
     count = rank_running(state)
     taken = 0
     merged = 0
-    waiting = notes.head
+    waiting = waitlist.head
     while True:
         first = -1
-        if waiting < notes.tail:
+        if waiting < waitlist.tail:
             first = state.queue[waiting]
         if taken < count:
             job = state.ranking[taken]

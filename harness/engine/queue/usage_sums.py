@@ -33,31 +33,31 @@ FAINTEST = 1e-100
 @verb
 def decay(state: Any) -> None:
     """Bring the factors that are the same for all up to now. Changes notes, and balances when the origin moves on."""
-    notes = state.notes
-    gone = state.clock.now - notes.decay_origin
-    if gone == notes.decay_gone:
+    usage_sums = state.usage_sums
+    gone = state.clock.now - usage_sums.decay_origin
+    if gone == usage_sums.decay_age:
         return
-    halvings = gone / notes.half_life
-    notes.decay_gone = gone
-    notes.decay_factor = 0.5**halvings
-    notes.decay_growth = gone
+    halvings = gone / usage_sums.half_life
+    usage_sums.decay_age = gone
+    usage_sums.decay_factor = 0.5**halvings
+    usage_sums.decay_growth = gone
     if halvings > 0.0:
-        notes.decay_growth = gone / halvings / np.log(2.0) * np.expm1(halvings * np.log(2.0))
-    if notes.decay_factor >= FAINTEST:
+        usage_sums.decay_growth = gone / halvings / np.log(2.0) * np.expm1(halvings * np.log(2.0))
+    if usage_sums.decay_factor >= FAINTEST:
         return
     for shares in (state.users, state.groups, state.queues, state.everybody):
         for k in range(len(shares)):
             shares[k].balance = used(state, shares, k)
-    notes.decay_origin = state.clock.now
-    notes.decay_gone = notes.decay_growth = 0.0
-    notes.decay_factor = 1.0
+    usage_sums.decay_origin = state.clock.now
+    usage_sums.decay_age = usage_sums.decay_growth = 0.0
+    usage_sums.decay_factor = 1.0
 
 
 @verb
 def used(state: Any, shares: Any, k: int) -> float:
     """Return the usage of one record, with the factors as they are [s]; rounding makes none negative."""
-    notes = state.notes
-    return max(0.0, notes.decay_factor * (shares[k].balance + shares[k].running_procs * notes.decay_growth))
+    usage_sums = state.usage_sums
+    return max(0.0, usage_sums.decay_factor * (shares[k].balance + shares[k].running_procs * usage_sums.decay_growth))
 
 
 @verb
@@ -87,7 +87,7 @@ def add(state: Any, shares: Any, k: int, job: int, queued: int, running: int) ->
     share.running += running
     share.running_procs += running * record.procs
     share.running_nodes += running * record.nodes
-    share.balance -= running * record.procs * state.notes.decay_growth
+    share.balance -= running * record.procs * state.usage_sums.decay_growth
 
 
 @inner
@@ -135,11 +135,11 @@ def keep_shares(view: Any, chosen: Mapping[str, Choice]) -> tuple[Any, Any]:
     half_life = half_life_in(chosen.values())
     if half_life is None:
         return view, None
-    notes = view.notes
-    notes.shared = 1
-    notes.half_life = half_life
-    notes.decay_origin = view.clock.now
-    notes.decay_factor = 1.0
+    usage_sums = view.usage_sums
+    usage_sums.counted = 1
+    usage_sums.half_life = half_life
+    usage_sums.decay_origin = view.clock.now
+    usage_sums.decay_factor = 1.0
     many = sizes(view.jobs, 0)
     parts = {f"{whose}s": many[whose] for whose in WHOSE} | {EVERYBODY: 1}
     records = {name: np.zeros(size, layouts.SHARE).view(np.recarray) for name, size in parts.items()}

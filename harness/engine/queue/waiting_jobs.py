@@ -22,8 +22,8 @@ SELDOM = 16
 @window
 def waiting(state: Any) -> Any:
     """Return the jobs that wait, in queue order. Jobs started meanwhile stay in it until the decision is over."""
-    notes = state.notes
-    return state.queue[notes.head : notes.tail]
+    waitlist = state.waitlist
+    return state.queue[waitlist.head : waitlist.tail]
 
 
 @verb
@@ -53,8 +53,8 @@ def departed(state: Any) -> Any:
 def place_in_queue(state: Any, job: int) -> int:
     """Return where a scored job stands in the queue, or would stand."""
     score = state.jobs[job].score
-    low = state.notes.head
-    high = state.notes.tail
+    low = state.waitlist.head
+    high = state.waitlist.tail
     while low < high:
         middle = (low + high) >> 1
         other = state.queue[middle]
@@ -72,35 +72,35 @@ def make_room(state: Any) -> None:
 
     So no more of the array is used than some times what the longest queue takes.
     """
-    notes = state.notes
-    count = notes.tail - notes.head
-    if 2 * count > notes.room and notes.room < len(state.queue):
-        notes.room = min(2 * notes.room, len(state.queue))
+    waitlist = state.waitlist
+    count = waitlist.tail - waitlist.head
+    if 2 * count > waitlist.capacity and waitlist.capacity < len(state.queue):
+        waitlist.capacity = min(2 * waitlist.capacity, len(state.queue))
     else:
-        shift(state.queue, 0, notes.head, count)
-        notes.tail = count
-        notes.head = 0
+        shift(state.queue, 0, waitlist.head, count)
+        waitlist.tail = count
+        waitlist.head = 0
 
 
 @inner
 def enqueue(state: Any, job: int) -> None:
     """Insert a scored job at its place in the queue. Changes queue, clock."""
     clock = state.clock
-    notes = state.notes
+    waitlist = state.waitlist
     queue = state.queue
-    if notes.tail == notes.room:
+    if waitlist.tail == waitlist.capacity:
         make_room(state)
     low = place_in_queue(state, job)
-    if notes.head > 0 and low - notes.head < notes.tail - low:  # move the side where fewer jobs stand
-        shift(queue, notes.head - 1, notes.head, low - notes.head)
-        notes.head -= 1
+    if waitlist.head > 0 and low - waitlist.head < waitlist.tail - low:  # move the side where fewer jobs stand
+        shift(queue, waitlist.head - 1, waitlist.head, low - waitlist.head)
+        waitlist.head -= 1
         low -= 1
     else:
-        shift(queue, low + 1, low, notes.tail - low)
-        notes.tail += 1
+        shift(queue, low + 1, low, waitlist.tail - low)
+        waitlist.tail += 1
     queue[low] = job
     clock.queued += 1
-    if notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, 1, 0)
 
 
@@ -118,8 +118,8 @@ def let_wait(state: Any, job: int) -> None:
     """Let a scored job wait. Changes jobs, queue, clock."""
     state.jobs[job].status = WAITING
     state.clock.newcomer = job
-    if state.notes.joined >= 0:
-        state.notes.joined = noted(state.joined, state.notes.joined, job)
+    if state.waitlist.new_in_queue >= 0:
+        state.waitlist.new_in_queue = noted(state.joined, state.waitlist.new_in_queue, job)
     if state.notes.entered >= 0:
         state.notes.entered = noted(state.entries, state.notes.entered, job)
     enqueue(state, job)
@@ -136,14 +136,14 @@ def join_queue(state: Any, count: int) -> None:
 @inner
 def remove(state: Any, position: int) -> None:
     """Close the gap at `position`, from the side where fewer jobs have to move. Changes queue, clock."""
-    notes = state.notes
+    waitlist = state.waitlist
     queue = state.queue
-    if position - notes.head < notes.tail - position:
-        shift(queue, notes.head + 1, notes.head, position - notes.head)
-        notes.head += 1
+    if position - waitlist.head < waitlist.tail - position:
+        shift(queue, waitlist.head + 1, waitlist.head, position - waitlist.head)
+        waitlist.head += 1
     else:
-        shift(queue, position, position + 1, notes.tail - position - 1)
-        notes.tail -= 1
+        shift(queue, position, position + 1, waitlist.tail - position - 1)
+        waitlist.tail -= 1
 
 
 @inner
@@ -175,7 +175,7 @@ def step_out(state: Any, job: int) -> None:
     """Take a waiting job out of the queue. Changes queue, clock, and what is counted."""
     remove(state, place_in_queue(state, job))
     state.clock.queued -= 1
-    if state.notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, -1, 0)
 
 
@@ -199,7 +199,7 @@ def find_started(state: Any, started: int, left: int) -> bool:
     found = 0
     for k in range(notes.boots - 1, max(notes.boots - started, 0) - 1, -1):
         place = place_in_queue(state, state.boots[k])
-        if place == notes.tail or state.queue[place] != state.boots[k]:
+        if place == state.waitlist.tail or state.queue[place] != state.boots[k]:
             continue
         other = found
         while other > 0 and state.ranking[other - 1] < place:
@@ -214,21 +214,21 @@ def find_started(state: Any, started: int, left: int) -> bool:
 def drop_started(state: Any) -> None:
     """Take the jobs that this decision started out of the queue. Changes queue, clock."""
     clock = state.clock
-    notes = state.notes
+    waitlist = state.waitlist
     queue = state.queue
     left = started = clock.started
     clock.queued -= left
     clock.started = 0
-    while left > 0 and state.jobs[queue[notes.head]].status != WAITING:  # mostly the first ones
-        notes.head += 1
+    while left > 0 and state.jobs[queue[waitlist.head]].status != WAITING:  # mostly the first ones
+        waitlist.head += 1
         left -= 1
     if 0 < left <= SELDOM and find_started(state, started, left):
-        head = notes.head
+        head = waitlist.head
         for k in range(left):  # from the last one on; those before it may move
-            remove(state, state.ranking[k] + notes.head - head)
+            remove(state, state.ranking[k] + waitlist.head - head)
         return
-    kept = notes.head
-    place = notes.head
+    kept = waitlist.head
+    place = waitlist.head
     while left > 0:
         job = queue[place]
         if state.jobs[job].status == WAITING:
@@ -240,14 +240,14 @@ def drop_started(state: Any) -> None:
     gap = place - kept
     if gap == 0:
         return
-    if kept - notes.head < notes.tail - place:  # close the gap from the side where fewer jobs have to move
-        for k in range(kept - 1, notes.head - 1, -1):
+    if kept - waitlist.head < waitlist.tail - place:  # close the gap from the side where fewer jobs have to move
+        for k in range(kept - 1, waitlist.head - 1, -1):
             queue[k + gap] = queue[k]
-        notes.head += gap
+        waitlist.head += gap
     else:
-        for k in range(place, notes.tail):
+        for k in range(place, waitlist.tail):
             queue[k - gap] = queue[k]
-        notes.tail -= gap
+        waitlist.tail -= gap
 
 
 @inner
@@ -259,7 +259,7 @@ def turn_away(state: Any, job: int) -> None:
         raise PolicyFault
     state.sums.backlog -= state.truth[job].work
     clock.demand -= state.jobs[job].left
-    if state.notes.shared:
+    if state.usage_sums.counted:
         state.tally(state, job, 0, -1, 0)
     leave(state, job, UNACCEPTED)
     clock.started += 1

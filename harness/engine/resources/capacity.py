@@ -38,7 +38,7 @@ def room_left(state: Any, job: int, node: int, free: int, memory: float, alone: 
     offer = state.offers[node]
     if free <= 0 or alone or (want.alone and free < state.nodes[node].cores) or not suits_demand(state, job, node):
         return 0
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         if offer.left[kind] < want.units[kind]:
             return 0
     memory -= want.memory
@@ -82,7 +82,7 @@ def how_long(state: Any, job: int, node: int) -> float:
 
     Where nodes sleep, with the time that they take to wake.
     """
-    return float(state.jobs[job].left / min(1.0, state.nodes[node].speed) + state.notes.wakes)
+    return float(state.jobs[job].left / min(1.0, state.nodes[node].speed) + state.sleep_control.max_boot_time)
 
 
 @verb(family=DEMANDS)
@@ -108,7 +108,7 @@ def next_opening(state: Any, time: float) -> float:
 def suits_demanded(state: Any, job: int, node: int) -> bool:
     """Return whether the empty node has room for a full share of the job, where jobs ask for more than cores."""
     offer = state.offers[node]
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.left[kind] = offer.whole[kind]
     room = room_left(state, job, node, state.nodes[node].cores, state.nodes[node].memory, 0)
     return room > 0 and room >= state.wants[job].portion
@@ -118,7 +118,7 @@ def suits_demanded(state: Any, job: int, node: int) -> bool:
 def room_demanded(state: Any, job: int, node: int) -> int:
     """Return what `room` does, where jobs ask for more than cores."""
     offer = state.offers[node]
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.left[kind] = offer.free[kind]
     if closed(state, job, node, state.clock.virtual, state.clock.virtual + how_long(state, job, node)):
         return 0
@@ -129,7 +129,7 @@ def room_demanded(state: Any, job: int, node: int) -> int:
 def room_then(state: Any, job: int, node: int) -> int:
     """Return what the job could have of the node at the instant that a plan looks at."""
     offer = state.offers[node]
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.left[kind] = offer.then[kind]
     return room_left(state, job, node, state.then[node].free, state.then[node].memory, offer.then_alone)
 
@@ -142,7 +142,7 @@ def leave_then(state: Any, job: int, other: int, node: int) -> int:
     state.then[node].memory += want.memory
     if want.alone:
         offer.then_alone = 0
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.then[kind] += want.units[kind]
     return room_then(state, job, node)
 
@@ -153,7 +153,7 @@ def begin_then(state: Any) -> None:
     for node in range(len(state.offers)):
         offer = state.offers[node]
         offer.then_alone = offer.alone
-        for kind in range(state.notes.kinds):
+        for kind in range(state.allocation.resource_kinds):
             offer.then[kind] = offer.free[kind]
     for kind in range(len(state.licences)):
         state.licences[kind].then = state.licences[kind].free
@@ -170,7 +170,7 @@ def hold_demands(state: Any, job: int) -> None:
         state.nodes[node].free_memory -= want.memory
         if want.alone:
             offer.alone = 1
-        for kind in range(state.notes.kinds):
+        for kind in range(state.allocation.resource_kinds):
             offer.free[kind] -= want.units[kind]
         piece = state.slices[piece].next
 
@@ -183,7 +183,7 @@ def release_demand(state: Any, job: int, node: int) -> None:
     state.nodes[node].free_memory += want.memory
     if want.alone:
         offer.alone = 0
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.free[kind] += want.units[kind]
 
 
@@ -193,7 +193,7 @@ def keep_demand(state: Any, job: int, node: int, sign: int) -> None:
     offer = state.offers[node]
     want = state.wants[job]
     state.nodes[node].free_memory -= sign * want.memory
-    for kind in range(state.notes.kinds):
+    for kind in range(state.allocation.resource_kinds):
         offer.free[kind] -= sign * want.units[kind]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.engine.decorators import verb
 from harness.engine.faults import NO_NODE, SLEEPING, PolicyFault, note
-from harness.engine.records.idle_node_records import VACANCY
+from harness.engine.records.node_records import VACANCY
 from harness.engine.records.public import AWAKE
 
 
@@ -48,9 +48,16 @@ def fall_vacant(state: Any, node: int) -> None:
 def join_line(state: Any, node: int) -> None:
     """Let a node that falls vacant, and is awake, be the last of the line, if it is kept. Changes vacancies, notes."""
     record = state.nodes[node]
-    if state.notes.lined == 0 or record.depths == 0 or record.status != AWAKE or record.free < record.cores:
+    if (
+        state.sleep_control.keep_idle_list == 0
+        or record.depths == 0
+        or record.status != AWAKE
+        or record.free < record.cores
+    ):
         return
-    state.notes.nap_due = min(state.notes.nap_due, state.clock.now + state.notes.idle_most)
+    state.sleep_control.next_sleep_time = min(
+        state.sleep_control.next_sleep_time, state.clock.now + state.sleep_control.max_idle_time
+    )
     line = state.vacancies
     if line[node].behind >= 0:
         step_out_of_line(state, node)
@@ -88,7 +95,7 @@ def behind(state: Any, after: int) -> int:
 
     Changes vacancies.
     """
-    if state.notes.lined == 0:
+    if state.sleep_control.keep_idle_list == 0:
         return -1
     end = len(state.nodes)
     node = state.vacancies[after].behind

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.engine.decorators import verb, window
-from harness.engine.records.node_class_records import STOCK, TYPE
+from harness.engine.records.node_records import STOCK, TYPE
 from harness.engine.records.public import AWAKE, DOWN, FALLING, WAKING
 
 #: As many ways there are for a node not to be awake in each of its sleep states: falling, asleep, waking, and falling
@@ -121,8 +121,8 @@ def leave_stock(state: Any, node: int, number: int) -> None:
     clear_bit(state, stock.words, size, node - first)
     stock.count -= 1
     if stock.count == 0:
-        state.notes.stocked -= 1
-        last = state.stocked[state.notes.stocked]
+        state.allocation.classes_listed -= 1
+        last = state.stocked[state.allocation.classes_listed]
         state.stocked[stock.place] = last
         state.stocks[last].place = stock.place
     elif stock.first == node:
@@ -134,9 +134,9 @@ def join_stock(state: Any, node: int, number: int) -> None:
     """Put a node into a stock, which joins the list if nobody else is in it. Changes stocks, words, notes."""
     stock = state.stocks[number]
     if stock.count == 0:
-        stock.place = state.notes.stocked
+        stock.place = state.allocation.classes_listed
         state.stocked[stock.place] = number
-        state.notes.stocked += 1
+        state.allocation.classes_listed += 1
         stock.first = node
     stock.count += 1
     stock.first = min(stock.first, node)
@@ -174,9 +174,9 @@ def next_alike(state: Any, node: int) -> int:
 @verb
 def list_unlike(state: Any) -> int:
     """Write the lowest-numbered node of each stock into `unlike`; return how many there are."""
-    for k in range(state.notes.stocked):
+    for k in range(state.allocation.classes_listed):
         state.unlike[k] = state.stocks[state.stocked[k]].first
-    return int(state.notes.stocked)
+    return int(state.allocation.classes_listed)
 
 
 @window
@@ -228,7 +228,7 @@ def take_stock(view: Any) -> Any:
     stocks["count"][full], stocks["first"][full], stocks["place"][full] = count, first, np.arange(len(types))
     for number, nodes_of_type in zip(full, count, strict=True):
         write_all(words[stocks["words"][number] :], int(nodes_of_type))
-    view.notes.stocked = len(types)
+    view.allocation.classes_listed = len(types)
     return view._replace(
         types=types.view(np.recarray),
         stocks=stocks.view(np.recarray),

@@ -17,7 +17,7 @@ from harness.engine.resources.nodes import next_free, room, take
 @verb
 def list_offers(state: Any, job: int) -> int:
     """Write into `unlike` the nodes to be asked about, and return how many they are. Each has room for the job."""
-    if state.notes.by_stock:
+    if state.allocation.ranks_classes:
         return list_unlike(state)
     count = 0
     node = next_free(state, -1)
@@ -41,7 +41,7 @@ def take_best(state: Any, job: int, count: int, need: int, sized: bool) -> int:
             note(state.clock, BAD_MERIT, job, state.unlike[k], state.merits[k])
             raise PolicyFault
         best = max(best, state.merits[k])
-    if state.notes.by_stock:
+    if state.allocation.ranks_classes:
         return take_from_stocks(state, job, count, need, best, sized)
     k = 0
     while k < count and need > 0:

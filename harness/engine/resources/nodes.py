@@ -42,7 +42,7 @@ def room(state: Any, job: int, node: int) -> int:
     free = state.nodes[node].free
     if state.clock.constrained == 0 or free == 0:
         return free
-    if state.notes.limited:
+    if state.allocation.placement_restricted:
         return state.then[node].room
     if state.clock.constrained == DEMANDING:
         return room_demanded(state, job, node)
@@ -57,7 +57,7 @@ def room(state: Any, job: int, node: int) -> int:
 @verb
 def stays(state: Any, job: int) -> bool:
     """Return whether the job waits suspended in place: only the nodes that keep its place can have it."""
-    return state.notes.staying > 0 and state.jobs[job].slices >= 0 and state.jobs[job].status != RUNNING
+    return state.allocation.suspended_in_place > 0 and state.jobs[job].slices >= 0 and state.jobs[job].status != RUNNING
 
 
 @verb(apart=True)
@@ -203,7 +203,7 @@ def next_free(state: Any, after: int) -> int:
 def take(state: Any, job: int, node: int, procs: int) -> None:
     """Hold `procs` processors of `node` for the job that is being placed. Changes the node's free cores and memory."""
     clock = state.clock
-    notes = state.notes
+    allocation = state.allocation
     if job != clock.culprit or clock.asking == WONDERING or procs < 1 or procs > room(state, job, node):
         note(clock, OVERCOMMIT, job, node, procs)
         raise PolicyFault
@@ -211,16 +211,16 @@ def take(state: Any, job: int, node: int, procs: int) -> None:
     record.free -= procs
     if clock.constrained:
         record.free_memory -= procs * state.jobs[job].memory
-    if notes.limited:  # what a job asks for on a node besides cores, it is given once
+    if allocation.placement_restricted:  # what a job asks for on a node besides cores, it is given once
         state.then[node].room = 0 if clock.constrained == DEMANDING else state.then[node].room - procs
     state.blocks[node // BLOCK] -= procs
-    if notes.minded:
+    if state.sleep_control.track_node_status:
         mind_taken(state, node)
-    notes.held += procs
-    notes.held_nodes += 1
-    notes.held_speed = min(notes.held_speed, record.speed)
-    piece = notes.slack
-    notes.slack = state.slices[piece].next
+    allocation.cores_taken += procs
+    allocation.nodes_taken += 1
+    allocation.slowest = min(allocation.slowest, record.speed)
+    piece = allocation.free_slice_head
+    allocation.free_slice_head = state.slices[piece].next
     state.slices[piece].node = node
     state.slices[piece].cores = procs
     state.slices[piece].next = state.jobs[job].slices
@@ -238,7 +238,7 @@ def give_back(state: Any, job: int, piece: int) -> None:
         record.free_memory += cores * state.jobs[job].memory
         if state.clock.constrained == DEMANDING:
             release_demand(state, job, node)
-        if record.free == record.cores and state.notes.staying == 0:  # all of it, free of rounding
+        if record.free == record.cores and state.allocation.suspended_in_place == 0:  # all of it, free of rounding
             record.free_memory = record.memory
     state.blocks[node // BLOCK] += cores
     if record.free == record.cores and state.jobs[job].status == RUNNING:  # not what a selection tried in vain
@@ -249,8 +249,8 @@ def give_back(state: Any, job: int, piece: int) -> None:
 def mind_taken(state: Any, node: int) -> None:
     """Note of a node that gave cores if it is awake, and put it in its stock, if stocks are kept. Changes notes."""
     if not is_awake(state, node):
-        state.notes.held_asleep += 1
-        state.notes.held_ready = max(state.notes.held_ready, node_awake(state, node))
+        state.allocation.nodes_asleep += 1
+        state.allocation.awake_at = max(state.allocation.awake_at, node_awake(state, node))
     restock(state, node)
 
 
@@ -269,10 +269,10 @@ def mind_given_back(state: Any, job: int) -> None:
 @verb
 def drop_slices(state: Any, job: int, last: int) -> None:
     """Give back the job's slices, of which `last` is the last. Changes slices."""
-    notes = state.notes
+    allocation = state.allocation
     if last >= 0:
-        state.slices[last].next = notes.slack
-        notes.slack = state.jobs[job].slices
+        state.slices[last].next = allocation.free_slice_head
+        allocation.free_slice_head = state.jobs[job].slices
         state.jobs[job].slices = -1
 
 
@@ -285,7 +285,7 @@ def give_all_back(state: Any, job: int) -> None:
         give_back(state, job, piece)
         last = piece
         piece = state.slices[piece].next
-    if state.notes.minded:
+    if state.sleep_control.track_node_status:
         mind_given_back(state, job)
     drop_slices(state, job, last)
 
@@ -330,6 +330,6 @@ def vacate(state: Any, job: int, begun: float) -> None:
     state.jobs[job].energy += energy
     if not known:
         draw_anew(state, first)
-    if state.notes.minded:
+    if state.sleep_control.track_node_status:
         mind_given_back(state, job)
     drop_slices(state, job, last)
