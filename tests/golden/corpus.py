@@ -1,18 +1,20 @@
 """The golden corpus: 1,000 runs drawn over the features of the engine, and a digest of each of their schedules.
 
 Every redesign of the engine must give the same schedules. `python tests/golden/corpus.py` repeats the runs and lists
-those that differ from `corpus.csv`. With `--update` it rewrites the file. `--show NUMBER` prints one schedule as CSV:
-two versions of the engine can then be compared job by job. `--seed` draws another corpus. No digests are stored yet:
-the first `--update` does that, and a test that compares them is still to be written.
+those that differ from `corpus.csv`. `--sample 50` repeats 50 of them. With `--update` it rewrites the file. `--show
+NUMBER` prints one schedule as CSV: two versions of the engine can then be compared job by job. `--seed` draws another
+corpus. The file also holds the digests of runs of two real logs, which are repeated where the data is available.
 """
 
 import argparse
 import csv
 import hashlib
+import multiprocessing
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -96,9 +98,28 @@ def draw(count: int = COUNT, seed: int = SEED) -> list[Run]:
     columns = {name: dice.permutation(np.resize(np.arange(len(values)), count)) for name, values in DIMENSIONS.items()}
     lengths = np.exp(dice.uniform(np.log(120), np.log(2000), count)).astype(int)
     return [
-        Run(number, int(lengths[number]), **{name: DIMENSIONS[name][columns[name][number]] for name in DIMENSIONS})
+        _possible(
+            Run(number, int(lengths[number]), **{name: DIMENSIONS[name][columns[name][number]] for name in DIMENSIONS})
+        )
         for number in range(count)
     ]
+
+
+def _possible(run: Run) -> Run:
+    """Return the run; one that suspends jobs is not combined with starts in order at every event, which resume them."""
+    suspends = run.start.startswith(("gang", "preempt"))
+    return replace(run, timing="pass") if suspends and run.timing == "depth" else run
+
+
+#: The real logs, and the schedulers with which the first jobs of each are simulated.
+LOGS = ("KTH-SP2", "SDSC-SP2")
+LOG_SCHEDULERS = (("fcfs", "easy"), ("spf", "easy(reservations=2)"), ("wfp3", "conservative"), ("fcfs", "conservative"))
+LOG_JOBS = 4000
+
+
+def log_runs() -> list[tuple[str, str, str]]:
+    """Return the log, the order and the start policy of each run of a real log."""
+    return [(log, *parts) for log in LOGS for parts in LOG_SCHEDULERS]
 
 
 # ---------------------------------------------------------------- the machine and the jobs of a run
@@ -192,7 +213,7 @@ def _requests(
 def schedule(run: Run, seed: int = SEED) -> "harness.Schedule":
     """Simulate the run."""
     parts = {name: getattr(run, name) for name in ("order", "start", "select", "rate", "sleep", "predict", "hold")}
-    signal = harness.read_signal(_signal()) if run.start.startswith("lull") else None
+    signal = _signal() if run.start.startswith("lull") else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return harness.simulate(
@@ -207,14 +228,13 @@ def schedule(run: Run, seed: int = SEED) -> "harness.Schedule":
         )
 
 
-def _signal() -> Path:
-    """Write a signal that rises and falls every six hours, and return its file."""
-    import tempfile
-
-    path = Path(tempfile.gettempdir()) / "golden-signal.csv"
+def _signal() -> "harness.Signal":
+    """Return a signal that rises and falls every six hours."""
     rows = [f"{21_600 * k},{100 if k % 2 else 300}" for k in range(400)]
-    path.write_text("\n".join(("time,value", *rows)) + "\n", encoding="utf-8")
-    return path
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "signal.csv"
+        path.write_text("\n".join(("time,value", *rows)) + "\n", encoding="utf-8")
+        return harness.read_signal(path)
 
 
 # ---------------------------------------------------------------- digests
@@ -237,6 +257,14 @@ def digest(run: Run, seed: int = SEED) -> Digest:
     )
 
 
+def digest_of_log(log: str, order: str, start: str) -> Digest:
+    """Simulate the first jobs of a real log and return the digest of the schedule."""
+    workload = harness.prepare(harness.read_workload(log), jobs=LOG_JOBS)
+    made = harness.simulate(workload, scheduler=Scheduler(order=order, start=start))
+    frame = made.frame
+    return Digest(_hash(_milliseconds(frame["start"])), _hash(_milliseconds(frame["end"])), "", "")
+
+
 def _milliseconds(times: pd.Series) -> np.ndarray:
     return np.round(times.fillna(-1.0).to_numpy() * 1000).astype(np.int64)
 
@@ -245,28 +273,29 @@ def _hash(values: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:12]
 
 
-def stored(path: Path = FILE) -> dict[int, Digest]:
-    """Return the stored digests by the number of the run."""
+def stored(path: Path = FILE) -> dict[str, Digest]:
+    """Return the stored digests by the name of the run: its number, or its log, order and start policy."""
     with path.open(newline="", encoding="utf-8") as file:
-        return {int(row.pop("number")): Digest(**row) for row in csv.DictReader(file)}
+        return {row.pop("run"): Digest(**row) for row in csv.DictReader(file)}
 
 
-def store(found: dict[int, Digest], path: Path = FILE) -> None:
+def store(found: dict[str, Digest], path: Path = FILE) -> None:
     """Write the digests, a line each."""
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["number", *(field.name for field in fields(Digest))])
-        table.writerows([number, *vars(one).values()] for number, one in sorted(found.items()))
+        table.writerow(["run", *(field.name for field in fields(Digest))])
+        table.writerows([name, *vars(one).values()] for name, one in found.items())
 
 
-def changes(found: dict[int, Digest], before: dict[int, Digest], runs: list[Run]) -> list[str]:
+def changes(found: dict[str, Digest], before: dict[str, Digest]) -> list[str]:
     """Return a sentence for each run whose digests differ from the stored ones."""
+    titles = {str(run.number): run.title for run in draw()}
     lines = []
-    for run in runs:
-        old, new = before.get(run.number), found[run.number]
+    for name, new in found.items():
+        old = before.get(name)
         if old != new:
-            names = [name for name in vars(new) if old is None or getattr(old, name) != getattr(new, name)]
-            lines.append(f"run {run.number} differs in {', '.join(names)}: {run.title}")
+            parts = [part for part in vars(new) if old is None or getattr(old, part) != getattr(new, part)]
+            lines.append(f"run {name} differs in {', '.join(parts)}: {titles.get(name, 'a real log')} {new.refused}")
     return lines
 
 
@@ -275,6 +304,8 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--update", action="store_true", help="rewrite the file with the digests of this engine")
     options.add_argument("--show", type=int, metavar="NUMBER", help="print the schedule of one run as CSV")
+    options.add_argument("--sample", type=int, metavar="COUNT", help="repeat only that many runs, evenly drawn")
+    options.add_argument("--workers", type=int, default=1, help="processes that repeat the runs")
     options.add_argument("--seed", type=int, default=SEED, help="draw other runs; they are compared with --file")
     options.add_argument("--file", type=Path, default=FILE, help="the file of digests")
     given = options.parse_args()
@@ -282,13 +313,18 @@ def main() -> int:
     if given.show is not None:
         schedule(runs[given.show], given.seed).frame.to_csv(sys.stdout, index=False)
         return 0
+    if given.sample:
+        runs = runs[:: max(1, len(runs) // given.sample)]
     found = {}
-    for run in runs:
-        found[run.number] = digest(run, given.seed)
-        print(f"\r{run.number + 1} of {len(runs)} runs", end="", file=sys.stderr, flush=True)
+    with multiprocessing.Pool(given.workers) as pool:
+        for run, made in zip(runs, pool.imap(partial(digest, seed=given.seed), runs, chunksize=5), strict=True):
+            found[str(run.number)] = made
+            print(f"\r{len(found)} of {len(runs)} runs", end="", file=sys.stderr, flush=True)
+    if given.sample is None and given.seed == SEED:
+        found |= {" ".join(parts): digest_of_log(*parts) for parts in log_runs()}
     print(file=sys.stderr)
-    lines = changes(found, stored(given.file) if given.file.exists() else {}, runs)
-    print(*lines, f"{len(lines)} of {len(runs)} runs differ", sep="\n")
+    lines = changes(found, stored(given.file) if given.file.exists() else {})
+    print(*lines, f"{len(lines)} of {len(found)} runs differ", sep="\n")
     if given.update:
         store(found, given.file)
     return 1 if lines and not given.update else 0
