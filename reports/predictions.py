@@ -22,7 +22,7 @@ PREDICTORS = ("requested", "actual", "recent(n=2)", "similar", "online")
 CRITERIA = ("mean_bounded_slowdown", "mean_wait")
 PREDICTION = ("prediction_error", "share_underpredicted", "corrections")
 
-#: A log on which a predictor is better by less than that counts for nobody.
+#: A smaller advantage of a predictor on a log does not count.
 NOTICED = 1e-3
 
 CLAIRVOYANT = "actual"
@@ -32,7 +32,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @dataclass(frozen=True)
 class Compared:
-    """A predictor beside requests: the geometric mean over logs of the ratio, its interval, and who decides it."""
+    """A predictor compared with requests: the geometric mean over logs of the ratio, its interval, and its p-value."""
 
     low: float  # the 95 % interval
     ratio: float
@@ -69,7 +69,7 @@ def replays(done: Callable[[int], None]) -> Iterator[dict[str, Any]]:
 
 
 def replay(workload: Workload, start: str, predict: str) -> dict[str, Any]:
-    """Return the measures of one run that the tables show, and whose they are."""
+    """Return the measures of one run that the tables show, with its policies."""
     run = simulate(workload, workload.procs, Scheduler(start=start, predict=predict, energy="none"))
     measures = run.measures()
     shown = {name: measures[name] for name in (*CRITERIA, *PREDICTION)}
@@ -125,20 +125,22 @@ def by_log(runs: pd.DataFrame, format: str) -> str:
 
 
 def conclusion(runs: pd.DataFrame, start: str) -> str:
-    """Say in one sentence who is told from the request, by which criterion, and how far from clairvoyance they are."""
+    """Return sentences: significant differences from the request by criterion, and the distance from clairvoyance."""
     found = compared(runs, start)
-    told: dict[str, list[str]] = {"better": [], "worse": []}
+    verdicts: dict[str, list[str]] = {"better": [], "worse": []}
     for (criterion, predict), one in found.items():
         if one.p_value <= ALPHA:
-            told["better" if one.ratio < 1 else "worse"].append(f"{predict} by {spoken(criterion)}")
-    words = [f"told to be {verdict} than requests: {' and '.join(who)}" for verdict, who in told.items() if who]
+            verdicts["better" if one.ratio < 1 else "worse"].append(f"{predict} by {spoken(criterion)}")
+    words = [
+        f"significantly {verdict} than requests: {' and '.join(names)}" for verdict, names in verdicts.items() if names
+    ]
     ratios = {predict: found[CRITERIA[0], predict].ratio for predict in PREDICTORS[1:]}
     limit = ratios.pop(CLAIRVOYANT)
     best = min(ratios, key=ratios.__getitem__)
     return (
-        f"With {start}, {'; '.join(words) or 'nobody is told from requests'}; of those that have to guess, {best} "
-        f"comes out first by mean bounded slowdown, with {readable(ratios[best], 3)} times that of requests, where "
-        f"clairvoyance has {readable(limit, 3)} times."
+        f"With {start}, {'; '.join(words) or 'no predictor differs significantly from requests'}. Of the predictors "
+        f"without clairvoyance, {best} is first by mean bounded slowdown, with {readable(ratios[best], 3)} times "
+        f"that of requests. Clairvoyance has {readable(limit, 3)} times."
     )
 
 
