@@ -1,7 +1,7 @@
 """Makes the tables of grand.md of the results of the field grand: by log, by family, fronts, where the ranking turns.
 
 `python reports/grand.py --store tournaments/grand` takes the frame out of the store first, into grand.parquet and
-grand-logs.csv beside this script; without it the page is made of these two files alone.
+grand-logs.csv other this script; without it the page is made of these two files alone.
 """
 
 import heapq
@@ -55,11 +55,11 @@ def grand(
     part: Annotated[
         str, typer.Option(help="print one part only: " + "took, logs, families, fronts, turns, order")
     ] = "",
-    beside: Annotated[Path | None, typer.Option(help="only say how many runs are the same in another store")] = None,
+    other: Annotated[Path | None, typer.Option(help="print only how many runs are the same in another store")] = None,
 ) -> None:
     """Print the tables of the page in Markdown; with a store, keep its frame before, and draw the picture."""
-    if beside is not None and store is not None:
-        typer.echo(same(store, beside))
+    if other is not None and store is not None:
+        typer.echo(same(store, other))
         return
     if store is not None:
         keep(store)
@@ -101,7 +101,7 @@ def _short(row: Any) -> str:
 
 
 def _facts(jobs: pd.DataFrame, header: tuple[str, ...], procs: int) -> dict[str, float]:
-    """Return what families of logs are told apart by."""
+    """Return the figures of a log by which families are formed."""
     start = WallClock.of(header).start
     span = float(jobs["submit"].max() - jobs["submit"].min())
     quality = float((jobs["work"] / jobs["estimate"].clip(lower=1)).median())
@@ -116,7 +116,7 @@ def _facts(jobs: pd.DataFrame, header: tuple[str, ...], procs: int) -> dict[str,
 
 
 def same(store: Path, other: Path) -> str:
-    """Say how many runs of two stores have the same value of every measure."""
+    """Return a sentence: the number of runs of two stores with equal values of every measure."""
     keys = ["workload", "platform", "variation", "seed", "scheduler"]
     one, two = (Results(folder).frame().set_index(keys) for folder in (store, other))
     common = one.index.intersection(two.index)
@@ -126,11 +126,11 @@ def same(store: Path, other: Path) -> str:
     return f"{int(equal.sum()):,} of {len(common):,} runs have the same measures"
 
 
-# ---------------------------------------------------------------- what is told
+# ---------------------------------------------------------------- tables
 
 
 def took(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Tell what the runs took, log by log, which was the slowest of each, and what that means for many cores."""
+    """Yield the table of simulation times by log with the slowest run of each, and the time on many cores."""
     seconds, every = frame["seconds"].astype(float), sum(1 for _ in read_field("grand").combinations())
     all_jobs = int(frame["jobs"].astype(float).sum())
     rows = []
@@ -138,8 +138,8 @@ def took(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
         at = int(part["seconds"].to_numpy().argmax())
         slowest, machine = part.iloc[at], _kind_of(part).iloc[at]
         jobs, spent = float(part["jobs"].astype(float).sum()), float(seconds[part.index].sum())
-        who = f"{slowest['scheduler']}, {machine}"
-        rows.append((log, len(part), int(jobs), spent, who, float(slowest["seconds"])))
+        name = f"{slowest['scheduler']}, {machine}"
+        rows.append((log, len(part), int(jobs), spent, name, float(slowest["seconds"])))
     rows.sort(key=lambda row: -row[3])
     yield "### Simulation alone, by log"
     heads = ("log", "runs", "jobs", "simulation [s]", "its slowest run", "took [s]")
@@ -160,7 +160,7 @@ def _makespan(longest_first: list[float], cores: int) -> float:
 
 
 def by_log(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Tell of each log who is best, by how much, and whom the real machine resembles most."""
+    """Yield the table of logs: the best scheduler, its advantage, and the scheduler nearest to the real machine."""
     rows = []
     for workload, part in _complete(_as_logged(frame)).groupby("workload", observed=True):
         facts = {name: logs[name].to_dict()[workload] for name in ("jobs", "procs", "load")}
@@ -176,12 +176,12 @@ def _of_one_log(part: pd.DataFrame) -> list[Any]:
     ratio = part[BY].astype(float) / part[BY][REFERENCE]
     longest = part["max_wait"].astype(float)
     near = part["skill"].astype(float).dropna()
-    best, told = str(ratio.idxmin()), f"{near.idxmax()} ({near.max():.2g})" if len(near) else ""
-    if ratio.min() > 0.995:  # nobody waits to speak of
-        return [part[BY][REFERENCE], "nobody", float("nan"), "", f"{ratio.idxmax()} ({ratio.max():.3g})", told]
+    best, nearest = str(ratio.idxmin()), f"{near.idxmax()} ({near.max():.2g})" if len(near) else ""
+    if ratio.min() > 0.995:  # hardly any job waits
+        return [part[BY][REFERENCE], "none", float("nan"), "", f"{ratio.idxmax()} ({ratio.max():.3g})", nearest]
     rewarded = longest[best] / longest[REFERENCE] if longest[REFERENCE] else float("nan")
     worst = f"{ratio.idxmax()} ({ratio.max():.3g})"
-    return [part[BY][REFERENCE], f"{best} ({ratio[best]:.3g})", rewarded, _unpreempted(ratio), worst, told]
+    return [part[BY][REFERENCE], f"{best} ({ratio[best]:.3g})", rewarded, _unpreempted(ratio), worst, nearest]
 
 
 def _unpreempted(ratio: "pd.Series[float]") -> str:
@@ -190,7 +190,7 @@ def _unpreempted(ratio: "pd.Series[float]") -> str:
 
 
 def by_family(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Rank within families of logs, against the reference, with intervals where there are enough."""
+    """Yield the rankings within families of logs, with intervals if there are enough logs."""
     yield "### By family of logs, as logged"
     rows: list[tuple[Any, ...]] = []
     done = _complete(_as_logged(frame))
@@ -214,7 +214,7 @@ def _range(bounds: tuple[float, ...], family: int) -> str:
 
 
 def _ranked(family: str, count: int, part: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """Yield the first four and where the reference stands; ratios and p-values are those of pairs with it."""
+    """Yield the first four and the reference, with ratios and p-values of pairs with the reference."""
     from harness.ranking.inference import infer, log_ratios
 
     table = part.pivot_table(index="workload", columns="scheduler", values=BY, observed=True).dropna(axis=1)
@@ -236,7 +236,7 @@ def _ranked(family: str, count: int, part: pd.DataFrame) -> Iterator[tuple[Any, 
 
 
 def fronts(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Tell on each energy machine who is beaten by nobody in both slowdown and energy, as ratios to the reference."""
+    """Yield for each machine with power the Pareto front of slowdown and energy, as ratios to the reference."""
     metered = frame[frame["energy"].notna()]
     for platform, each in metered.groupby(_kind_of(metered), observed=True):
         part = _shared(each)
@@ -255,13 +255,13 @@ def _against_energy(part: pd.DataFrame) -> "tuple[pd.Series[float], pd.Series[fl
     sides = []
     for name in (BY, "energy"):
         table = part.pivot_table(index="workload", columns="scheduler", values=name, observed=True)
-        # What differs by rounding alone is no progress.
+        # Differences by rounding alone do not count.
         sides.append(table.div(table[REFERENCE], axis=0).apply(np.log).mean().apply(np.exp).round(6))
     return sides[0], sides[1]
 
 
 def _front(slower: "pd.Series[float]", dearer: "pd.Series[float]") -> list[str]:
-    """Return who is beaten by nobody in both, the fastest first."""
+    """Return the Pareto front of both, the fastest first."""
     found = []
     for name in slower.sort_values().index:
         as_good = (slower <= slower[name]) & (dearer <= dearer[name])
@@ -275,7 +275,7 @@ def _kind_of(frame: pd.DataFrame) -> "pd.Series[str]":
 
 
 def turns(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Tell which schedulers change sides from log to log, and which figure of the logs goes along with that."""
+    """Yield the schedulers that are better on some logs and worse on others, with correlations to figures of logs."""
     table = _ratios(frame)
     rows: list[Any] = []
     for name in table.columns:
@@ -295,13 +295,13 @@ def turns(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
 
 
 def order(frame: pd.DataFrame, logs: pd.DataFrame) -> Iterator[str]:
-    """Tell the order of all schedulers as logged: by mean rank, with the ratio and its tests against the first."""
+    """Yield the ranking of all schedulers as logged: mean rank, ratio to the first, and its test."""
     done = _complete(_as_logged(frame)).assign(variation=0, energy_policy="none", error="")
     found = rank(done.drop(columns=["energy"]), BY)
-    (beside,) = [s.ratio for s in found.standings if s.scheduler == REFERENCE]
+    (reference,) = [s.ratio for s in found.standings if s.scheduler == REFERENCE]
     rows = [
         (
-            *(s.rank, s.scheduler, s.mean_rank, s.ratio, _interval(s.interval), s.p_value, s.ratio / beside),
+            *(s.rank, s.scheduler, s.mean_rank, s.ratio, _interval(s.interval), s.p_value, s.ratio / reference),
             s.means["max_wait"] / 86_400,
         )
         for s in found.standings
