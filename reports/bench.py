@@ -26,7 +26,7 @@ def bench(
         bool, typer.Option("--update", help="measure ratios, and publish them as this release's")
     ] = False,
 ) -> None:
-    """Measure the engine beside a bare loop that does the same work without plugins; or tournaments on threads."""
+    """Measure the engine against a bare loop that does the same work without plugins; or tournaments on threads."""
     if check or update or what == "ratios":
         if quick and update:
             raise HarnessError("--update publishes all ratios; expected it without --quick")

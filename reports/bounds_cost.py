@@ -1,4 +1,4 @@
-"""What it costs that no index of a policy leaves an array: the same runs with the checks and without.
+"""Measures the cost of the checks of policies' indices: the same runs with the checks and without.
 
 Each is a process of its own that compiles into a folder of its own; they take turns, and the best of all rounds counts,
 in time of the processor, which what else runs on the machine disturbs less.
@@ -18,7 +18,7 @@ from engine_speed import CLUSTER, stream
 from harness.experiment.simulation import simulate
 from harness.policy.scheduler import Scheduler
 
-#: What policies do most: little, look at all who wait, plan, score everybody anew.
+#: Kinds of policies by their work: little, visits to all waiting jobs, plans, new scores of all jobs.
 SCHEDULERS = (
     Scheduler(start="none", energy="cores"),
     Scheduler(start="easy", energy="cores"),
@@ -32,7 +32,7 @@ UNITS = ("", "s", "s", "%")
 
 
 def bounds_cost(jobs: int, rounds: int = 2) -> list[tuple[Any, ...]]:
-    """Return rows for the table: what a stream of so many jobs takes with the checks and without, and their ratio."""
+    """Return rows of the table: the time of a stream of `jobs` jobs with the checks and without, and the ratio."""
     best: dict[bool, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for checked in (True, False) * rounds:
@@ -48,7 +48,7 @@ def bounds_cost(jobs: int, rounds: int = 2) -> list[tuple[Any, ...]]:
 
 
 def leave_checks_out() -> None:
-    """Let this process compile policies without them."""
+    """Compile policies without the checks in this process."""
     from numba import config
 
     from harness.numba_support import readonly_types

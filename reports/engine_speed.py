@@ -36,7 +36,7 @@ METERED = Platform(
 
 @dataclass(frozen=True)
 class Comparison:
-    """The engine beside the bare loop, on the same jobs."""
+    """The engine and the bare loop, on the same jobs."""
 
     start: str
     jobs: int
@@ -149,7 +149,7 @@ def whole_log(start: str, trace: str = "HPC2N") -> float:
 
 
 def variations(trace: str = "HPC2N", count: int = 100) -> list[tuple[str, float]]:
-    """Time the replay of so many variations of a whole log under EASY, one by one: what was done, and its seconds."""
+    """Time the replay of some variations of a whole log under EASY, one by one. Return each with its seconds."""
     workload = prepare(read_workload(trace), procs_from="used")
     began = time.perf_counter()
     drawing = simulating = 0.0

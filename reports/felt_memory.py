@@ -1,4 +1,4 @@
-"""What a run takes of memory beside its workload, as the system sees it: `python reports/felt_memory.py JOBS`.
+"""Measures the memory of a run beyond its workload, as the system reports it: `python reports/felt_memory.py JOBS`.
 
 It prints the resident bytes a job and for how long the simulation had a processor [s]; on Linux, and in a process of
 its own, in which nothing was kept before.
@@ -16,7 +16,7 @@ from harness.policy.scheduler import Scheduler
 
 
 def felt(jobs: int) -> tuple[float, float]:
-    """Return what a run takes of memory beside its workload [bytes a job], and of time [s]."""
+    """Return the memory of a run beyond its workload [bytes a job], and its time [s]."""
     simulate(stream(1_000), CLUSTER, Scheduler(start="easy"))
     workload = stream(jobs)
     before = resident("VmRSS")
@@ -25,7 +25,7 @@ def felt(jobs: int) -> tuple[float, float]:
 
 
 def resident(field: str) -> int:
-    """Return what this process has in memory now, or had at most; `getrusage` counts whoever started it, too."""
+    """Return the present or largest memory of this process. `getrusage` would include the parent process."""
     found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     assert found
     return int(found[1]) * 1024

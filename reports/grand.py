@@ -1,7 +1,7 @@
 """Makes the tables of grand.md of the results of the field grand: by log, by family, fronts, where the ranking turns.
 
 `python reports/grand.py --store tournaments/grand` takes the frame out of the store first, into grand.parquet and
-grand-logs.csv other this script; without it the page is made of these two files alone.
+grand-logs.csv in this folder; without it the page is made of these two files alone.
 """
 
 import heapq

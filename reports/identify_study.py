@@ -1,4 +1,4 @@
-"""Makes the table of identify-study.md: logs whose policy we know, disturbed as real ones are, and whom we name."""
+"""Makes the table of identify-study.md: logs of known policies, disturbed as real ones are, and the verdicts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -41,12 +41,12 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 def lottery(job: "harness.Job", clock: "harness.Clock") -> float:
-    """Draw lots by the job's number: nobody's rule."""
+    """Order at random by the job's number: a rule that no policy of the field has."""
     return (job.number * 2654435761.0) % 1009.0
 
 
 def widest_user(job: "harness.Job", clock: "harness.Clock") -> float:
-    """Prefer users by their number, then wide jobs: a rule by who asks."""
+    """Prefer users by their number, then wide jobs: a rule that depends on the user."""
     return (job.user % 7) * 1e6 - job.procs
 
 
@@ -59,7 +59,7 @@ class Outsiders:
 
 
 def workload(seed: int, jobs: int) -> harness.Workload:
-    """Return jobs of the Lublin–Feitelson model whose users ask for up to five times what they need."""
+    """Return jobs of the Lublin–Feitelson model, with requested times of up to five times the runtime."""
     log = harness.lublin(jobs=jobs, procs=PROCS, seed=seed, load=0.9)
     draw = np.random.default_rng(seed)
     asked = np.ceil(log.jobs["run"] * draw.uniform(1, 5, jobs) / 60) * 60
@@ -107,7 +107,7 @@ def hidden(log: harness.Log) -> harness.Log:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What happens to a log, and what of it `identify` can be told."""
+    """A disturbance of a log, and the facts about it that `identify` can use."""
 
     log: Callable[[harness.Workload, str, str], harness.Log]
     overhead: tuple[float, float] = (5, 5)  # means that are told [s]
@@ -128,7 +128,7 @@ DISTURBANCES = {
 
 
 def rows(jobs: int, states: int, seed: int) -> Iterator[tuple[object, ...]]:
-    """Yield for each log whom `identify` finds."""
+    """Yield for each log the policies that `identify` finds."""
     source = workload(seed, jobs)
     for name, disturbance in DISTURBANCES.items():
         for order, start in (*TRUTHS, *OUTSIDERS):
@@ -138,7 +138,7 @@ def rows(jobs: int, states: int, seed: int) -> Iterator[tuple[object, ...]]:
 def identified(
     source: harness.Workload, disturbance: Disturbance, order: str, start: str, states: int
 ) -> tuple[object, ...]:
-    """Identify one log, and say where its author came."""
+    """Identify one log, and return the place of its true policy."""
     log = harness.prepare(disturbance.log(source, order, start))
     events = six_outages(source) if disturbance.outages else None
     found = harness.identify(log, PROCS, orders=ORDERS, starts=STARTS, states=states, events=events)
@@ -168,11 +168,11 @@ def identified(
 @app.command()
 def study(
     jobs: Annotated[int, typer.Option(help="jobs of each log")] = 2000,
-    states: Annotated[int, typer.Option(help="logged states in which each policy is asked")] = 150,
+    states: Annotated[int, typer.Option(help="logged states in which each policy decides")] = 150,
     seed: Annotated[int, typer.Option(help="of the jobs")] = 1,
     format: Annotated[str, typer.Option(help="table, markdown, csv, …")] = "table",
 ) -> None:
-    """Identify the policy of logs whose policy is known, with and without disturbances."""
+    """Identify the policy of logs with a known policy, with and without disturbances."""
     harness.register(Outsiders())
     typer.echo(render(HEADERS, list(rows(jobs, states, seed)), format))
 

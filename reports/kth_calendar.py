@@ -67,7 +67,7 @@ def calendar(night: int, weekend: int) -> str:
 
 
 def halves(log: harness.Log) -> tuple[list[harness.Workload], dict[str, harness.Workload]]:
-    """Return the parts of the first half by time; that half, the second, and what of it was before the rule ended."""
+    """Return the parts of the first half by time, both halves, and the part of the second before the rule ended."""
     submit = log.jobs["submit"]
     half = float(np.ptp(submit)) / 2
     cuts = np.linspace(0, half, PARTS + 1)
@@ -80,7 +80,7 @@ def halves(log: harness.Log) -> tuple[list[harness.Workload], dict[str, harness.
 
 
 def replayed(jobs: harness.Workload, order: str, start: str, table: str = "") -> harness.Adequacy:
-    """Replay one part, and say how far it is from its log."""
+    """Replay one part, and return its distance from the log."""
     return harness.adequacy(simulated(jobs, order, start, table))
 
 

@@ -39,7 +39,7 @@ def learning(
     rounds: Annotated[int, typer.Option(help="rounds of either learner", min=1)] = 25,
     resample: Annotated[int, typer.Option(help="variations of each log that judges", min=0)] = 5,
     out: Annotated[Path | None, typer.Option(help="keep the weights and the tournament in this folder")] = None,
-    speed: Annotated[bool, typer.Option("--speed", help="only say how many decisions a second there are")] = False,
+    speed: Annotated[bool, typer.Option("--speed", help="print only the number of decisions a second")] = False,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
     """Train on the first half of a log, and hold a tournament on its second half and on six other logs."""
@@ -75,7 +75,7 @@ def keep(path: Path, weights: Floats, seen: int, before: float, after: float, se
 
 
 def field(folder: Path, middle: float, resample: int) -> Path:
-    """Write the field: the second half of the log, the others, and everybody under EASY."""
+    """Write the field: the second half of the log, the other logs, and every order under EASY."""
     names = [f"network(weights='{folder / name}.txt')" for name in ("by-actions", "by-weights")]
     logs = "".join(f'  "{name}",\n' for name in OTHERS)
     path = folder / "learning.toml"
@@ -145,7 +145,7 @@ def by_actions(train: Workload, rounds: int, seed: int) -> tuple[Floats, int, fl
 
 
 def play(env: Any, score: Any, dice: Any, noise: float, seed: int) -> list[dict[str, Any]]:
-    """Play two episodes in every copy, choosing by score and noise; return what was chosen, and what came of it."""
+    """Run two episodes in every copy, with choices by score and noise. Return the choices and the results."""
     seen, info = env.reset(seed=seed)
     rows: list[list[Any]] = [[] for _ in range(env.num_envs)]
     done: list[dict[str, Any]] = []
@@ -166,7 +166,7 @@ def play(env: Any, score: Any, dice: Any, noise: float, seed: int) -> list[dict[
 
 
 def fit(network: Any, episodes: list[list[Any]], dice: Any) -> None:
-    """Teach the network to tell who was chosen from somebody who was not."""
+    """Train the network to distinguish chosen jobs from others."""
     pairs = [(chosen, other) for rows in episodes for chosen, other, differs in rows if differs]
     rows = np.array([row for pair in pairs for row in pair])
     labels = np.tile([1, 0], len(pairs))
@@ -175,7 +175,7 @@ def fit(network: Any, episodes: list[list[Any]], dice: Any) -> None:
 
 
 def logits(network: Any, rows: Floats) -> Floats:
-    """Return what the network says of each row, before it becomes a probability."""
+    """Return the network's output for each row, before it becomes a probability."""
     hidden = np.maximum(rows @ network.coefs_[0] + network.intercepts_[0], 0.0)
     answer: Floats = (hidden @ network.coefs_[1] + network.intercepts_[1])[..., 0]
     return answer
@@ -205,7 +205,7 @@ def by_weights(train: Workload, rounds: int, seed: int) -> tuple[Floats, int, fl
 
 
 class Usual:
-    """What FCFS with EASY gives on stretches of the training log: what learners are measured by."""
+    """Return the results of FCFS with EASY on parts of the training log, the reference of learners."""
 
     def __init__(self, train: Workload, jobs: int) -> None:
         order = np.argsort(train.jobs["submit"].to_numpy(), kind="stable")

@@ -46,7 +46,7 @@ def _seed(path: Path, before: str) -> re.Match[str] | None:
 
 
 def row(seed: int, log: harness.Log | None, logs: list[harness.Log]) -> tuple[Any, ...]:
-    """Return what the executions of one workload say."""
+    """Return the results of the executions of one workload."""
     found = compare_executions(logs, log.procs if log else None, len(log.jobs) if log else None)
     usual = [each for each, one in zip(logs, found.executions, strict=True) if not one.incidents]
     pairs = [pair.P for pair in found.pairs if pair.usual]

@@ -66,10 +66,10 @@ class Fit:
 @app.command()
 def orders(
     scores: Annotated[Path, typer.Argument(help="score-distribution.csv.gz: r, n, s, score")],
-    judged: Annotated[int, typer.Option(help="replay so many of either ranking", min=0)] = 3,
+    judged: Annotated[int, typer.Option(help="number of expressions of each ranking to replay", min=0)] = 3,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """Fit every expression to the scores, rank them, and replay the first on six logs beside F1 to F4."""
+    """Fit every expression to the scores, rank them, and replay the first and F1 to F4 on six logs."""
     known_format(format)
     fits = list(every_fit(*read(scores)))
     by_error = sorted(fits, key=lambda fit: fit.error)

@@ -1,6 +1,6 @@
 """Makes the table of other-simulators.md: Batsim (outputs that come with Evalys) and SPARS, with nodes that sleep.
 
-Each case builds our platform and workload from their input, runs our nearest policies, and sets what came of it beside
+Each case builds our platform and workload from their input, runs our nearest policies, and compares the result with
 their output: makespan, waits, energy, and how long the nodes spent in each state.
 """
 
@@ -31,13 +31,13 @@ from harness.cli import main
 from harness.disk.data_search import find_data
 from harness.present.tables import known_format, render
 
-#: What nodes do [node·s]; a node whose job waits for another node to wake is idle.
+#: Time of nodes by state [node·s]. A node is idle while its job waits for another node to wake.
 STATES = ("computing", "idle", "sleeping", "switching")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one simulator says of one case."""
+    """The results of one simulator for one case."""
 
     makespan: float  # [s] from 0 to the last completion
     mean_wait: float  # [s] from submission to the beginning of service, boot included
@@ -119,7 +119,7 @@ BATSIM = {
 
 
 def batsim_platform(path: Path, count: int) -> Platform:
-    """Read the first `count` nodes of a SimGrid platform whose last power states are sleep, and switching off and on.
+    """Read the first `count` nodes of a SimGrid platform. Their last power states are sleep, switching off, and on.
 
     Batsim draws idle power while a delay job runs, so that idle and peak are alike.
     """

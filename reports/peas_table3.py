@@ -21,7 +21,7 @@ PRINTED = (
 )
 READINGS = ("whole_numbers", "whole_watts")
 #: The jobs that may be "the first hundred": the first rows of a log, or the job numbers up to 100. They differ only for
-#: HPC2N, whose cleaned log lacks numbers. The paper does not state the version of a log.
+#: HPC2N: its cleaned log lacks numbers. The paper does not state the version of a log.
 FIRST_ROWS, NUMBERS = "--jobs 100", "--filter 'job <= 100'"
 SELECTIONS: dict[str, dict[str, Any]] = {FIRST_ROWS: {"jobs": 100}, NUMBERS: {"filter": "job <= 100"}}
 VERSIONS = {"HPC2N": (("HPC2N-2.1", FIRST_ROWS), ("HPC2N", FIRST_ROWS), ("HPC2N", NUMBERS))}

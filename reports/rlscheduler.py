@@ -16,7 +16,7 @@ import harness
 from harness.cli import main
 from harness.disk.data_search import find_data
 
-#: Log → its processors, how many of its lines count, and what Table V prints: without and with backfilling.
+#: Log → its processors, its number of lines, and the values of Table V: without and with backfilling.
 PRINTED = {
     "lublin_256": (
         "anchors/rlscheduler/lublin_256.swf.gz", 256, 0,
@@ -186,7 +186,7 @@ def table(name: str, jobs: list[Job], procs: int, printed: dict[str, tuple[str, 
 def rlscheduler(
     log: Annotated[str, typer.Argument(help="a log; without one, those of Table V that are at hand")] = "",
     procs: Annotated[int, typer.Option(help="processors of its machine", min=0)] = 0,
-    lines: Annotated[int, typer.Option(help="so many jobs of the log, from its beginning (0: all)", min=0)] = 0,
+    lines: Annotated[int, typer.Option(help="number of jobs of the log, from its beginning (0: all)", min=0)] = 0,
 ) -> None:
     """Replay ten sequences of 1,024 jobs by RLScheduler's loop and under the policies as they were meant."""
     if log:

@@ -1,4 +1,4 @@
-"""Makes the figures and tables of service-rate.md: a cluster whose rate follows its workload, on the paper's own data.
+"""Makes the figures and tables of service-rate.md: a cluster with a rate that follows its load, on the paper's data.
 
 Rumyantsev, Morozova and Basmadjian, "Discrete-Event Modeling of a High-Performance Computing Cluster with Service Rate
 Control" (2018), section IV: 80 processors, first come first served, rates 2.0 and 2.66, and the tasks of a year that
@@ -30,7 +30,7 @@ LOW, HIGH = 2.0, 2.66  # the two rates: work done in a second
 K_LOW, K_HIGH = 1e5, 3e5  # the thresholds on the workload, in units of work
 THRESHOLDS = tuple(1e5 * k for k in range(31))
 
-#: How the paper's busy powers may be read → the platform that says so.
+#: Reading of the paper's busy powers → its platform.
 READINGS = {"as printed": "service-rate-80", "exchanged": "service-rate-80-exchanged"}
 
 DAY = 86_400.0
@@ -38,9 +38,9 @@ BLACK, GREY, PALE = "#111111", "#9a9a9a", "#e8e8e8"
 FAST = "rgba(228, 120, 40, 0.30)"  # behind the times at the high rate
 BLUE, ORANGE = "#1f5fa8", "#d9691e"
 
-#: Figure 1 shows these days unless told otherwise: many jobs at once, the thresholds crossed often.
+#: Default days of figure 1: many jobs at once, with frequent crossings of the thresholds.
 DAYS = (197.0, 204.0)
-#: Figure 2 shows these jobs unless told otherwise, as the paper does.
+#: Default jobs of figure 2, as in the paper.
 FIRST, COUNT = 7000, 500
 
 #: How all three look.
@@ -70,8 +70,8 @@ def service_rate(
     days: Annotated[str, typer.Option(help="From which day to which figure 1 looks.")] = "197:204",
     first: Annotated[int, typer.Option(help="The first job of figure 2.", min=1)] = 7000,
     count: Annotated[int, typer.Option(help="How many jobs figure 2 shows, and a randomised run has.", min=1)] = COUNT,
-    window: Annotated[int | None, typer.Option(help="Figure 3 in windows of so many tasks.", min=1)] = None,
-    runs: Annotated[int | None, typer.Option(help="Figure 3 as the mean of so many randomised runs.", min=1)] = None,
+    window: Annotated[int | None, typer.Option(help="Figure 3 in windows of this number of tasks.", min=1)] = None,
+    runs: Annotated[int | None, typer.Option(help="Figure 3 as the mean of some randomised runs.", min=1)] = None,
     gap: Annotated[str, typer.Option(help="A task's interarrival time lies before or after it.")] = "after",
     seconds_at: Annotated[
         float, typer.Option(help="The rate at which tasks took their recorded seconds: S is seconds × this.")
@@ -79,7 +79,7 @@ def service_rate(
     seed: Annotated[int, typer.Option(help="Of the random milliseconds between jobs submitted together.", min=0)] = 1,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """A cluster whose rate follows its workload: figures 1 to 3 of Rumyantsev, Morozova and Basmadjian (2018).
+    """Draw figures 1 to 3 of Rumyantsev, Morozova and Basmadjian (2018): a rate that follows the load.
 
     Figure 1 is workload and jobs in service, figure 2 which job held which processors when, figure 3 energy and
     workload against a single threshold. Prints the figure's numbers, and draws it where --out says.
@@ -140,7 +140,7 @@ def shown(schedule: Schedule, first: int, count: int) -> dict[str, float]:
 
 
 def read_tasks(path: str | Path, seed: int = 1, gap: str = "after", seconds_at: float = 1.0) -> Workload:
-    """Read the tasks of `HPC_KRC2.csv`, numbered as in the file, cleaned as the paper says.
+    """Read the tasks of `HPC_KRC2.csv`, numbered as in the file, cleaned as in the paper.
 
     Interarrival times that are not positive become a few random milliseconds, drawn from `seed`; then tasks without
     processors are left out. Tasks that took no whole second stay: they need theirs too, if only for an instant.
@@ -276,7 +276,7 @@ def fast_spells(epochs: pd.DataFrame) -> list[tuple[float, float]]:
 
 
 def draw_schedule(schedule: Schedule, path: Path, first: int = FIRST, count: int = COUNT) -> None:
-    """Draw figure 2: the processors of `count` jobs from number `first` on (above), and what each was doing (below)."""
+    """Draw figure 2: the processors of `count` jobs from number `first` on (above), and the state of each (below)."""
     shown = schedule.frame[schedule.frame["job"].between(first, first + count - 1)]
     blocks = held_processors(schedule.placements)
     span = (shown["submit"].min(), shown["end"].max())

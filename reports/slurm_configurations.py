@@ -181,7 +181,7 @@ GROWTH = tuple(
 
 @dataclass(frozen=True)
 class Kind:
-    """What jobs of a machine are like, and the log that a slice is cut of."""
+    """Properties of the jobs of a machine, and the log of its slice."""
 
     cpus: int
     widths: tuple[int, ...]
@@ -223,7 +223,7 @@ Whole = npt.NDArray[np.int64]
 
 
 def _drawn(kind: Kind, jobs: int, dice: np.random.Generator) -> tuple[Whole, Whole, Whole, Whole]:
-    """Draw when jobs are submitted, how long they run [s], on how many processors, and what they ask for [min]."""
+    """Draw submit times, runtimes [s], widths and requested times [min] of jobs."""
     span = _SPAN * jobs // 150
     run = dice.lognormal(0.0, 1.0, jobs).clip(0.05, 8.0)
     width = dice.choice(kind.widths, jobs)
@@ -234,7 +234,7 @@ def _drawn(kind: Kind, jobs: int, dice: np.random.Generator) -> tuple[Whole, Who
 
 
 def _slice(kind: Kind, jobs: int) -> tuple[Whole, Whole, Whole, Whole]:
-    """Return the same of the first so many jobs of a log on end that give about as much to do.
+    """Return the same for consecutive jobs of a log with about the same work.
 
     Times are divided so that they are submitted in the same span, widths are scaled to the machine, up to the widest
     that is drawn. A slice is unfit if
@@ -257,7 +257,7 @@ def _slice(kind: Kind, jobs: int) -> tuple[Whole, Whole, Whole, Whole]:
 
 
 def _asked(name: str, dice: np.random.Generator, cells: dict[str, object]) -> tuple[list[str], list[str]]:
-    """Return what else a job asks for, as words of sbatch and as TRES. Changes its cells."""
+    """Return the other requests of a job, as options of sbatch and as TRES. Changes its cells."""
     words: list[str] = []
     tres: list[str] = []
     if name == "memory":

@@ -1,4 +1,4 @@
-"""The figures of slurm.md: how near replays are to executions, and what executions and replays say of a change."""
+"""Computes the figures of slurm.md: distances of replays from executions, and the effects of changes in both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ STARTS = (("none", ""), ("easy", ""), ("conservative(replan=true)", ""), ("conse
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known of one configuration with one workload."""
+    """The results of one configuration with one workload."""
 
     configuration: str
     workload: str
     jobs: int
     interval: float  # of the backfill [s]
     waits: tuple[float, ...]  # the mean of each execution [s]
-    ours: tuple[tuple[float, ...], ...]  # and of the replays beside each
+    ours: tuple[tuple[float, ...], ...]  # and of the replays of each
     between: float  # P between executions [s]
     replay: float  # P of replays that take the delays of launching and noticing from another execution
     own: float  # and of those that take them from the same
@@ -38,7 +38,7 @@ class Figures:
     policies: dict[str, float]  # P of policies that know nothing of Slurm
     nobody: float  # P if nobody waited
     same: float  # P if all waited for the mean
-    together: tuple[float, float]  # jobs that began within an interval, between executions and beside replays [%]
+    together: tuple[float, float]  # jobs that began within an interval, between executions, and with replays [%]
 
     @property
     def ratio(self) -> float:
@@ -62,7 +62,7 @@ class Figures:
 
     @property
     def error(self) -> float:
-        """How far off chance puts it, as replays beside the same execution scatter: a standard error [s]."""
+        """The standard error of it [s], from the scatter of replays of the same execution."""
         scatter = [np.var(some, ddof=1) * (1 + 1 / len(some)) for some in self.ours]
         return float(np.sqrt(np.sum(scatter)) / len(scatter))
 
@@ -100,7 +100,7 @@ def figures(one: Studied, others: list[tuple[str, str, str]]) -> Figures:
 
 
 def _crossed(replayed: list[list[Times]], real: list[Times]) -> list[tuple[list[Times], Times]]:
-    """Return replays with the delays of each execution beside every other one."""
+    """Return the distances of replays, with the delays of each execution, from every other one."""
     return [(some, there) for i, some in enumerate(replayed) for j, there in enumerate(real) if i != j]
 
 
@@ -110,7 +110,7 @@ def _apart(pairs: list[tuple[Times, Times]]) -> float:
 
 
 def _together(pairs: list[tuple[Times, Times]], within: float) -> float:
-    """Return the part of the jobs that began within so many seconds of each other, in the mean of some pairs [%]."""
+    """Return the share of jobs that began within this time of each other, in the mean of some pairs [%]."""
     return float(np.mean([one.together(other, within) for one, other in pairs])) if pairs else np.nan
 
 
@@ -136,9 +136,9 @@ def _perfect(replayed: list[list[Times]]) -> tuple[float, ...]:
     for _ in range(DRAWN):
         drawn = np.arange(len(replayed)) * each + dice.integers(0, each, len(replayed))
         between = apart[np.ix_(drawn, drawn)][np.triu_indices(len(drawn), 1)].mean()
-        beside = apart[drawn][:, np.setdiff1d(np.arange(len(ends)), drawn)]
+        others = apart[drawn][:, np.setdiff1d(np.arange(len(ends)), drawn)]
         other = group[drawn][:, None] != np.delete(group, drawn)[None, :]
-        found.append(float(beside[other].mean() / between) if between > 0 else 1.0)
+        found.append(float(others[other].mean() / between) if between > 0 else 1.0)
     return tuple(found)
 
 

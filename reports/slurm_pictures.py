@@ -1,4 +1,4 @@
-"""The pictures of slurm.md: how near replays are, whether they foretell it, and what load and length do."""
+"""Draws the pictures of slurm.md: distances of replays, their predictive value, and effects of load and length."""
 
 import math
 from itertools import pairwise

@@ -29,7 +29,7 @@ from harness.slurm.slurm_replay import slurm_replay
 
 KEPT = Path(__file__).parent / "slurm-executions"
 
-#: Replays beside each execution, all with other phases of Slurm's loops.
+#: Number of replays for each execution, all with other phases of Slurm's loops.
 REPLAYS = 8
 
 Floats = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class Times(NamedTuple):
         return float(np.sqrt(((self.residences - other.residences) ** 2).mean()))
 
     def together(self, other: "Times", within: float) -> float:
-        """Return the part of the jobs that began within so many seconds of each other [%]."""
+        """Return the share of jobs that began within this time of each other [%]."""
         return float(100 * (np.abs(self.waits - other.waits) <= within).mean())
 
 
@@ -70,7 +70,7 @@ class Studied:
 
     @cached_property
     def executed(self) -> list[Times]:
-        """What became of the jobs in each execution that is there."""
+        """The times of the jobs in each available execution."""
         places = sorted(self.kept.glob(f"{self.case.name}.{self.which.name}.[0-9].csv.gz"))
         frames = [harness.read_workload(place).jobs for place in places]
         waits = [frame["wait"].to_numpy(dtype=np.float64) for frame in frames]
@@ -95,7 +95,7 @@ class Studied:
         return read_shares(self.accounts) if self.accounts else None
 
     def _windows(self) -> tuple[Window, ...]:
-        """Return when nodes are kept for nobody, by the clock of the workload."""
+        """Return the times of maintenance windows, by the clock of the workload."""
         if not self.case.reservations:
             return ()
         first = float(self.jobs.jobs["submit"].min())
@@ -139,7 +139,7 @@ def run(studied: Studied, number: int, speed: float) -> None:
 
 @contextmanager
 def claimed(place: Path) -> Iterator[bool]:
-    """Claim an execution that is to be made, so that another of this command leaves it; say whether that is so."""
+    """Claim an execution, so that other processes of this command skip it. Return whether it was free."""
     claim = place.with_suffix(".claim")
     if claim.exists() and not Path(f"/proc/{claim.read_text(encoding='utf-8') or '-'}").exists():
         claim.unlink()  # of one that was killed

@@ -14,7 +14,7 @@ from harness.present.words import readable
 Known = dict[tuple[str, str], Figures]  # by configuration and workload
 Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]
 
-#: What P of a replay may be at worst, as a ratio.
+#: Largest allowed ratio of the P of a replay.
 _WORST = 1.25
 
 NEAR = (
@@ -127,7 +127,7 @@ def policies(rows: list[Figures]) -> list[tuple[Any, ...]]:
 
 
 def summary(known: Known) -> list[tuple[Any, ...]]:
-    """Return what the issue asks for, over all configurations and workloads."""
+    """Return the figures of the goals, over all configurations and workloads."""
     rows = list(known.values())
     if len(rows) < 3:
         return []
@@ -161,7 +161,7 @@ def summary(known: Known) -> list[tuple[Any, ...]]:
         plain("mean wait between those of the executions [% of rows]", inside, "75 of three"),
         plain("mean wait more than two standard errors off [% of rows]", far, "about 5"),
         figure("jobs that began within an interval, executions [%]", together[:, 0], np.mean),
-        figure("and beside replays [%]", together[:, 1], np.mean),
+        figure("and with replays [%]", together[:, 1], np.mean),
         figure("P between replays over P between executions", logs, lambda some: np.exp(-np.diff(some).mean())),
         figure("correlation of the two, of logarithms", logs, lambda some: np.corrcoef(some.T).ravel()[1]),
         plain("changes told apart by executions, with the sign of replays", same, ""),

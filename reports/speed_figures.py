@@ -1,4 +1,4 @@
-"""What was asked of the engine's speed besides its ratios: large machines, long queues, many jobs.
+"""Measures further goals for the engine's speed: large machines, long queues, many jobs.
 
 `python reports/speed_figures.py --format markdown` measures all, for some minutes; with names, those figures alone.
 Each is a ratio of processor times taken in turn in one run, or memory: both say little of the machine. For two of
@@ -26,7 +26,7 @@ MANY = 10_000_000
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that is asked for, and how it is found."""
+    """A goal, and the function that measures it."""
 
     name: str
     asked: float

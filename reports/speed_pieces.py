@@ -1,4 +1,4 @@
-"""The pieces of work that `speed_ratios.py` measures beside each other, in pairs.
+"""The pieces of work that `speed_ratios.py` compares in pairs.
 
 Each does its work and returns what it took: for how long the simulation had a processor, mostly. What is to be compiled
 first has been when a pair is returned; `run` counts the simulation alone and need not care.
@@ -37,13 +37,13 @@ from harness.workload.swf import read_swf
 Work = Callable[[], float]  # does it, and returns what it took [s, or bytes]
 Pair = tuple[Work, Work]
 
-#: As many resident bytes a job are to be enough for a run, beyond the log; and as many jobs tell.
+#: Largest resident bytes a job for a run, beyond the log; and the number of jobs for this measurement.
 BYTES = 250.0
 JOBS_FELT = 1_000_000
 
 
 def run(jobs: int, load: float, platform: Platform = CLUSTER, **parts: Any) -> Work:
-    """Return what replays a stream of so many jobs."""
+    """Return a function that replays a stream of `jobs` jobs."""
     return replay(stream(jobs, load=load), platform, **({"energy": "none"} | parts))
 
 
@@ -67,7 +67,7 @@ def alone(workload: Workload, nodes: int, cores: int, *, easy: bool) -> Work:
     return bare_loop
 
 
-def beside_bare(start: str) -> Pair:
+def over_bare(start: str) -> Pair:
     """Return the engine and the bare loop, on the same jobs."""
     node = CLUSTER.types[0]
     bare_loop = alone(stream(40_000), node.count, node.cores, easy=start == "easy")
@@ -105,7 +105,7 @@ def on_more_nodes(many: int, few: int, cores: int = 2, jobs: int = 40_000, **par
 
 
 def asleep_on(count: int) -> Work:
-    """Return what replays a stream on so many nodes, which sleep when they are idle."""
+    """Return a function that replays a stream on `count` nodes, which sleep when they are idle."""
     platform = Platform(f"{count} nodes", (replace(METERED.types[0], count=count),))
     return run(10_000, 0.5, platform, start="easy", energy="cores", sleep="timeout(idle=600)")
 
@@ -116,9 +116,9 @@ def selecting(select: str) -> Pair:
 
 
 def memory() -> Pair:
-    """Return what a run takes of memory beside its workload, by job, and what it should take at most."""
+    """Return the memory of a run beyond its workload for each job, and its limit."""
     if sys.platform != "linux":
-        raise HarnessError("needs /proc, where Linux says what a process has in memory")
+        raise HarnessError("needs /proc, in which Linux reports the memory of a process")
     return lambda: apart(JOBS_FELT)[0], lambda: BYTES
 
 
@@ -148,7 +148,7 @@ def compiled_for(start: str | None) -> tuple[TemporaryDirectory[str], Path]:
 
 
 def answer(log: Path, start: str, cache: Path) -> float:
-    """Let the command say what it says of a log."""
+    """Run the command that describes a log."""
     return by_itself("-m", "harness", "run", str(log), "--start", start, HARNESS_CACHE=str(cache))
 
 
@@ -171,7 +171,7 @@ def write_small(path: Path, jobs: int) -> None:
 
 
 def timed(work: Callable[[], Any]) -> Work:
-    """Return what does the work and says how long that took, whoever had the processors [s]."""
+    """Return a function that does the work and returns its time by the clock [s]."""
 
     def clocked() -> float:
         began = time.perf_counter()
@@ -181,18 +181,18 @@ def timed(work: Callable[[], Any]) -> Work:
     return clocked
 
 
-def reading(jobs: int, beside: int | None = None) -> Pair:
-    """Return the reading of a log that nobody read before, and of a shorter one, or of its table alone by pandas."""
+def reading(jobs: int, reference: int | None = None) -> Pair:
+    """Return the reading of a new log, and of a shorter one, or of its table alone by pandas."""
     folder = TemporaryDirectory()
-    paths = [Path(folder.name) / f"{count}.swf" for count in (jobs, beside or jobs)]
-    for path, count in zip(paths, (jobs, beside or jobs), strict=True):
+    paths = [Path(folder.name) / f"{count}.swf" for count in (jobs, reference or jobs)]
+    for path, count in zip(paths, (jobs, reference or jobs), strict=True):
         write_small(path, count)
 
     def ours(path: Path) -> Work:
         return timed(lambda: read_swf(path, cache=False) and folder)  # which is there for as long as this
 
     table = timed(lambda: pd.read_csv(paths[1], sep=" ", comment=";", header=None))
-    return ours(paths[0]), ours(paths[1]) if beside else table
+    return ours(paths[0]), ours(paths[1]) if reference else table
 
 
 # Tournaments
@@ -224,7 +224,7 @@ def on_two(*, dask: bool) -> Pair:
 
 
 def empty_runs(runs: int = 200) -> Pair:
-    """Return what a run of one job takes in a tournament, and what the bare loop takes for 10,000 jobs."""
+    """Return the time of a run of one job in a tournament, and of the bare loop with 10,000 jobs."""
     text = f"""
     workloads = "lublin(jobs=1, procs=16)"
     seeds = {list(range(runs))}

@@ -1,4 +1,4 @@
-"""What the engine's speed is held to: ratios of what is taken in turn in one run, so that machines compare.
+"""Goals for the engine's speed: ratios of times that are taken in turn in one run, to compare machines.
 
 Some are against a bare loop that does the same work, some say what four times as many jobs cost, some what a command
 costs from its first import on, some what a second worker brings. The bundled `bench.json` has those of the releases.
@@ -13,7 +13,7 @@ from speed_pieces import (
     Pair,
     asleep_on,
     beginning,
-    beside_bare,
+    over_bare,
     empty_runs,
     four_times,
     memory,
@@ -35,12 +35,12 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Ratio:
-    """Two pieces of work, one of which is said to take so many times as long as the other."""
+    """Two pieces of work, and the goal for the ratio of their times."""
 
     name: str
     meaning: str
     goal: float  # the most that it should be
-    pair: Callable[[], Pair]  # what is measured, and beside what
+    pair: Callable[[], Pair]  # what is measured, and its reference
     rounds: int = ROUNDS
     slow: bool = False  # takes more than a few seconds
 
@@ -54,11 +54,11 @@ class Ratio:
         return least[0] / least[1]
 
 
-# Goals that were asked for in seconds are in what the other piece took on the machine they were asked for.
+# Goals in seconds are divided by the time of the other piece on the machine of the goal.
 RATIOS = (
-    Ratio("fcfs beside bare", "FCFS over a bare loop", 2.0, partial(beside_bare, "none")),
-    Ratio("easy beside bare", "EASY over a bare loop", 2.0, partial(beside_bare, "easy")),
-    Ratio("everything beside plain", "eleven levels of power, rates, timeouts over none of them", 1.8, with_everything),
+    Ratio("fcfs over bare", "FCFS over a bare loop", 2.0, partial(over_bare, "none")),
+    Ratio("easy over bare", "EASY over a bare loop", 2.0, partial(over_bare, "easy")),
+    Ratio("everything over plain", "eleven levels of power, rates, timeouts over none of them", 1.8, with_everything),
     Ratio(
         "nodes that sleep",
         "the same jobs on 12,000 nodes of which idle ones sleep over 120",
@@ -75,7 +75,7 @@ RATIOS = (
         for select in ("first-fit", "best-fit", "efficient")
     ),
     *(
-        Ratio(f"{select} beside first-fit", "a selection over the simplest", 3.0, partial(selecting, select))
+        Ratio(f"{select} over first-fit", "a selection over the simplest", 3.0, partial(selecting, select))
         for select in ("best-fit", "efficient", "contiguous", "random", "whole-nodes")
     ),
     Ratio("fcfs, 4 n over n", "FCFS, overloaded", 4.4, partial(four_times, 20_000, start="none")),
@@ -87,7 +87,7 @@ RATIOS = (
         partial(four_times, 20_000, start="easy(backfill_order=spf)"),
     ),
     Ratio(
-        "overloaded beside stable",
+        "overloaded over stable",
         "EASY with more work than the machine can do, over less",
         5.0,
         lambda: (run(200_000, 1.3, start="easy"), run(200_000, 0.8, start="easy")),
@@ -99,7 +99,7 @@ RATIOS = (
         "conservative, 4 n over n", "conservative, overloaded", 16.0, partial(four_times, 1_500, start="conservative")
     ),
     Ratio(
-        "conservative beside easy",
+        "conservative over easy",
         "conservative over EASY, overloaded",
         20.0,
         lambda: (run(3_000, 1.3, start="conservative"), run(3_000, 1.3, start="easy")),
@@ -107,7 +107,7 @@ RATIOS = (
     Ratio("conservative on HPC2N", "conservative on a log over EASY in the bare loop", 21.0, partial(of_log, "HPC2N")),
     Ratio("conservative on RICC", "the same on an overloaded one", 14.0, partial(of_log, "RICC"), rounds=1, slow=True),
     Ratio(
-        "cold start beside imports",
+        "cold start over imports",
         "a first answer, nothing compiled before, over importing numba and pandas",
         16.0,
         partial(beginning, None),
@@ -115,31 +115,29 @@ RATIOS = (
         slow=True,
     ),
     Ratio(
-        "second start beside imports",
+        "second start over imports",
         "the same, conservative, all of EASY compiled before",
         6.0,
         partial(beginning, "easy", "conservative"),
         rounds=1,
         slow=True,
     ),
-    Ratio("warm start beside imports", "the same, all compiled before", 1.8, partial(beginning, "easy"), slow=True),
-    Ratio(
-        "reading beside pandas", "reading a log over what pandas takes for its table", 2.0, partial(reading, 100_000)
-    ),
+    Ratio("warm start over imports", "the same, all compiled before", 1.8, partial(beginning, "easy"), slow=True),
+    Ratio("reading over pandas", "reading a log over what pandas takes for its table", 2.0, partial(reading, 100_000)),
     Ratio("reading, 4 n over n", "reading a log", 4.4, partial(reading, 200_000, 50_000)),
     Ratio(
-        "two threads beside one",
+        "two threads over one",
         "a tournament of compiled policies",
         1 / 1.9,
         partial(on_two, dask=False),
         rounds=1,
         slow=True,
     ),
-    Ratio("two Dask workers beside one thread", "the same", 1 / 1.7, partial(on_two, dask=True), rounds=1, slow=True),
-    Ratio("empty run beside bare", "a run of one job in a tournament over 10,000 in the bare loop", 1.2, empty_runs),
+    Ratio("two Dask workers over one thread", "the same", 1 / 1.7, partial(on_two, dask=True), rounds=1, slow=True),
+    Ratio("empty run over bare", "a run of one job in a tournament over 10,000 in the bare loop", 1.2, empty_runs),
     Ratio(
-        "resident beside 250 bytes",
-        "what a run takes of memory for each job over 250 bytes",
+        "resident over 250 bytes",
+        "memory of a run for each job over 250 bytes",
         1.0,
         memory,
         rounds=1,

@@ -61,7 +61,7 @@ def forecast(
 
 
 def cases() -> list[tuple[Log, str]]:
-    """Return the logs, and those again whose waits are what the assumed scheduler made of them."""
+    """Return the logs, and some of them again with the waits under the assumed scheduler."""
     logs = {name: harness.read_workload(name) for name in LOGS}
     again = [(replayed(logs[name]), f"{name}, replayed") for name in REPLAYED]
     return [*((log, name) for name, log in logs.items()), *again]

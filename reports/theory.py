@@ -58,10 +58,10 @@ CONFIDENCE = 0.999
 #: Relative error that is put down to rounding where a law holds exactly.
 ROUNDING = 1e-9
 
-#: Every random quantity is simulated so often, with so many jobs.
+#: Number of replications of every random quantity, and number of jobs.
 REPLICATIONS, JOBS = 20, 50_000
 
-#: One in so many jobs is discarded, the first ones.
+#: The first 1/DISCARDED of the jobs is discarded.
 DISCARDED = 10
 
 #: Order and start policies in which Little's law must hold; without a start policy, the one that is compared.
@@ -109,7 +109,7 @@ class Simulate(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared: a simulator, and the start policy that should keep strict order."""
+    """The subject of the comparison: a simulator, and the start policy that should keep strict order."""
 
     simulate: Simulate = harness.simulate
     start: str = "none"
@@ -123,7 +123,7 @@ class Subject:
         return max(1_000, round(usual * self.scale))
 
     def run(self, workload: Workload, procs: int, order: str = "fcfs", start: str | None = None) -> Schedule:
-        """Simulate on so many processors; strictly first come, first served unless `start` names another policy."""
+        """Simulate on `procs` processors, strictly first come, first served unless `start` names another policy."""
         machine = Platform(f"{procs} processors", (NodeType(1, procs),))
         return self.simulate(workload, machine, Scheduler(order, start or self.start))
 

@@ -63,7 +63,7 @@ def _poisson(procs: int, load: float, **options: Any) -> Callable[[int, int], Lo
     return lambda jobs, seed: poisson(jobs, procs, load, seed=seed, **options)
 
 
-#: Processors, and how to make so many jobs from a seed.
+#: Processors, and the function that generates a number of jobs from a seed.
 STREAMS: dict[str, tuple[int, Callable[[int, int], Log]]] = {
     "one processor each": (16, _poisson(16, 0.95, width=1)),
     "powers of two": (64, _poisson(64, 0.7, whole=False)),
@@ -85,7 +85,7 @@ def limited(submit: FloatArray, service: FloatArray, procs: ArrayLike, limit: Fl
 
 
 def drawn_widths(dice: Generator, widths: FloatArray, count: int) -> IntArray:
-    """Draw the widths of so many jobs."""
+    """Draw the widths of `count` jobs."""
     return dice.choice(np.arange(1, widths.size + 1), count, p=widths)
 
 
@@ -102,7 +102,7 @@ class Quantity:
 
 
 def _up_to(probability: float) -> Quantity:
-    """Return the distribution function at a quantile: how often so many processors are enough."""
+    """Return the distribution function at a quantile: the share of time with that number of processors or less."""
     return Quantity(
         "share of instants",
         lambda model: float(model.distribution()[: model.procs_needed(probability) + 1].sum()),

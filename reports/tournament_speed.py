@@ -88,7 +88,7 @@ def throughput() -> Iterator[Row]:
 
 
 def held() -> Iterator[tuple[int, int, float, float, float]]:
-    """Say how much of a run is outside the simulation, which alone lets other threads of its process go on."""
+    """Return the share of a run outside the simulation. Only the simulation releases Python's lock."""
     for jobs, text in ((100_000, _COMPILED), (500, _MANY)):
         streams = [f"lublin(jobs={jobs}, procs=128, seed={seed}, load=0.8)" for seed in (1, 2)]
         runs = make_plan(replace(_field(text.format(workloads=streams, seeds=[0])), seeds=(0,))).runs
@@ -107,7 +107,7 @@ def held() -> Iterator[tuple[int, int, float, float, float]]:
 
 
 def many() -> tuple[int, float, float, float, float, float, float]:
-    """Time many small runs on all cores; say what they leave in memory, and how long reading and ranking take."""
+    """Time many small runs on all cores. Return the memory that remains, and the times of reading and ranking."""
     streams = [f"lublin(jobs=500, procs=128, seed={seed}, load=0.8)" for seed in range(1, 101)]
     field = _field(_MANY.format(workloads=streams))
     _time(replace(field, workloads=field.workloads[:1]), workers=cores())  # compile

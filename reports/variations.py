@@ -31,7 +31,7 @@ def variations(
     number: Annotated[int, typer.Option(help="variations of each log", min=1)] = 40,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """Replay three logs and variations of them, and say where the logs lie among these."""
+    """Replay three logs and variations of them, and print the position of the logs among these."""
     known_format(format)
     rows: list[tuple[Any, ...]] = []
     loads: list[tuple[Any, ...]] = []
@@ -43,7 +43,7 @@ def variations(
             for way, rounds in (("before", 0), ("now", resampling._ROUNDS)):
                 with patch.object(resampling, "_ROUNDS", rounds):
                     drawn = [resample(source, seed) for seed in range(1, number + 1)]
-                rows += _beside(source, drawn, way)
+                rows += _compared(source, drawn, way)
                 loads.append((log, way, *_weeks(drawn, source)))
                 means += _means(source, drawn) if way == "now" else ()
                 advance((LOGS.index(log) + (way == "now") / 2) * number, len(LOGS) * number)
@@ -54,8 +54,8 @@ def variations(
     typer.echo(render(MEANS, means, format, units=("", "", "", "", "", "", "%"), digits=4))
 
 
-def _beside(source: Workload, drawn: list[Workload], way: str) -> Iterator[tuple[Any, ...]]:
-    """Replay a log and its variations: by scheduler and measure, the log's value beside theirs."""
+def _compared(source: Workload, drawn: list[Workload], way: str) -> Iterator[tuple[Any, ...]]:
+    """Replay a log and its variations. Return the log's value and theirs, by scheduler and measure."""
     for scheduler, policies in SCHEDULERS.items():
         own, *theirs = (simulate(jobs, source.procs, policies).measures() for jobs in (source, *drawn))
         for measure in MEASURES:
@@ -66,7 +66,7 @@ def _beside(source: Workload, drawn: list[Workload], way: str) -> Iterator[tuple
 
 
 def _means(source: Workload, drawn: list[Workload]) -> Iterator[tuple[Any, ...]]:
-    """Replay a log and its variations: its wait beside theirs, however the mean is taken, and who submits while."""
+    """Replay a log and its variations. Return its wait and theirs for several means, and the submissions meanwhile."""
     own, *theirs = (_taken(jobs, source.procs or 1) for jobs in (source, *drawn))
     for name, value in own.items():
         values = np.array([found[name] for found in theirs])

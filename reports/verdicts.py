@@ -1,4 +1,4 @@
-"""Makes the tables of verdicts.md: how often verdicts are wrong, what they see, and what their intervals cover.
+"""Makes the tables of verdicts.md: error rates, power, and coverage of intervals.
 
 Tournaments that never took place: every scheduler has the cost exp(effect + how busy the workload is + noise) on every
 workload, so what is true is known.
@@ -31,10 +31,10 @@ NOISE: dict[str, Callable[[np.random.Generator, tuple[int, int]], Costs]] = {
     "skewed": lambda dice, shape: dice.exponential(1.0, shape) - 1,
 }
 
-#: What is true: all are equal, the first is better by 10 %, or each is worse than the one before it and less steady.
+#: The truth: all are equal, the first is better by 10 %, or each is worse than the one before it and less steady.
 TRUTHS = ("equal", "first 10 % better", "all differ")
 
-#: Tournaments of two take little time; so many times as many are drawn.
+#: Tournaments of two take little time; factor by which more of them are drawn.
 _OF_TWO = 5
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -71,7 +71,7 @@ def verdicts(
     ] = 200,
     format: Annotated[str, typer.Option(help="table, json, csv, markdown, latex or html")] = "table",
 ) -> None:
-    """Say how often differences are seen where there are none, and where there are, and what intervals cover."""
+    """Measure the rates of false and true differences, and the coverage of intervals."""
     known_format(format)
     with progress("drawing tournaments", "lines") as advance:
         lines = []
@@ -121,7 +121,7 @@ def line(case: Case, repetitions: int) -> tuple[Any, ...]:
 
 
 def _pairs_of_the_first(costs: Costs, first: Any, second: Any) -> Seen:
-    """Find the pairs whose intervals are printed: those of whoever happens to come first."""
+    """Return the pairs with printed intervals: those with the scheduler that ranks first."""
     leader = int(np.argmin(rankdata(costs, axis=1).mean(axis=0)))
     pairs: Seen = (first == leader) | (second == leader)
     return pairs
@@ -162,7 +162,7 @@ def holm(p_values: Costs) -> Seen:
     return told
 
 
-#: By name; ours stands first, and needs no more than what is inferred anyway.
+#: By name. Ours is first, and uses the inference of the ranking.
 TESTS: dict[str, Callable[[Costs, Costs], Seen] | None] = {
     "ours": None,
     "Wilcoxon, Holm": wilcoxon_holm,
