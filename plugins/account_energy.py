@@ -1,10 +1,10 @@
-"""How many watts a node draws."""
+"""Energy models: the power of a node."""
 
 import harness
 
 
 def none(node, clock):
-    """Power is not accounted: for platforms that say nothing about it."""
+    """No energy: for platforms without power figures."""
     return 0.0
 
 
@@ -16,7 +16,7 @@ def peas(node, clock):
 def cores(node, clock):
     """Busy cores at the power of full load, the others at idle power (Rumyantsev et al. 2018, eq. 11).
 
-    Both are those of the present rate; a node that is not awake draws what its sleep state says.
+    Both are those of the present rate; a node that is not awake draws the power of its sleep state.
     """
     if node.status != harness.AWAKE:
         return node.resting
@@ -26,7 +26,7 @@ def cores(node, clock):
 def spec(node, clock):
     """The node's eleven measured levels, interpolated in its busy cores, at the present rate's performance state.
 
-    A node that is not awake draws what its sleep state says.
+    A node that is not awake draws the power of its sleep state.
     """
     if node.status != harness.AWAKE:
         return node.resting

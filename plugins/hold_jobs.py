@@ -1,32 +1,32 @@
-"""May it be considered now? Limits, hours of the week, dependencies, and times before which a job does not begin."""
+"""Holds: limits, hours of the week, dependencies between jobs, and earliest start times."""
 
 import harness
 
-#: What a job waits for of the one that precedes it.
+#: The required event of a predecessor.
 END, SUCCESS, START = range(3)
 
 
 def none(state, job):
-    """Hold nobody."""
+    """Hold no job."""
     return state.clock.now
 
 
 def begin(state, job, columns):
-    """Not before a time that the log gives the job: `x_begin` [s], on the clock of its submission; −1 for at once."""
+    """Earliest start: hold a job until `x_begin` [s] in the log, on the clock of its submission; −1 for no limit."""
     return columns[job, 0]
 
 
 def dependencies(state, job, columns, after=END):
-    """Not before another job has ended, or started, and so much later as the log says; or all of several others.
+    """Dependencies: hold a job until its predecessors have ended or started, and for the delay in the log after that.
 
-    Which one is column 17 of the Standard Workload Format, `preceding`, and how much later is column 18, `think` [s];
-    others are `x_preceding_2` to `x_preceding_8`. A job that is not in the workload holds nobody, nor does one that the
-    machine cannot hold.
+    The predecessor is column 17 of the Standard Workload Format, `preceding`, and the delay is column 18, `think` [s].
+    Further predecessors are `x_preceding_2` to `x_preceding_8`. Jobs outside the workload, and jobs wider than the
+    machine, hold no other job.
 
-    `after`: what is waited for: the other's `end`, however it came; its `success`; or its `start`. A job that is
-    killed, or that the log cancels, does not succeed, also if it is started here. A job whose predecessor does not
-    succeed is held to the end. A log may say that for each of the others: `x_after` to `x_after_8`
-    are 0 for its end, 1 for its success and 2 for its start, −1 for what `after` says.
+    `after`: the required event of a predecessor: its `end`, for any reason; its `success`; or its `start`. Jobs that
+    are killed, or that the log cancels, do not succeed, even if they start here. If a predecessor does not succeed, the
+    job is held for the whole run. The columns `x_after` to `x_after_8` give the event of each predecessor: 0 for its
+    end, 1 for its success, 2 for its start, −1 for the event of `after`.
     """
     until = -harness.INFINITY
     for k in range(len(BEFORE)):
@@ -38,15 +38,15 @@ def dependencies(state, job, columns, after=END):
     return until
 
 
-#: The columns that say which jobs precede a job.
+#: The columns with the predecessors of a job.
 BEFORE = ("x_preceding", *(f"x_preceding_{k}" for k in range(2, 9)))
-#: … and what of each.
+#: The columns with the required event of each.
 AFTER = ("x_after", *(f"x_after_{k}" for k in range(2, 9)))
 
 
 @harness.jit
 def free_after(state, before, think, after):
-    """Return from when on one job that precedes it lets a job begin, infinity if that is not known."""
+    """Return the time from which one predecessor allows a job to start; infinity if it is unknown."""
     if before >= len(state.jobs):
         return harness.INFINITY
     other = state.jobs[before]
@@ -83,18 +83,18 @@ def limits(
     partition_submitted=0,
     table=(-1.0,),
 ):
-    """No more than so much at a time for each user, group, queue (QOS in dumps of sacct) and partition; 0 for no limit.
+    """Limits for each user, group, queue (QOS in dumps of sacct) and partition; 0 for no limit.
 
-    Who is over a limit of jobs, processors or nodes is held until others have ended; whom it lets go may all the same
-    have to wait. Jobs of whom nothing is known are not limited.
+    A job that would exceed a limit of jobs, processors or nodes is held until other jobs have ended. A released job may
+    still have to wait for processors. Jobs of unknown users, groups, queues or partitions are not limited.
 
-    `user_jobs`, `group_jobs`, `queue_jobs`, `partition_jobs`: that run.
-    `user_procs`, `group_procs`, `queue_procs`, `partition_procs`: processors that these have, the job's own counted.
-    `user_nodes`, `group_nodes`, `queue_nodes`, `partition_nodes`: in use, counted once for each job; who has fewer may
-    exceed it by a job.
-    `user_submitted`, `group_submitted`, `queue_submitted`, `partition_submitted`: jobs that run or wait; the others are
-    held until one leaves.
-    `table`: a CSV of limits of certain users, groups, queues and partitions instead, see policies/README.md.
+    `user_jobs`, `group_jobs`, `queue_jobs`, `partition_jobs`: running jobs.
+    `user_procs`, `group_procs`, `queue_procs`, `partition_procs`: their processors, including those of the job.
+    `user_nodes`, `group_nodes`, `queue_nodes`, `partition_nodes`: their nodes, counted once for each job. One more job
+    may start while fewer nodes are in use.
+    `user_submitted`, `group_submitted`, `queue_submitted`, `partition_submitted`: jobs that run or wait; further jobs
+    are held until one leaves.
+    `table`: a CSV of limits of single users, groups, queues and partitions, see policies/README.md.
     """
     mine = state.jobs[job]
     waits = mine.status == harness.WAITING
@@ -119,7 +119,7 @@ def limits(
 
 @harness.jit
 def full_partition(state, partition, procs, bounds):
-    """Return whether a partition has so much already that a job of so many processors is too much."""
+    """Return whether a job of `procs` processors would exceed a limit of the partition."""
     jobs_at_most, procs_at_most, nodes_at_most, submitted_at_most = bounds
     jobs = nodes = 0
     for other in harness.running(state):
@@ -140,13 +140,13 @@ def full_partition(state, partition, procs, bounds):
     )
 
 
-#: How many numbers a row of its table has, as `harness.read_limits` makes them: whom, which one, and what it may have.
+#: Numbers in a row of the table of `harness.read_limits`: kind of owner, its number, its limits.
 ROW = 5
 
 
 @harness.jit
 def of_one(table, whom, number, jobs, procs, nodes):
-    """Return the limits of one user, say: those of its row, and where that says nothing, those of everybody else."""
+    """Return the limits of one user, group or queue: those of its row, else the common ones."""
     for place in range(0, len(table) - ROW + 1, ROW):
         if table[place] == whom and table[place + 1] == number:
             jobs = int(table[place + 2]) if table[place + 2] >= 0.0 else jobs
@@ -166,7 +166,7 @@ LIMITS = (
 
 @harness.jit
 def full(share, procs, waits, jobs_at_most, procs_at_most, nodes_at_most, submitted_at_most):
-    """Return whether somebody has so much already that a job of so many processors is too much."""
+    """Return whether a job of `procs` processors would exceed the limits, given the usage."""
     return (
         (jobs_at_most > 0 and share.running >= jobs_at_most)
         or (procs_at_most > 0 and share.running_procs + procs > procs_at_most)
@@ -177,7 +177,7 @@ def full(share, procs, waits, jobs_at_most, procs_at_most, nodes_at_most, submit
 
 DAY, WEEK = 86400.0, 604800.0
 
-#: An hour of the week that is a sum may be a little before or behind what was meant [s].
+#: Rounding error of an hour of the week that is a sum [s].
 ROUNDING = 1e-6
 
 #: The numbers of a window in a calendar, as `harness.read_calendar` makes them.
@@ -185,10 +185,10 @@ RULE, LONGER, AT_MOST, WIDER, AT_MOST_PROCS, QUEUE, USER, GROUP, FROM, TO, WITHI
 
 
 def calendar(state, job, table=()):
-    """Only in certain hours of the week, by requested time, width, queue, user and group.
+    """Hours of the week in which jobs may start, by requested time, width, queue, user and group.
 
-    Windows for jobs of the same kind are one rule: such a job begins in one of them, or waits for the next. Who is of
-    several kinds heeds all rules, who is of none begins at any time.
+    Windows for jobs of the same kind are one rule: such a job starts in one of them, or is held until the next. A job
+    of several kinds must satisfy all their rules. A job of no kind starts at any time.
 
     `table`: a TOML or CSV file of windows, or the name of a bundled calendar, see policies/README.md.
     """
@@ -199,13 +199,13 @@ def calendar(state, job, table=()):
     if clock.epoch == clock.epoch:
         here += clock.epoch + 3.0 * DAY + (clock.zone if table[0] == 1e9 else table[0])
     wait = until_open(state.jobs[job], table, here % WEEK)
-    # Clocks may be set before a window opens that is some days away: they are looked at again shortly before.
+    # Clocks may change before a distant window opens: check again shortly before.
     return clock.now + (wait - 7200.0 if wait > 14400.0 else wait)
 
 
 @harness.jit
 def until_open(job, table, now):
-    """Return how long it is until all rules about a job let it begin; infinity if they never do at once."""
+    """Return the time until all rules allow the job to start; infinity if they never do together."""
     waited = 0.0
     for _ in range(4 * len(table)):  # at most from one opening of a window to the next, for a week
         wait = 0.0
@@ -224,7 +224,7 @@ def until_open(job, table, now):
 
 @harness.jit
 def concerns(job, table, place):
-    """Return whether a window is about jobs like this one."""
+    """Return whether the job meets the conditions of a window."""
     return (
         job.requested > table[place + LONGER]
         and job.requested <= table[place + AT_MOST]
@@ -238,7 +238,7 @@ def concerns(job, table, place):
 
 @harness.jit
 def opens(requested, table, first, now):
-    """Return how long it is until one of the rule's windows is open for so long a job; infinity if it fits none."""
+    """Return the time until a window of the rule is open for a job of this length; infinity if it fits in none."""
     wait = harness.INFINITY
     for place in range(1, len(table), WIDTH):
         if table[place] != table[first]:

@@ -1,4 +1,4 @@
-"""Who is next: the classic orders. The lowest score is first; ties go by submission, then by place in the log."""
+"""Classic orders of the queue. The lowest score is first; ties go by submission, then by position in the log."""
 
 import math
 
@@ -19,12 +19,12 @@ def lcfs(job, clock):
 
 
 def spf(job, clock):
-    """Shortest processing time first: by requested time, of a suspended or running job by what is left of it."""
+    """Shortest processing time first: by requested time, or remaining estimate of suspended and running jobs."""
     return job.left
 
 
 def lpf(job, clock):
-    """Longest processing time first: by requested time, of a suspended or running job by what is left of it."""
+    """Longest processing time first: by requested time, or remaining estimate of suspended and running jobs."""
     return -job.left
 
 
@@ -51,7 +51,7 @@ def laf(job, clock):
 def wfp3(job, clock, power=3.0):
     """WFP3: waiting over requested time, to the power of 3, × processors (Tang et al. 2009).
 
-    `power`: how strongly a long wait counts.
+    `power`: influence of a long wait.
     """
     wait = clock.now - job.submit
     return -((wait / max(job.estimate, SHORTEST)) ** power) * job.procs
@@ -97,7 +97,7 @@ AGING = (-0.5, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0)
 
 
 def network(job, clock, weights=AGING):
-    """A small network that was learned elsewhere: the job with the lowest output is first (as in Zhang et al. 2020).
+    """A small trained network: the job with the lowest output is first (as in Zhang et al. 2020).
 
     It has one hidden layer of rectified linear units, and takes the eight numbers of `harness.described`.
     `weights`: of each hidden unit its eight weights, its bias, and its weight in the output; last the output's bias.
@@ -124,7 +124,7 @@ USER, GROUP, BOTH = range(3)
 
 @harness.jit
 def part(number, shares, known):
-    """Return which part of all shares somebody has; with one share for all, as many as are known have the same."""
+    """Return an owner's part of all shares. With one share in the table, all known owners have equal parts."""
     if len(shares) == 1:
         return 1.0 / max(known, 1)
     total = 0.0
@@ -135,7 +135,7 @@ def part(number, shares, known):
 
 @harness.jit
 def overuse(job, user, group, everybody, of, shares, group_shares):
-    """Return by which factor what was used lately exceeds what the shares allow: U_E / S of Slurm's classic formula."""
+    """Return recent usage over the share: U_E / S of Slurm's classic formula."""
     total = max(everybody.usage, SHORTEST)
     allowed, used = 0.0, 0.0
     if of == USER:
@@ -150,18 +150,18 @@ def overuse(job, user, group, everybody, of, shares, group_shares):
 
 
 def fairshare(job, clock, user, group, everybody, half_life=604800.0, of=USER, shares=(1.0,), group_shares=(1.0,)):
-    """Fair share: whose usage is least for their shares first, the order of Slurm's classic F = 2^(−U/S).
+    """Fair share: jobs of users with the least usage for their share first, by Slurm's classic F = 2^(−U/S).
 
-    U is what was used of what all used, each processor-second counting half after a half-life; S the part of all
-    shares. `half_life`: that time [s], 0 for ever. `of`: whose usage and shares, `user`, `group`, or `both`: a user's
-    within the group. `shares`, `group_shares`: by number from 0; one for all is the same for all seen so far.
+    U is the part of all usage, in which each processor-second counts half after a half-life. S is the part of all
+    shares. `half_life`: that time [s], 0 for no decay. `of`: owner of usage and shares, `user`, `group`, or `both`: a
+    user within the group. `shares`, `group_shares`: by number from 0; one entry means equal shares of all known owners.
     """
     return overuse(job, user, group, everybody, of, shares, group_shares)
 
 
 @harness.jit
 def relative(number, table):
-    """Return a table's number relative to its greatest; one for all is the greatest."""
+    """Return an entry of a table relative to the largest. A single entry holds for all."""
     if len(table) == 1:
         return 1.0
     most = 0.0
@@ -194,11 +194,12 @@ def multifactor(
 ):
     """Slurm's multifactor priority, highest first: the sum of factors between 0 and 1, each times its weight.
 
-    The weights are those of Slurm's own example of a configuration. `age`: of the time since submission, over `max_age`
-    [s], at most 1. `size`: of processors over those of the machine, or what is left of 1 with `favor_small`; with
-    `size_relative`, over the requested minutes too. `fairshare`: of 2^(−U/(S·`dampening`)), see `fairshare` for
-    `half_life`, `of`, `shares` and `group_shares`. `partition`, `qos`: of what the tables `partitions` and `qualities`
-    say of the job's partition and queue, by number, over their greatest.
+    The default weights are those of Slurm's example of a configuration. `age`: weight of the time since submission over
+    `max_age` [s], at most 1. `size`: weight of the processors over those of the machine, or of 1 minus that with
+    `favor_small`; with `size_relative`, also divided by the requested minutes. `fairshare`: weight of
+    2^(−U/(S·`dampening`)); `half_life`, `of`, `shares` and `group_shares` are those of the order `fairshare`.
+    `partition`, `qos`: weights of the entries of the tables `partitions` and `qualities` for the job's partition and
+    queue, by number, over the largest entry.
     """
     waited = min(max(clock.now - job.submit, 0.0) / max_age, 1.0)
     large = job.procs / clock.cores
@@ -212,7 +213,7 @@ def multifactor(
 
 
 def queue_priority(job, clock, priority=(0.0,)):
-    """The queue of the highest priority first. `priority`: by number of the queue; what it does not name has 0."""
+    """The queue with the highest priority first. `priority`: by number of the queue; 0 for other queues."""
     return -priority[job.queue] if 0 <= job.queue < len(priority) else 0.0
 
 

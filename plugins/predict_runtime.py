@@ -1,10 +1,10 @@
-"""How long will it take? The request, the truth, and what can be learnt from jobs that have ended."""
+"""Predictors of runtimes: the request, the truth, and predictors that learn from jobs that have ended."""
 
 import math
 
 import harness
 
-#: What is added to a first prediction that turns out too short, then turns out too short again, … [s].
+#: Additions to a first prediction, one for each time that the job exceeds it [s].
 STEPS = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
 
 #: A user's jobs that have ended, as a list: the last one, and of each how long it took and which ended before it.
@@ -13,20 +13,20 @@ EACH = ("took", "before", "procs")
 
 
 def requested(job, user, clock):
-    """The requested time, as if nobody predicted anything."""
+    """The requested time: no prediction."""
     return job.requested
 
 
 def actual(job, user, clock):
-    """What the job will really take: clairvoyance, the limit of what prediction can give."""
+    """The true runtime: clairvoyance, the limit of all prediction."""
     return job.service
 
 
 def recent(job, user, clock, per_job, n=2):
     """The mean runtime of the user's last jobs, in whole seconds (Tsafrir, Etsion and Feitelson 2007).
 
-    The request as long as fewer of them have ended. What turns out too short becomes the first prediction and 1, 5, 15
-    or 30 minutes, 1, 2, 5, 10, 20, 50 or 100 hours more, in this order, at most the request. `n`: how many jobs.
+    The request while fewer jobs have ended. An exceeded prediction becomes the first prediction plus 1, 5, 15
+    or 30 minutes, 1, 2, 5, 10, 20, 50 or 100 hours, in this order, at most the request. `n`: number of jobs.
     """
     if user.ended < n:
         return job.requested
@@ -38,9 +38,9 @@ def recent(job, user, clock, per_job, n=2):
 
 
 def similar(job, user, clock, per_job, look=200):
-    """What the user's last job of as many processors took; the request if there is none.
+    """The runtime of the user's last job of the same width; the request if there is none.
 
-    Corrected as `recent` is. `look`: how many of the user's last jobs are looked through.
+    Corrected like `recent`. `look`: number of the user's last jobs that are searched.
     """
     place = int(user.last)
     for _ in range(min(look, int(user.ended))):
@@ -71,9 +71,9 @@ def in_steps(job):
 def online(job, user, clock, per_job, memory, rate=0.2, caution=1.5):
     """A small linear model of the logarithm of the runtime, trained whenever a job ends, as Gaussier et al. (2015) do.
 
-    It knows the request, the width, and what the user's last two jobs took. A long way off it moves further; too short
-    a prediction counts more than too long a one. Corrected as `recent` is. `rate`: how fast it learns. `caution`: how
-    much more.
+    Its features are the request, the width, and the runtimes of the user's last two jobs. Larger errors change it more,
+    and a prediction that is too short counts more than one that is too long. Corrected like `recent`. `rate`: speed of
+    learning. `caution`: the factor for short predictions.
     """
     mine = per_job[job.index]
     last, before = job.requested, job.requested
@@ -93,13 +93,13 @@ def online(job, user, clock, per_job, memory, rate=0.2, caution=1.5):
 
 @harness.jit
 def guess(mine, memory):
-    """Return what the model makes of a job's features; before anything was learnt, the request."""
+    """Return the prediction for a job's features; before the first training, the request."""
     learnt = memory[0] + memory[1] * mine.width + memory[2] * mine.recently + memory[3] * mine.earlier
     return learnt + (1.0 + memory[4]) * mine.request
 
 
 def train(job, user, clock, per_job, memory, rate=0.2, caution=1.5):
-    """Move the model towards what the job took, by the features as they were when it was submitted."""
+    """Train the model with the job's runtime, and its features at submission."""
     remember(job, user, per_job)
     mine = per_job[job.index]
     error = math.log1p(mine.took) - guess(mine, memory)

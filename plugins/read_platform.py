@@ -1,11 +1,11 @@
-"""Reading platforms: so many processors, descriptions in TOML, and tables of servers."""
+"""Readers of platforms: numbers of processors, descriptions in TOML, and tables of servers."""
 
 import harness
 
 
 @harness.hookimpl(specname="read_platform")
 def read_count(source):
-    """A number: a plain cluster of so many single-processor nodes."""
+    """A number: a plain cluster with that number of single-processor nodes."""
     number = source.strip()
     return harness.plain(int(number[:30])) if number.isdecimal() else None  # longer ones are too large all the same
 

@@ -1,6 +1,7 @@
-"""Reading workloads: logs by path or catalogue name in every format we know, and generated streams.
+"""Readers of workloads: logs by path or catalogue name in all known formats, and generated streams.
 
-What a file holds is told by its first line or its name; what nothing else claims is read as Standard Workload Format.
+The first line or the name of a file determines its format. Files that no other reader accepts are read in the Standard
+Workload Format.
 """
 
 import harness
@@ -19,7 +20,7 @@ def read_generated(source):
 
 @harness.hookimpl(specname="read_workload")
 def read_accounting(source, lenient):
-    """What Slurm's `sacct --parsable2` prints."""
+    """The output of Slurm's `sacct --parsable2`."""
     return harness.read_sacct(source, lenient=lenient) if harness.is_sacct(source) else None
 
 
@@ -31,7 +32,7 @@ def read_customers(source, lenient):
 
 @harness.hookimpl(specname="read_workload")
 def read_executed(source, lenient):
-    """A schedule from anywhere: a CSV or Parquet file that says when jobs were submitted, began and ended."""
+    """A schedule of any program: a CSV or Parquet file with the times of submission, start and end."""
     return harness.read_schedule(source, lenient=lenient) if harness.is_schedule(source) else None
 
 
@@ -43,7 +44,7 @@ def read_traces(source, lenient):
 
 @harness.hookimpl(specname="read_workload", tryfirst=True)
 def read_elastic(source):
-    """A workload of ElastiSim, `.json`, packed or not, whose jobs are rigid."""
+    """A workload of ElastiSim with rigid or moldable jobs, `.json`, packed or not."""
     return harness.read_elastisim(source) if harness.is_elastisim(source) else None
 
 
@@ -55,7 +56,7 @@ def read_columns(source, lenient):
 
 @harness.hookimpl(specname="read_workload")
 def read_batsim(source):
-    """A workload of Batsim, `.json`, packed or not, whose profiles are delays."""
+    """A workload of Batsim with profiles that are delays, `.json`, packed or not."""
     return harness.read_batsim(source) if harness.is_batsim(source) else None
 
 

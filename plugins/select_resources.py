@@ -1,6 +1,6 @@
-"""On which nodes: where a starting job's processors are taken.
+"""Selections: the nodes on which a starting job gets processors.
 
-Free cores, memory, partition and whatever else a job asks for are respected by `harness.room`, whatever the policy.
+`harness.room` respects free cores, memory, partition and all other requests of a job, for every selection.
 """
 
 import harness
@@ -64,7 +64,7 @@ def coolest(node, job, procs):
 
 
 def whole_nodes(state, job):
-    """The lowest-numbered nodes of which nobody holds a core: no node is shared. Declines until they are enough."""
+    """The lowest-numbered empty nodes: no node is shared. Declines until there are enough."""
     need = state.jobs[job].procs
     node = harness.next_free(state, -1)
     while need > 0 and node >= 0:
@@ -75,7 +75,7 @@ def whole_nodes(state, job):
 
 
 def whole_nodes_fit(state, job, then):
-    """Whether the nodes that are empty then have room enough."""
+    """Return whether the empty nodes have enough room."""
     found = 0
     for node in range(len(then)):
         if then[node].free == state.nodes[node].cores:
@@ -105,7 +105,7 @@ def contiguous(state, job):
 
 
 def contiguous_fit(state, job, then):
-    """Whether there is a row of nodes that have room enough then."""
+    """Return whether a row of nodes has enough room."""
     found = 0
     for node in range(len(then)):
         if then[node].room == 0 and harness.suits(state, job, node):

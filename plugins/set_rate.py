@@ -1,7 +1,7 @@
-"""How fast: the service rate of all nodes, 1 at full speed.
+"""Rates: the speed of all nodes, 1 at full speed.
 
-Those that switch between two rates begin slow. What a node draws at a rate is for its performance states to say:
-without them a slower node draws as much, for longer.
+Policies with two rates begin at the slow one. Performance states give the power of a node at each rate. Without them a
+slower node draws the same power, for longer.
 """
 
 import harness
@@ -113,7 +113,7 @@ def bsld(state, threshold=2.0, slow=0.75):
 
 @harness.jit
 def slowdown(job, clock, rate):
-    """The bounded slowdown of a job whose estimated rest is served at `rate` from now on."""
+    """Return the bounded slowdown of a job if its remaining estimate is served at `rate` from now on."""
     rest = job.left
     if job.status == harness.RUNNING:
         rest = max(0.0, job.planned - clock.virtual)

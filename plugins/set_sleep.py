@@ -10,7 +10,7 @@ def never(state):
 def timeout(state, idle=600.0, depth=0):
     """A node sleeps after `idle` seconds without a job, and wakes when it is allocated.
 
-    `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
+    `depth`: number of the sleep state, 0 for the lightest; at most the deepest state of the node.
     """
     harness.sleep_when_idle(state, idle, depth)
     harness.call_not_before(state, harness.INFINITY)
@@ -19,7 +19,7 @@ def timeout(state, idle=600.0, depth=0):
 def reserve(state, spare=1, idle=600.0, depth=0):
     """Nodes sleep after `idle` seconds without a job, but `spare` ones stay awake, and are woken if there are fewer.
 
-    `depth`: into which of its sleep states, 0 the lightest; the deepest it has if it has fewer.
+    `depth`: number of the sleep state, 0 for the lightest; at most the deepest state of the node.
     """
     now = state.clock.now
     ready = count_ready(state)
@@ -43,7 +43,7 @@ def reserve(state, spare=1, idle=600.0, depth=0):
 
 @harness.jit
 def last_to_stay(state, idle, most):
-    """Return behind which node those who have been idle for so long are at most so many: they sleep.
+    """Return the last node that stays awake; later nodes with that idle time go to sleep.
 
     Selections begin at the other end.
     """
@@ -64,7 +64,7 @@ def last_to_stay(state, idle, most):
 
 @harness.jit
 def count_ready(state):
-    """Return how many nodes without a job are awake, or will be."""
+    """Return the number of nodes without a job that are awake or waking."""
     ready = 0
     for node in harness.unlike(state):
         record = state.nodes[node]
@@ -76,7 +76,7 @@ def count_ready(state):
 
 @harness.jit
 def first_sleeper(state):
-    """Return the lowest-numbered node that sleeps, or else of those that fall asleep and are not to wake; or −1."""
+    """Return the lowest-numbered sleeping node, else one that falls asleep and will not wake at once; or −1."""
     asleep = falling = len(state.nodes)
     for node in harness.unlike(state):
         record = state.nodes[node]

@@ -3,32 +3,32 @@
 Source: Ousterhout (1982), Scheduling techniques for concurrent systems, ICDCS (its matrix); Feitelson and Rudolph
 (1992), Gang scheduling performance benefits for fine-grain synchronization, JPDC 16(4).
 
-The papers' (their texts were not at hand, so this is what textbooks keep of them): the matrix of rows and processors,
-one row at a time, everybody of a job at once. Ours: a job goes to the first row with room, in queue order; free places
-of a row that jobs of other rows could fill (alternate scheduling) stay empty; changing rows costs nothing.
+From the papers (by textbooks, because the texts were not at hand): the matrix of rows and processors, one row at a
+time, all processes of a job at once. Our choices: a job goes to the first row with room, in queue order. Free places of
+a row that jobs of other rows could fill (alternate scheduling) stay empty. Changing rows costs nothing.
 """
 
 import harness
 
 
 def gang(state, memory, per_job, quantum=600.0, rows=4):
-    """Put jobs in rows as wide as the machine, in queue order, and let one row after the other run, a quantum each.
+    """Put jobs in rows as wide as the machine, in queue order, and run one row after the other for a quantum each.
 
-    A job goes to the first row with enough room, and stays there; when no row has room, it and those behind it wait.
-    Jobs whose turn is over stay in memory, and go on where they were. An empty row's turn is over at once.
+    A job goes to the first row with enough room, and stays there. If no row has room, it and all later jobs wait. After
+    its turn a job stays in memory, and later resumes on the same processors. The turn of an empty row ends at once.
 
-    `quantum`: how long a turn is [s]. `rows`: how many jobs a processor has at most.
+    `quantum`: length of a turn [s]. `rows`: largest number of jobs of a processor.
     """
     clock = state.clock
     put_in_rows(state, per_job, rows)
     if clock.now >= memory[1] or load(state, per_job, memory[0]) == 0:
         memory[0] = next_row(state, per_job, memory[0], rows)
         memory[1] = clock.now + quantum
-    others = next_row(state, per_job, memory[0], rows) != memory[0]  # before they are suspended, and nowhere listed
+    others = next_row(state, per_job, memory[0], rows) != memory[0]  # before they are suspended and no longer listed
     for job in harness.running(state).copy():
         if per_job[job].row != memory[0]:
             harness.suspend(state, job, 0.0, True)
-    for begun in (True, False):  # who goes on where it was comes before those who can be anywhere
+    for begun in (True, False):  # jobs that resume in place come first
         for job in harness.waiting(state):
             record = state.jobs[job]
             its_turn = record.status == harness.WAITING and per_job[job].row == memory[0]

@@ -3,21 +3,22 @@
 Source: Shmueli and Feitelson (2005), Backfilling with lookahead to optimize the packing of parallel jobs, JPDC 65(9)
 (LOS).
 
-The paper's, by its abstract (the text was not at hand): dynamic programming finds the set of waiting jobs that uses the
-most of what is free, beside the reservation of the first, among about the first 50 of the queue. Ours: jobs that end
-past the reservation and jobs that end before it are packed apart, which is as good, since only the former need what is
-spare; and of sets that use as much the one is taken whose last job stands first in the queue.
+From the paper (by its abstract, because the text was not at hand): among about the first 50 jobs of the queue, dynamic
+programming finds the set that uses the most free processors without delaying the reservation of the first job. Our
+choices: jobs that end after the reservation and jobs that end before it are packed separately. This loses nothing,
+since only the former need spare processors. Of equally good sets, the one with the earliest last job in the queue is
+taken.
 """
 
 import harness
 
 
 def lookahead(state, depth=50):
-    """EASY, but whoever overtakes is chosen so that as many processors as possible are at work.
+    """EASY that chooses the set of backfilled jobs with the most processors.
 
-    Where memory, partitions or the selection do not let all of the chosen start, the others of them do.
+    If memory, partitions or the selection prevent the start of a chosen job, the others of the set start.
 
-    `depth`: how many jobs behind the first are looked at.
+    `depth`: number of examined jobs behind the first.
     """
     head = start_in_order(state)
     if head < 0 or state.clock.free == 0:
@@ -25,7 +26,7 @@ def lookahead(state, depth=50):
     at, spare = harness.reservation(state, head)
     free = state.clock.free
     jobs = candidates(state, head, depth)
-    # Where memory or partitions bind, what is spare by number may be what the first needs: nobody runs past it there.
+    # Where memory or partitions bind, spare processors may be those of the first job: no job runs past its start.
     past = packed(state, jobs, at, True, 0 if state.clock.constrained else min(spare, free))
     within = packed(state, jobs, at, False, free)
     best, beside, latest = 0, 0, len(jobs) + 1
@@ -53,7 +54,7 @@ def start_in_order(state):
 
 @harness.jit
 def candidates(state, head, depth):
-    """Return the first jobs behind the head that would fit now, each alone; the first place is nobody's."""
+    """Return the first jobs behind the head that would fit now, each alone. Place 0 stays unused."""
     jobs = [head]
     for job in harness.waiting(state):
         if len(jobs) > depth:
@@ -65,9 +66,9 @@ def candidates(state, head, depth):
 
 @harness.jit
 def packed(state, jobs, at, past, most):
-    """Return for every number of processors who is the last of the first jobs that use exactly so many; 0 if none do.
+    """Return for each number of processors the last job of the first set that uses exactly that number; 0 if none does.
 
-    Counted are the jobs that end past `at`, or those that end by then.
+    The set has the jobs that end after `at`, or the jobs that end by then.
     """
     last = [0] * (most + 1)
     for place in range(1, len(jobs)):
@@ -82,7 +83,7 @@ def packed(state, jobs, at, past, most):
 
 @harness.jit
 def start_packed(state, jobs, last, used):
-    """Start the jobs that use so many processors, by who is the last of them."""
+    """Start the jobs of the set that uses this number of processors, found by its last job."""
     while used > 0:
         job = jobs[last[used]]
         used -= state.jobs[job].procs

@@ -3,11 +3,10 @@
 Source: Hanafy, Liang, Bashir, Souza, Irwin and Shenoy (2024), Going green for less green: optimizing the cost of
 reducing cloud carbon emissions, ASPLOS (its policies Lowest Window, Lowest Slot and Carbon-Time).
 
-The paper's, by its published program (umassos/GAIA): a begin is looked for every hour until the delay is over, the
-earliest of equals wins, and the three ways to judge one. Ours: hours are those of the clock, not counted from the
-submission. Lengths are requested times, there the mean runtime of the queue, which `length` may give. There the
-forecast is given; here it is what was seen at the same hour when it was last looked at, so that the first day is spent
-learning.
+From the paper (by its published program, umassos/GAIA): candidate starts every hour until the delay is over, the
+earliest of equal ones, and three criteria. Our choices: hours are those of the clock, not counted from the submission.
+Lengths are requested times; in the paper they are the mean runtime of the queue, which `length` may give. The paper
+uses a given forecast. Here the forecast is the last value seen at the same hour, so the first day is spent learning.
 """
 
 import math
@@ -20,13 +19,12 @@ WINDOW, SLOT, SAVING = range(3)
 def lowest_window(state, job, memory, delay=21600.0, by=WINDOW, length=0.0):
     """Hold a job until the hour from which the signal's mean over its length is lowest, at most for a delay.
 
-    Looked at are the present time and every full hour until the delay is over; of equals the earliest. Whoever was let
-    go stays so. Without `--signal`, and for hours of which nothing is known yet, nobody is held.
+    Candidates are the present time and every full hour until the delay is over; of equal ones the earliest. A released
+    job is not held again. Without `--signal`, and for hours without a known value, no job is held.
 
-    `delay`: how long after its submission a job may be held [s]. `by`: what makes an hour the best, the lowest mean
-    over the job's length from then on (`window`), the lowest signal in that hour (`slot`), or the most that is saved
-    for each second until the job's end (`saving`). `length`: for how long jobs are taken to run [s], 0 for what they
-    request.
+    `delay`: longest hold after the submission [s]. `by`: criterion of the best hour, the lowest mean over the job's
+    length from then on (`window`), the lowest signal in that hour (`slot`), or the largest saving for each second until
+    the job's end (`saving`). `length`: assumed runtime of jobs [s], 0 for the requested time.
     """
     clock, record = state.clock, state.jobs[job]
     if math.isnan(clock.signal):
@@ -54,7 +52,7 @@ def lowest_window(state, job, memory, delay=21600.0, by=WINDOW, length=0.0):
 
 @harness.jit
 def expected(memory, hour, hours):
-    """Return the mean of so many hours from this one of the day on; not a number if one of them is not known."""
+    """Return the mean signal over a number of hours from this hour of the day on; not a number if one is unknown."""
     total = 0.0
     for k in range(hour, hour + hours):
         if memory[24 + k % 24] == 0.0:

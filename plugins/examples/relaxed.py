@@ -1,21 +1,21 @@
-"""Relaxed backfilling: who overtakes may delay the first job of the queue by a share of its wait.
+"""Relaxed backfilling: backfilled jobs may delay the first job of the queue by a share of its wait.
 
 Source: Ward, Mahood and West (2002), Scheduling jobs on parallel systems using a relaxed backfill strategy, JSSPP,
 LNCS 2537.
 
-The paper's, by its abstract (the text was not at hand): the first job may be delayed, by a factor (its ω) times its
-wait. Ours: that the wait is the one at the first job's best promise, so that delays do not add up, and the order in
-which others are tried. With `relax=0` it is EASY backfilling, start by start.
+From the paper (by its abstract, because the text was not at hand): the first job may be delayed, by a factor (its ω)
+times its wait. Our choices: the wait is that of the first job's best reservation, so that delays do not add up; and the
+order in which others are tried. With `relax=0` it is EASY backfilling, start by start.
 """
 
 import harness
 
 
 def relaxed(state, per_job, relax=0.5):
-    """EASY, but the first job that does not fit may begin later than it could, by a share of the wait it would have.
+    """EASY with a first job that backfilled jobs may delay by a share of its wait.
 
-    Its wait is that of the earliest begin it was ever promised; nobody overtakes who would move it beyond that
-    and `relax` times as much again. Whoever overtakes does so in queue order.
+    Its wait is that of its earliest reservation so far. No backfilled job may move its start beyond that wait plus
+    `relax` times the wait. Jobs are backfilled in queue order.
 
     `relax`: the share, 0 for none.
     """
@@ -47,7 +47,7 @@ def start_in_order(state):
 
 @harness.jit
 def latest_begin(state, per_job, head, relax):
-    """Return until when the first job may be delayed, by the best promise it ever had; virtual, as plans are."""
+    """Return the latest allowed start of the first job, by its best reservation so far; virtual, as plans are."""
     clock, record, mine = state.clock, state.jobs[head], per_job[head]
     at = harness.earliest_fit(state, record.procs, record.left)
     if mine.promised == 0.0 or at < mine.best:

@@ -1,26 +1,27 @@
-"""Selective backfilling: who has waited long for his size is promised a begin, nobody else is.
+"""Selective backfilling: only jobs that have waited long for their size get a reservation.
 
 Source: Srinivasan, Kettimuthu, Subramani and Sadayappan (2002), Selective reservation strategies for backfill job
 scheduling, JSSPP, LNCS 2537.
 
-The paper's, by its abstract and how others describe it (the text was not at hand): a promise only to those whose
-expansion factor has reached a threshold, fixed or adapted to the mean slowdown so far. Ours: one mean for all jobs,
-none for classes of them, and promises that are planned anew at every instant, in queue order, and may move.
+From the paper (by its abstract and descriptions of others, because the text was not at hand): a reservation only for
+jobs with an expansion factor above a threshold, fixed or adapted to the mean slowdown so far. Our choices: one mean for
+all jobs, not for classes of them; and reservations that are planned anew at every instant, in queue order, and may
+move.
 """
 
 import harness
 
-#: Shorter estimates count as so long [s].
+#: Shorter estimates count as this long [s].
 SHORTEST = 1e-3
 
 
 def selective(state, memory, threshold=0.0):
-    """Backfill beside the promises of those whose expansion factor has reached a threshold; all others promise nothing.
+    """Backfill around the reservations of jobs with an expansion factor above a threshold; other jobs have none.
 
-    The expansion factor is (waiting + requested time) / requested time. Promises come first, in queue order.
+    The expansion factor is (waiting + requested time) / requested time. Reservations are made first, in queue order.
 
     `threshold`: of the factor; 0 for the mean slowdown of the jobs that have ended so far, as in the paper's adaptive
-    variant. What crosses it is looked at when something else happens.
+    variant. A job that crosses it gets its reservation at the next event.
     """
     adapted = mean_slowdown(state, memory)
     needed = threshold if threshold > 0.0 else adapted
@@ -41,7 +42,7 @@ def expansion(state, job):
 
 @harness.jit
 def start_or_promise(state, job, promising):
-    """Start the job if the plan has room for it now; else keep its earliest room for it, if it is promised some."""
+    """Start the job if the plan has room for it now; else reserve its earliest room, if it gets a reservation."""
     record, now = state.jobs[job], state.clock.virtual
     at = harness.earliest_fit(state, record.procs, record.left)
     if not harness.later(at, now) and harness.fits(state, job) and harness.start(state, job):

@@ -1,24 +1,24 @@
-"""Slack-based backfilling: every job is promised a begin, and may be delayed beyond it by its slack.
+"""Slack-based backfilling: every job gets a reservation, and may be delayed beyond it by its slack.
 
 Source: Talby and Feitelson (1999), Supporting priorities and improving utilization of the IBM SP scheduler using
 slack-based backfilling, IPPS.
 
-The paper's, by how others describe it (the text was not at hand): a promise and a slack for every job, which others may
-use up. Ours: the slack is a share of the requested time; the paper's comes from priorities of users and of the site,
-and among whole schedules it searches the one of least cost: both are left out.
+From the paper (by descriptions of others, because the text was not at hand): a reservation and a slack for every job,
+which other jobs may use up. Our choice: the slack is a share of the requested time. In the paper it comes from
+priorities of users and of the site, and the paper searches whole schedules for the least cost. Both are left out.
 """
 
 import harness
 
 
 def slack(state, per_job, slack=1.0):
-    """Conservative backfilling, in which whoever fits may begin if everybody else still begins within his slack.
+    """Conservative backfilling in which a job may start early if all other jobs still start within their slack.
 
-    When a job comes it is promised the earliest begin that delays nobody's promise. When processors are free, who fits
-    is tried in queue order: the others are planned anew behind him, in queue order, and he starts if all of them begin
-    in time. Nobody begins later than he may, as long as estimates hold and processors are equally fast.
+    A new job gets the earliest reservation that delays no other one. When processors are free, jobs that fit are tried
+    in queue order. The others are planned anew behind the job, in queue order, and it starts if all of them start in
+    time. No job starts later than its slack allows, if estimates hold and processors are equally fast.
 
-    `slack`: by how much a begin may be later than was promised first, in requested times of the job.
+    `slack`: largest delay beyond the first reservation, in requested times of the job.
     """
     start_due(state, per_job, slack)
     for job in harness.waiting(state):
@@ -33,9 +33,9 @@ def slack(state, per_job, slack=1.0):
 
 @harness.jit
 def start_due(state, per_job, slack):
-    """Give everybody his earliest begin by the plan, in order of promises, and start those whose begin is now.
+    """Plan every job's earliest start, in the order of reservations, and start the jobs that are due now.
 
-    In that order nobody's begin moves later; those who have none yet come last, in queue order.
+    In that order no start moves later. Jobs without a reservation come last, in queue order.
     """
     now = state.clock.virtual
     harness.plan_from_running(state)
@@ -54,7 +54,7 @@ def start_due(state, per_job, slack):
 
 @harness.jit
 def by_promise(state):
-    """Return the waiting jobs in the order of what they are promised."""
+    """Return the waiting jobs in the order of their reservations."""
     jobs = harness.waiting(state).copy()
     for k in range(1, len(jobs)):
         job, place = jobs[k], k
@@ -67,14 +67,14 @@ def by_promise(state):
 
 @harness.jit
 def promised_before(state, job, other):
-    """Return whether the job is promised an earlier begin than the other."""
+    """Return whether the job has an earlier reservation than the other."""
     mine, theirs = state.jobs[job].reserved, state.jobs[other].reserved
     return mine >= 0 and (theirs < 0 or mine < theirs)
 
 
 @harness.jit
 def all_in_time(state, per_job, job):
-    """Return whether the others could begin within their slack if the job began now; keep their begins as `anew`."""
+    """Return whether the others could start within their slack if the job started now; store their starts in `anew`."""
     now = state.clock.virtual
     harness.plan_from_running(state)
     harness.reserve(state, state.jobs[job].procs, now, now + state.jobs[job].left)

@@ -3,9 +3,9 @@
 Source: Etinski, Corbalan, Labarta and Valero (2010), Utilization driven power-aware parallel job scheduling, Computer
 Science - Research and Development 25.
 
-The paper's, by its abstract (the text was not at hand): lower frequencies while less of the machine was used than a
-threshold, on top of EASY. Ours: two thresholds and their values, and that many who wait turn it off. There a job
-keeps the frequency with which it began; here all nodes have one rate, which holds for the jobs that run, too.
+From the paper (by its abstract, because the text was not at hand): lower frequencies while utilisation is below a
+threshold, on top of EASY. Our choices: two thresholds and their values, and full speed while many jobs wait. In the
+paper a job keeps its first frequency. Here all nodes have one rate, also for running jobs.
 """
 
 import harness
@@ -14,16 +14,15 @@ import harness
 def utilisation(
     state, memory, everybody, low=0.5, high=0.8, slow=0.5, middle=0.75, many=4, period=600.0, half_life=0.0
 ):
-    """Rate `slow` if less than `low` of the processors were used lately, `middle` if less than `high`, else full.
+    """Rate `slow` if recent utilisation is below `low`, `middle` if it is below `high`, else full.
 
-    It is full, too, as long as more than `many` jobs wait. What was used is looked at every `period` seconds, and is
-    the mean of that time, or of the whole time since then if nothing happened meanwhile. Full until the first such time
-    is over. `half_life`: usage does not decay.
+    The rate is also full while more than `many` jobs wait. Utilisation is the mean over `period` seconds, or over a
+    longer time without events. The rate is full until the first period is over. `half_life`: usage does not decay.
     """
     clock = state.clock
     if clock.instants == 1:
-        memory[0] = clock.now  # when the period began
-        memory[1] = 0.0  # what had been used by then
+        memory[0] = clock.now  # start of the period
+        memory[1] = 0.0  # usage until then
         memory[2] = 1.0  # the rate
     gone = clock.now - memory[0]
     if gone >= period:
