@@ -1,15 +1,16 @@
-"""One step from each logged state: does a policy start whom the log started? A score that does not add up errors.
+"""Decision agreement: compare single decisions of a policy with those of a log, each in the state that the log records.
 
-A replay that departs once from its log is in other states ever after, so that P compares policies by what they do in
-states of their own making. Here every decision is asked in the state that the log says there was: who ran since when,
-who waited since when. Instants at which the log started jobs and left others waiting are drawn, and made into one
-workload: before each instant the running jobs, and one that holds what was free until then, fill the machine; the queue
-gathers behind them; at the instant the free processors become free, and what the policy starts then is its answer.
-Afterwards everything ends within seconds, and the next state is set up. So any policy is asked by one ordinary run.
+A replay that departs once from its log is in other states ever after. Its measure P therefore compares decisions that
+were made in different states. Here each decision is made in a logged state: which jobs ran and waited, and since when.
 
-The score of an instant is the share of agreement: of the jobs that either started, those that both did. Who started
-in the log less than `SLACK` later counts as started too, where the policy has it so: machines launch one job after the
-other.
+The states are drawn from the instants at which the log started some jobs and left others waiting. They form one
+workload, so one ordinary run answers for any policy. In each state the running jobs and one filler job occupy all
+processors until the instant, and the waiting jobs queue up behind them. At the instant the filler job ends. The jobs
+that the policy starts then are its decision. All jobs end within seconds, and the next state follows.
+
+The score of a state is the number of jobs that both started, divided by the number that either started. A job that the
+log started at most `SLACK` later counts as started by the log if the policy starts it: machines launch jobs one after
+the other.
 """
 
 import math
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
 
-#: No more jobs are asked about and run beside them: queues of thousands say no more than those of tens.
+#: The states stop at this total of jobs: queues of thousands give no better score than those of tens.
 MOST_JOBS = 50_000
 
-#: Into so many parts a log is cut at most to see what is typical, each of so many states at least.
+#: A log is cut into at most this many parts for the typical agreement, each of at least this many states.
 PARTS, FEWEST = 20, 15
 
 #: A start in the log this much later is the same decision [s].
@@ -43,21 +44,21 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Logged states as one workload, and what the log did in each."""
+    """Logged states as one workload, and the log's decision in each."""
 
     workload: "Workload"
-    decided: Floats  # per job of the workload: the instant at which it may start; not a number: it is not asked about
+    decided: Floats  # per job: the instant at which it may start; not a number for jobs that only fill the machine
     state: Ints  # per job: the number of its state
-    started: npt.NDArray[np.bool_]  # per job: the log started it at the instant …
-    soon: npt.NDArray[np.bool_]  # … or little later
-    instants: Floats  # per state: when it was, by the log
+    started: npt.NDArray[np.bool_]  # per job: the log started it at the instant
+    soon: npt.NDArray[np.bool_]  # per job: the log started it at most SLACK later
+    instants: Floats  # per state: its time in the log
 
     def __len__(self) -> int:
         return int(self.state.max(initial=-1)) + 1
 
 
 def questions(workload: "Workload", procs: int, most: int = 400, seed: int = 0) -> Questions:
-    """Draw at most `most` states of the machine of `procs` processors from the log of a prepared `workload`."""
+    """Draw at most `most` states of a machine of `procs` processors from the log of a prepared `workload`."""
     jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
     real = logged(workload)
     start = real.submit + real.wait
@@ -73,7 +74,7 @@ def questions(workload: "Workload", procs: int, most: int = 400, seed: int = 0) 
         queue = np.flatnonzero(ran & (real.submit <= instant) & (start >= instant))
         free = procs - real.procs[running].sum()
         begins = start[queue] == instant
-        if begins.all() or real.procs[queue[begins]].sum() > free:  # no choice was left, or no such state can be
+        if begins.all() or real.procs[queue[begins]].sum() > free:  # no decision, or an impossible state
             continue
         part = _state(jobs, running, queue, instant, begin, free, start)
         part["started"] = np.concatenate([np.zeros(len(part) - len(queue), bool), begins])
@@ -89,17 +90,17 @@ def questions(workload: "Workload", procs: int, most: int = 400, seed: int = 0) 
 
 
 class Asked:
-    """The states of one log, for every policy that is asked."""
+    """The logged states of one log, with which any policy is compared."""
 
     def __init__(self, workload: "Workload", platform: "Platform | int | None", states: int, seed: int) -> None:
         procs = platform if isinstance(platform, int) else platform.cores if platform else workload.procs or 0
         self._questions = questions(workload, procs, states, seed) if states and procs else None
 
     def of(self, replay: "Callable[[Workload], Schedule]") -> tuple[float, float]:
-        """Return how far the policies that `replay` runs agree: over all states, and in a typical part of the log.
+        """Return the agreement of the policies that `replay` runs: the mean over all states, and the typical value.
 
-        The second is the median over parts of equal length: an outage, or a month under other rules, leaves it alone.
-        Not a number where no state leaves a choice.
+        The typical value is the median over parts of the log with equally many states, so an outage or a month under
+        other rules does not change it. Both are not a number if no state leaves a decision.
         """
         if not self._questions:
             return math.nan, math.nan
@@ -112,7 +113,7 @@ class Asked:
 def _state(
     jobs: pd.DataFrame, running: Ints, queue: Ints, instant: float, begin: float, free: float, start: Floats
 ) -> pd.DataFrame:
-    """Return the jobs that bring the machine into a state, from `begin` on, and those asked about."""
+    """Return the jobs that bring the machine into a state, from time `begin` on, and the jobs of its queue."""
     first = float(jobs["submit"].iloc[queue].min())
     until = 1.0 + instant - first  # from `begin` to the instant
     there, waits = jobs.iloc[running].copy(), jobs.iloc[queue].copy()
@@ -138,7 +139,7 @@ def _asked(workload: "Workload", parts: list[pd.DataFrame], instants: Floats) ->
 
 
 def agreement(asked: Questions, schedule: "Schedule") -> Floats:
-    """Return the score of each state: how far the policy that made `schedule` starts whom the log started."""
+    """Return the score of each state for the policy that made `schedule`."""
     about = ~np.isnan(asked.decided)
     ours = np.abs(schedule.frame["start"].to_numpy() - asked.decided) < 1e-6
     theirs = asked.started | (ours & asked.soon)

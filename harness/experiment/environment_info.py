@@ -1,4 +1,4 @@
-"""What a result was made with and on."""
+"""The software versions and the machine that made a result."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from harness.numba_support.fingerprint import engine_version
 
 
 def surroundings() -> dict[str, dict[str, Any]]:
-    """Return what a result is made with and on: the versions, and the machine."""
+    """Return the versions and the description of this machine."""
     return {
         "versions": {
             "harness": __version__,

@@ -1,4 +1,4 @@
-"""What `sacct --parsable2` would print of a machine that never was, for those who have no dump of their own at hand."""
+"""An example of the output of `sacct --parsable2`, of an invented machine, for users without a dump at hand."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 PROCS, LOAD = 128, 0.75
 FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
 
-#: What people ask for, in minutes; nobody asks for what he needs.
+#: The time limits that users request [min]; each is above the runtime.
 _LIMITS = np.array([15, 60, 240, 720, 1440, 2880, 10080])
 
-#: How the machine chose: its own priorities, which a replay does not know.
+#: The machine's scheduler: it uses site priorities that a replay does not know.
 _SITE = Scheduler(order="multifactor(age=2000, size=500, fairshare=3000, partition=0)", start="easy(reservations=2)")
 
 
 def write_example_dump(path: str | Path, jobs: int = 4000, seed: int = 1) -> None:
-    """Write the accounting of so many jobs of forty users on 128 processors, who waited as they would have there."""
+    """Write the accounting of `jobs` jobs of forty users on 128 processors, with the waits that the scheduler
+    caused.
+    """
     from harness.experiment.simulation import simulate
     from harness.workload.prepare import prepare
 
@@ -39,10 +41,10 @@ def write_example_dump(path: str | Path, jobs: int = 4000, seed: int = 1) -> Non
 
 
 def _submitted(jobs: int, seed: int) -> "Log":
-    """Return what was submitted: the model's jobs, with users who each have habits of their own, and time limits."""
+    """Return the submissions: the jobs of the model, with users and requested time limits."""
     frame = lublin(jobs=jobs, procs=PROCS, seed=seed, load=LOAD).jobs[["submit", "run", "procs"]].copy()
     dice = np.random.default_rng(seed)
-    habit = 1.0 + dice.exponential(3.0, 40)  # by how much each user asks for more than is needed
+    habit = 1.0 + dice.exponential(3.0, 40)  # the factor by which each user requests more time than needed
     shares = 1.0 / np.arange(1, 41)
     frame["user"] = dice.choice(40, jobs, p=shares / shares.sum())
     frame["group"] = frame["user"] % 5
@@ -53,7 +55,7 @@ def _submitted(jobs: int, seed: int) -> "Log":
 
 
 def _lines(jobs: pd.DataFrame, begun: Any, dice: np.random.Generator) -> list[str]:
-    """Return the lines of the dump, its header first, and a step below every job as Slurm has it."""
+    """Return the lines of the dump: its header, and each job followed by its step, as in Slurm."""
     lines = ["JobIDRaw|User|Account|Partition|Submit|Start|Elapsed|TimelimitRaw|ReqCPUS|State"]
     fails = dice.random(len(jobs)) < 0.04
     rows = jobs[["submit", "run", "estimate", "procs", "user", "group"]].to_dict("records")

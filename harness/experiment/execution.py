@@ -1,4 +1,4 @@
-"""One run of a field, wherever it runs: in a thread here, or in a Dask worker elsewhere."""
+"""One run of a field, in a thread here or in a Dask worker."""
 
 import ctypes
 import socket
@@ -27,30 +27,30 @@ from harness.workload.signals import Signal
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
-#: So many variations are kept for the next runs that want them, at most.
+#: At most this many variations are kept in memory for the next runs.
 KEPT_VARIATIONS = 16
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told, besides the workload."""
+    """All that a worker needs for a run, except the workload."""
 
     variation: int
     platform: Platform
     scheduler: Scheduler | Chosen
     seed: int
     plugins: tuple[str, ...]
-    versions: dict[str, Any]  # what it must be made with, as far as that is known
-    keep: "Callable[[Schedule], bytes] | None" = None  # what to keep of the schedule, if anything
+    versions: dict[str, Any]  # the expected versions, as far as they are known
+    keep: "Callable[[Schedule], bytes] | None" = None  # what to store of the schedule
     timing: Timing = field(default_factory=Timing)  # when starts are decided
-    signal: Signal | None = None  # what policies are told from outside
+    signal: Signal | None = None  # the external signal that policies read
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a run."""
+    """The result of a run."""
 
-    error: str | None  # why it failed
+    error: str | None  # the reason of its failure
     jobs: int
     started: float  # [s since 1970]
     finished: float
@@ -58,21 +58,23 @@ class Finished:
     seconds: float = float("nan")  # simulation alone
     measures: dict[str, float] = field(default_factory=dict)
     schedule_digest: str | None = None
-    kept: bytes | None = None  # of the schedule
+    kept: bytes | None = None  # the stored form of the schedule
 
 
-#: What is said when whoever did the runs has gone.
+#: The error message when all workers are lost.
 GONE = "the workers are gone; what has finished is kept, and the same command goes on from there"
 
 
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
-    """The run was given up because nobody waits for it any more."""
+    """The run was abandoned because its result is no longer needed."""
 
 
 def given_up(
     stop: Callable[[], bool], watch: Callable[[int, int], None] = lambda done, jobs: None
 ) -> Callable[[int, int], None]:
-    """Make a simulation's `progress` that leaves it when `stop` says so, which it asks a few times a second."""
+    """Return a `progress` function that raises `Stopped` when `stop()` is true. The simulation calls it a few times a
+    second.
+    """
 
     def look(done: int, jobs: int) -> None:
         if stop():
@@ -89,10 +91,10 @@ def execute(
     watch: Callable[[int, int], None] = lambda done, jobs: None,
     ready: Callable[[], None] = lambda: None,
 ) -> Finished:
-    """Do one run, until `stop` says so. Whatever goes wrong in it is part of the answer.
+    """Do one run and return its result; an exception in it becomes the `error` of the result.
 
-    `watch(done, jobs)` is called a few times a second, and may leave it too, by `Stopped`. `ready` is called when
-    everything is compiled.
+    `watch(done, jobs)` is called a few times a second. The run is abandoned with `Stopped` when `stop()` is true or
+    `watch` raises it. `ready` is called when everything is compiled.
     """
     keep_memory()
     look = given_up(stop, watch)
@@ -108,7 +110,7 @@ def execute(
         came = results_of(schedule, task) | {"measures": schedule.measures(extra_measures(task.plugins))}
     except Stopped:
         raise
-    except Exception as mishap:  # a policy of the user's may raise anything
+    except Exception as mishap:  # a user's policy may raise any exception
         error = sentence(mishap)
     return Finished(error, jobs, started, time.time(), socket.gethostname(), **came)
 
@@ -139,18 +141,19 @@ def results_of(schedule: "Schedule", task: Task) -> dict[str, Any]:
     return {"seconds": schedule.outcome.seconds, "schedule_digest": schedule.digest, "kept": kept}
 
 
-#: What the C library's `mallopt` calls how much may lie free before it is given back, and from where on at once.
+#: `mallopt` parameters: free memory kept before a trim, and the size from which each allocation is a mapping.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
-#: So much may lie free; the other is as large as the library allows [bytes].
+#: The values of both; the second is the largest that the library allows [bytes].
 _FREE, _LARGEST = 1 << 28, 1 << 25
 
 
 @cache
 def keep_memory() -> None:
-    """Let the memory of a run serve the next one: to give it back and get it again is a tenth of a run, or a fifth.
+    """Keep freed memory for the next run: returning it to the system and requesting it again takes 10–20 % of a run.
 
-    That is so under glibc alone, in threads, and more so in Dask's workers, whose nanny has everything given back.
+    This concerns only glibc and threads. Dask's workers gain most, as their nanny sets the library to return all
+    memory.
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library, another system
         adjust = ctypes.CDLL(None).mallopt
@@ -159,7 +162,7 @@ def keep_memory() -> None:
 
 
 def sentence(error: BaseException) -> str:
-    """Write an error in one line, with what was noted about it on its way."""
+    """Return an error in one line, with the notes that were added to it."""
     text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}".rstrip(": ")
     return " ".join(", ".join([text, *getattr(error, "__notes__", [])]).split())
 
@@ -168,7 +171,7 @@ _binding = threading.Lock()
 
 
 def warm(chosen: Chosen) -> None:
-    """Compile, or load, what these policies need: numba does not promise that threads may do so at once."""
+    """Compile or load what these policies need, under a lock: numba does not promise that threads may do so at once."""
     if chosen.configured:
         return
     with _binding:
@@ -189,7 +192,7 @@ _variations: OrderedDict[tuple[str, int], Workload] = OrderedDict()
 
 
 def variation(workload: Workload, number: int) -> Workload:
-    """Return a variation of `workload`, drawn once in this process for the runs that want it."""
+    """Return a variation of `workload`; each is drawn once per process and shared by the runs that need it."""
     key = (workload.digest, number)
     with _drawing:
         if key not in _variations:

@@ -1,8 +1,8 @@
-"""A schedule from elsewhere in a policy's place: its starts and runtimes replayed, so that every measure can be had.
+"""Replay a schedule made elsewhere, with its starts and runtimes, so that every measure can be computed.
 
-Whoever made it is not asked: an execution on a real machine, another simulator, a log. Each job starts when it says
-and runs as long as it says; energy, places and averages are then ours. It must be of the same jobs, by number, width
-and submission. Clocks may differ, and submissions by some seconds, as dispatchers lag.
+The schedule may come from an execution on a real machine, another simulator or a log. Each job starts at the recorded
+time and runs for the recorded time. The replay adds energy, placement and averages. The schedule must have the same
+jobs, by number, width and submission. Its clock may differ, and submissions may differ by some seconds.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 
-#: Where clocks that count whole seconds let two jobs overlap, the second starts as soon as it fits, within this [s].
+#: Clocks of whole seconds may make two jobs overlap. The second starts as soon as it fits, at most this much later [s].
 LATEST = 60.0
 
 #: Runtimes by clocks of whole seconds differ by less than this [s].
@@ -39,7 +39,7 @@ ROUNDING = 1.0
 
 
 def as_recorded(state, columns):  # type: ignore[no-untyped-def]
-    """Start each job at the time that its record says, or as soon after as there are processors."""
+    """Start each job at its recorded time, or as soon after it as there are processors."""
     soonest = harness.INFINITY
     now = state.clock.now
     for job in harness.waiting(state):
@@ -61,14 +61,14 @@ class Recorded:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the schedule, as messages show it."""
         return self.log.name
 
     def common(self, workload: Workload, *, whole: bool = False) -> Workload:
         """Return the jobs of `workload` that the schedule has.
 
-        With `whole` it must have all of them, and no others that ran: the preparation of a log leaves out jobs that
-        took no time.
+        With `whole` the schedule must have all of them, and no others that ran. Jobs with a runtime of 0 are exempt, as
+        the preparation of a log removes them.
         """
         jobs = workload.jobs
         kept = jobs[jobs["job"].isin(self._known["job"])]
@@ -86,18 +86,18 @@ class Recorded:
         if not len(kept) or (whole and lacking):
             first = int(jobs["job"][~jobs["job"].isin(kept["job"])].iloc[0])
             raise HarnessError(
-                f"{self.name}: job {first} of {workload.name} is not in it, or it is not known when it started: "
+                f"{self.name}: job {first} of {workload.name} is missing, or its start time is unknown: "
                 f"expected a schedule of {'all' if whole else 'some of'} its jobs"
             )
         if not lacking:
             return workload
-        step = Step("not in the schedule", lacking, f"left out: {self.name} has not got them, or does not say when")
+        step = Step("not in the schedule", lacking, f"left out: missing in {self.name}, or without a start time")
         digest = f"{workload.digest} {self.log.digest}"
         steps = (*workload.preparation, step)
         return replace(workload, jobs=kept.reset_index(drop=True), digest=digest, preparation=steps)
 
     def of(self, workload: Workload) -> Workload:
-        """Return `workload`, of which the schedule has all jobs, with its starts and perhaps its runtimes."""
+        """Return `workload` with the recorded starts, and the recorded runtimes unless `starts_only`."""
         jobs = workload.jobs
         theirs = self._of(jobs)
         submit, procs = (jobs[name].to_numpy(dtype=np.float64) for name in ("submit", "procs"))
@@ -109,7 +109,7 @@ class Recorded:
         self._refuse(jobs["job"].to_numpy(), np.abs(came - submit) > LAG, "s as its submission", came, submit)
         wait = theirs["wait"].to_numpy(dtype=np.float64)
         run = theirs["run"].to_numpy(dtype=np.float64)
-        last = float(np.max((came + wait + run)[run >= 0], initial=0.0))  # a job that never left waits until then
+        last = float(np.max((came + wait + run)[run >= 0], initial=0.0))  # a job that never ended waits until then
         begin = np.maximum(np.where(wait >= 0, came + wait, last), submit)
         never = run < 0
         work, stays = jobs["work"].to_numpy(dtype=np.float64), jobs["cancel"].to_numpy(dtype=np.float64)
@@ -134,12 +134,12 @@ class Recorded:
         signal: "Signal | None" = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> "Schedule":
-        """Replay its starts and runtimes of the jobs of `workload`."""
+        """Replay the recorded starts and runtimes of the jobs of `workload`."""
         jobs = self.of(workload)
         if not isinstance(platform, int | None) and len({platform.speed(one) for one in platform.types}) > 1:
             raise HarnessError(
-                f"{self.name}: it does not say on which nodes its jobs ran, and those of {platform.name} are not "
-                "equally fast: expected a platform of equal nodes"
+                f"{self.name}: the schedule does not name the nodes of its jobs, and the nodes of {platform.name} "
+                "differ in speed: expected a platform of equal nodes"
             )
         try:
             schedule = simulate(jobs, platform, _scheduler(platform, jobs), seed=seed, signal=signal, progress=progress)
@@ -161,10 +161,7 @@ class Recorded:
         return replace(schedule, workload=told)
 
     def refuse_other_runtimes(self, workload: Workload) -> None:
-        """Refuse runtimes that are not those of `workload`, of which the schedule has all jobs.
-
-        Clocks that count whole seconds round a runtime by less than a second, up or down.
-        """
+        """Raise an error if runtimes differ from those of `workload` by more than `ROUNDING`."""
         if others := self.other_runtimes(workload):
             raise HarnessError(
                 f"{others}: expected the runtimes of the workload, or --starts-only, which replays the starts with "
@@ -172,7 +169,9 @@ class Recorded:
             )
 
     def other_runtimes(self, workload: Workload) -> str:
-        """Return how many runtimes are not those of `workload`, and the first; empty if all are."""
+        """Return a message with the number of runtimes that differ from `workload`, and the first; empty if none
+        differs.
+        """
         jobs = workload.jobs
         run, work = self._of(jobs)["run"].to_numpy(dtype=np.float64), jobs["work"].to_numpy(dtype=np.float64)
         wrong = (run >= 0) & (np.abs(run - work) > ROUNDING)
@@ -185,15 +184,15 @@ class Recorded:
         )
 
     def _of(self, jobs: pd.DataFrame) -> pd.DataFrame:
-        """Return the schedule's rows of `jobs`, in their order."""
+        """Return the schedule's rows of `jobs`, in the order of `jobs`."""
         return self._known.set_index("job").loc[jobs["job"]]
 
     @cached_property
     def _known(self) -> pd.DataFrame:
-        """The jobs of the schedule that have a start, or left the queue, or never started."""
+        """The jobs of the schedule that started, were cancelled in the queue, or never started."""
         jobs = self.log.jobs
         if (twice := jobs["job"].duplicated()).any():
-            raise HarnessError(f"{self.name}: job {jobs['job'][twice].iloc[0]} is there twice; expected it once")
+            raise HarnessError(f"{self.name}: job {jobs['job'][twice].iloc[0]} occurs twice: expected it once")
         never = (jobs["run"] < 0) & (jobs["status"] == LoggedStatus.CANCELLED)
         width = jobs["procs"].where(jobs["procs"] > 0, jobs["used_procs"])
         known: pd.DataFrame = jobs.assign(width=width)[((jobs["wait"] >= 0) | never) & (jobs["submit"] >= 0)]
@@ -209,7 +208,7 @@ class Recorded:
 
 
 def _scheduler(platform: "Platform | int | None", jobs: Workload) -> Chosen:
-    """Return the scheduler that starts jobs as they are recorded."""
+    """Return the scheduler that starts jobs at their recorded times."""
     chosen = choose_policies(Scheduler(), machine_of(platform, jobs))
     return replace(chosen, choices={**chosen.choices, "start": Choice.plain(_STARTING)})
 

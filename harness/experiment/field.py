@@ -1,4 +1,4 @@
-"""A field: workloads × variations × platforms × seeds × schedulers, less what is excluded."""
+"""A field: workloads × variations × platforms × seeds × schedulers, without the excluded combinations."""
 
 import itertools
 import math
@@ -21,10 +21,10 @@ from harness.workload.signals import Signal
 if TYPE_CHECKING:
     from harness.slurm.slurm_scheduler import SlurmScheduler
 
-#: More runs of a field than that cannot be meant, and a list of them would not fit into memory.
+#: The largest number of runs: a longer list would not fit into memory, and is probably a mistake.
 MOST_RUNS = 1_000_000
 
-#: The platform of a field with Slurms that names none: the nodes that their configurations describe.
+#: The default platform of a field with Slurm configurations: the nodes that these describe.
 AS_CONFIGURED = "as configured"
 
 #: The parts of a scheduler, in the order in which they are written.
@@ -33,21 +33,21 @@ PARTS = tuple(part.name for part in fields(Scheduler))
 
 @dataclass(frozen=True)
 class Source:
-    """A workload of a field: where it comes from, and how it is prepared."""
+    """A workload of a field: its origin and its preparation."""
 
     source: str
     options: Mapping[str, Any]  # of `harness.prepare`
-    name: str = ""  # to tell two preparations of one log apart
-    procs: int | None = None  # processors of its machine, where it does not say
-    state: str = ""  # the file of a state that it follows; without a source, that alone is replayed
+    name: str = ""  # distinguishes two preparations of one log
+    procs: int | None = None  # processors of its machine, if the log does not name them
+    state: str = ""  # the file of a snapshot that it follows; without a source, the snapshot alone is replayed
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """What is not run: combinations that have one of the values named for every key."""
+    """Combinations that are not run: those with one of the named values for every key."""
 
-    names: Mapping[str, tuple[str, ...]]  # "workload" or "platform" → as the field writes them
-    policies: Mapping[str, tuple[Choice, ...]]  # part → policies, whose defaults stand for any value
+    names: Mapping[str, tuple[str, ...]]  # "workload", "platform" or "slurm" → values as written in the field
+    policies: Mapping[str, tuple[Choice, ...]]  # part → policies; their default parameters match any value
 
     def covers(self, workload: Source, platform: str, chosen: Chosen) -> bool:
         """Return whether this combination is excluded."""
@@ -60,9 +60,9 @@ class Exclusion:
 
 
 def _is(choice: Choice, wanted: Choice) -> bool:
-    """Return whether a choice is of the wanted policy, and has the values that are wanted other than by default.
+    """Return whether `choice` is the `wanted` policy, with the values of `wanted` that differ from the defaults.
 
-    Of holds, whether all that are wanted are among those chosen.
+    For holds, return whether all that are wanted are among those chosen.
     """
     if choice.policy.part != "hold":
         return _is_one(choice, wanted)
@@ -80,36 +80,36 @@ def _is_one(choice: Choice, wanted: Choice) -> bool:
 
 @dataclass(frozen=True)
 class Field:
-    """A field as it was read; `harness.experiment.field_reading.read_field` makes one."""
+    """A field as read by `harness.experiment.field_reading.read_field`."""
 
     name: str
     about: str
     written: SourceText  # where it is written
     workloads: tuple[Source, ...]
-    platforms: tuple[str, ...]  # names, paths, numbers of processors, or "log": as many as the log names
-    schedulers: Mapping[Scheduler, Chosen]  # as it is written, and its policies
+    platforms: tuple[str, ...]  # names, paths, numbers of processors, or "log": the log's number
+    schedulers: Mapping[Scheduler, Chosen]  # as written → its policies
     seeds: tuple[int, ...] = (0,)
     timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided, in all runs
-    signal: Signal | None = None  # what policies are told from outside, in all runs
-    reservations: str = ""  # a table of nodes that are kept for some, on all platforms
-    jobs: int | None = None  # the first so many of each workload only, if they were asked for besides
-    state: str | None = None  # what all workloads follow, if that was asked for besides
-    resamples: int = 0  # variations of each workload besides itself
+    signal: Signal | None = None  # the external signal that policies read, in all runs
+    reservations: str = ""  # a table of advance reservations, on all platforms
+    jobs: int | None = None  # replay only this many first jobs of each workload
+    state: str | None = None  # a snapshot that all workloads follow
+    resamples: int = 0  # variations of each workload, in addition to the log itself
     excluded: frozenset[tuple[int, str, Scheduler]] = frozenset()  # number of the workload, platform, scheduler
 
     @property
     def slurms(self) -> "tuple[SlurmScheduler, ...]":
-        """The Slurms among the schedulers."""
+        """The schedulers that are Slurm configurations."""
         return tuple(cast("SlurmScheduler", one) for one in self.schedulers.values() if one.configured)
 
     @property
     def mixed(self) -> bool:
-        """Whether policies compete with Slurms: on machines of the same size, then."""
+        """Whether both policies and Slurm configurations compete. Their machines then have the same size."""
         return 0 < len(self.slurms) < len(self.schedulers)
 
     @property
     def size(self) -> int:
-        """How many runs it stands for, those that are excluded too."""
+        """The number of runs, including those that are excluded."""
         parts = (self.workloads, self.platforms, self.seeds, self.schedulers)
         return math.prod(map(len, parts), start=self.resamples + 1)
 
@@ -123,7 +123,7 @@ class Field:
 
 
 def shortened(field: Field, jobs: int | None) -> Field:
-    """Return a field of the first so many jobs of each workload, or of all that it says."""
+    """Return `field` with only the first `jobs` jobs of each workload; unchanged if None."""
     if jobs is None:
         return field
     if jobs < 1:
@@ -133,7 +133,7 @@ def shortened(field: Field, jobs: int | None) -> Field:
 
 
 def beginning_with(field: Field, state: str | Path | None) -> Field:
-    """Return a field whose workloads all begin with the state of a file, or as they say."""
+    """Return `field` with all workloads beginning with the snapshot in a file; unchanged if None."""
     if state is None:
         return field
     named = str(state)
@@ -141,10 +141,10 @@ def beginning_with(field: Field, state: str | Path | None) -> Field:
 
 
 def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
-    """List every policy of a sweep: `fixed(rate=[0.5, 1])` is `fixed(rate=0.5)` and `fixed(rate=1)`.
+    """Return every policy of a sweep: `fixed(rate=[0.5, 1])` is `fixed(rate=0.5)` and `fixed(rate=1)`.
 
-    Points at which a parameter lies above another that it must not lie above are left out: of a sweep over `low` and
-    `high`, say, those with low > high. `known`: the policies by name.
+    If a policy declares that one parameter must not exceed another, points that violate this are left out. `known`: the
+    policies by name.
     """
     if len(parts := summands(spec)) > 1:
         return [" + ".join(point) for point in itertools.product(*(expand(part, known) for part in parts))]
@@ -159,7 +159,7 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
         points = [point for point in points if _rises(known[name], point)]
         if not points:
             rule = " and ".join(f"{low} ≤ {high}" for low, high in known[name].rising)
-            raise HarnessError(f"{spec!r}: nothing is left of this sweep: expected some with {rule}")
+            raise HarnessError(f"{spec!r}: no point of this sweep is valid: expected some with {rule}")
     if not values:
         return [name]
     return [f"{name}({', '.join(f'{key}={written(value)}' for key, value in point.items())})" for point in points]
@@ -168,7 +168,7 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
 def _swept(value: Any, policy: Policy | None, parameter: str) -> list[Any]:
     """Return the values that a sweep takes for a parameter: those of a list, or the tables of a list of tables.
 
-    What says whose a queue of its own is may be a list as well.
+    A list in the condition of a queue with its own policies is one value.
     """
     many = isinstance(value, list) and (policy is not None or parameter not in CONDITIONS)
     if many and policy and parameter in policy.parameters and policy.kind(parameter) is Table:
@@ -184,7 +184,7 @@ def _rises(policy: Policy, point: Mapping[str, Any]) -> bool:
 def schedulers_of(
     group: Mapping[str, list[Choice]], policies: Mapping[str, Mapping[str, Policy]]
 ) -> dict[Scheduler, Chosen]:
-    """Multiply a group's lists of policies out: every scheduler, written one way however the group writes it."""
+    """Return every combination of a group's lists of policies, each in its normal form."""
     if (size := math.prod(map(len, group.values()))) > MOST_RUNS:
         raise HarnessError(f"{size:,} schedulers: expected at most {MOST_RUNS:,}")
     found = {}
@@ -198,6 +198,6 @@ def chosen(spec: str, part: str, policies: Mapping[str, Mapping[str, Policy]]) -
     """Return the policy that `spec` names for a part of a scheduler."""
     hook = Scheduler.HOOKS[part]
     choice = choose(spec, hook, policies[hook])
-    second_order(choice, policies)  # refused here if there is none of that name …
-    own_choices(choice, policies)  # … or for a queue of its own
+    second_order(choice, policies)  # raises if its second order does not exist
+    own_choices(choice, policies)  # raises if a policy of a queue does not exist
     return choice

@@ -1,4 +1,4 @@
-"""From a TOML file to a field: every name checked before anything runs, every mistake said by line."""
+"""Read a field from a TOML file: every name is checked before anything runs, and every error names its line."""
 
 import itertools
 import json
@@ -43,8 +43,8 @@ _KEYS = (
     *("about", "workloads", "platforms", "reservations", "seeds", "instants", "pass", "signal", "resamples"),
     *("scheduler", "exclude"),
 )
-_A_LOG = "a log, which stands in a field under workloads = […], and in harness compare by itself"
-_NAMED = ("workload", "platform", "slurm")  # what an exclusion may name besides policies
+_A_LOG = "a log: list it in a field under workloads = […], or pass it to harness compare"
+_NAMED = ("workload", "platform", "slurm")  # keys of an exclusion that are not policies
 
 
 def bundled_fields() -> dict[str, Path]:
@@ -53,10 +53,9 @@ def bundled_fields() -> dict[str, Path]:
 
 
 def read_field(source: str | Path, *, slurms: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> Field:
-    """Read a field by path or bundled name: `classic`, `my-field.toml`.
+    """Read a field by its path or its bundled name: `classic`, `my-field.toml`.
 
-    `slurms` are configurations of Slurm that compete besides; with them a workload in the field's place is one of them
-    alone.
+    `slurms` are Slurm configurations that compete in addition. With them, `source` may also be a single workload.
     """
     path = bundled_fields().get(str(source), Path(source))
     more = f"\n[[scheduler]]\nslurm = {json.dumps([*slurms])}\n" if slurms else ""
@@ -78,7 +77,7 @@ def read_field(source: str | Path, *, slurms: Iterable[str] = (), plugins: Itera
 
 
 def _expect_toml(text: str, path: Path) -> None:
-    """Refuse what is perhaps a log."""
+    """Raise an error that mentions logs if the text is not TOML: the file may be a log."""
     try:
         toml_of(text, path, "a field")
     except HarnessError as error:
@@ -91,14 +90,14 @@ def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> F
 
 
 def field_again(about: Mapping[str, Any], *, plugins: Iterable[str | Path] = ()) -> Field:
-    """Read a field from what a store says `about` it."""
+    """Read a field from its description in a store."""
     read = parse_field(SourceText(Path(f"{about['name']}.toml"), about["text"]), plugins=plugins)
     read = beginning_with(replace(read, resamples=about["resamples"]), about.get("state"))
     return shortened(read, about.get("jobs"))
 
 
 def field_of(table: dict[str, Any], written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
-    """Read a field from its table; `written` is where it is written."""
+    """Read a field from its table; `written` is its file."""
     return _Reader(written, load_plugins(*map(str, plugins)).policies).field(table)
 
 
@@ -167,7 +166,9 @@ class _Reader:
         )
 
     def usual_platform(self, table: Mapping[str, Any]) -> str:
-        """Return the platform of a field that names none: with a Slurm, the nodes of its configuration."""
+        """Return the platform of a field that names none: with a Slurm configuration, the nodes of that
+        configuration.
+        """
         groups = self.tables(dict(table), "scheduler")
         return AS_CONFIGURED if any("slurm" in group for group in groups) else OF_THE_LOG
 
@@ -180,11 +181,11 @@ class _Reader:
             return schedulers_of(parts, self.policies)
 
     def slurms(self, table: dict[str, Any], number: int, field: dict[str, Any]) -> dict[Scheduler, Chosen]:
-        """Read one [[scheduler]] of configurations of Slurm."""
+        """Read one [[scheduler]] of Slurm configurations."""
         for key in table:
             if key != "slurm":
                 raise self.written.refusal(
-                    f"{key} beside slurm: a configuration says who starts when and where; expected slurm alone",
+                    f"{key} next to slurm: a configuration determines all decisions; expected slurm alone",
                     key, "scheduler", number,
                 )  # fmt: skip
         from harness.slurm.slurm_scheduler import read_slurm_scheduler
@@ -197,7 +198,7 @@ class _Reader:
             with self.written.locating(spec, "scheduler", number):
                 one = read_slurm_scheduler(spec)
                 if same := [other.configured for other in found.values() if other.digest == one.digest]:
-                    raise HarnessError(f"{spec} says what {same[0]} says: expected another configuration")
+                    raise HarnessError(f"{spec} is the same configuration as {same[0]}: expected another one")
             found[Scheduler(**one.names)] = one
         return dict(found)
 
@@ -208,7 +209,7 @@ class _Reader:
             return Timing(table.get("instants", "together"), str(table.get("pass", "")))
 
     def signal(self, table: Mapping[str, Any]) -> Signal | None:
-        """Read what policies are told from outside."""
+        """Read the external signal."""
         given = table.get("signal")
         if not isinstance(given, str | None):
             raise self.written.refusal(f"signal = {given!r}: expected the name of a file, or daily(…)", "signal")
@@ -216,7 +217,7 @@ class _Reader:
             return read_signal(given) if given else None
 
     def reservations(self, table: Mapping[str, Any]) -> str:
-        """Read where nodes are said to be kept for some, and refuse what is no such table."""
+        """Return the file of advance reservations; raise an error if it is not such a table."""
         given = table.get("reservations", "")
         if not isinstance(given, str):
             raise self.written.refusal(f"reservations = {given!r}: expected the name of a file", "reservations")
@@ -231,7 +232,7 @@ class _Reader:
                 raise self.written.refusal(f"there is no key {key!r}; {did_you_mean(key, known)}", key, name, number)
 
     def listed(self, value: Any, key: str, *kinds: type, table: str = "", number: int = 0) -> list[Any]:
-        """Return one or several values as a list; a single one need not be written as one."""
+        """Return the values of a key as a list; a single value need not be written as a list."""
         values = value if isinstance(value, list) else [value]
         words = {str: "texts", int: "whole numbers", dict: "tables", list: "lists of texts"}
         if not values or not all(type(one) in kinds for one in values):
@@ -241,11 +242,11 @@ class _Reader:
         return values
 
     def check_repeats(self, values: list[Any], key: str, table: str = "", number: int = 0) -> None:
-        """Refuse what is listed twice, of which nothing could come a second time."""
+        """Refuse a value that is listed twice."""
         known: set[str] = set()
         for value in values:
             if repr(value) in known:
-                problem = f"{key}: {value!r:.80} is there twice: expected it once"
+                problem = f"{key}: {value!r:.80} is listed twice: expected it once"
                 raise self.written.refusal(problem, key, table, number)
             known.add(repr(value))
 
@@ -294,7 +295,9 @@ class _Reader:
         return group
 
     def with_queues(self, table: dict[str, Any], number: int) -> tuple[dict[str, Any], list[list[OwnQueue]]]:
-        """Return the parts of one [[scheduler]], and every set of queues that have their own, of tables or a file."""
+        """Return the parts of one [[scheduler]], and every set of queues with their own policies, from tables or a
+        file.
+        """
         if "queues" not in table:
             return table, [[]]
         given = table["queues"]
@@ -307,9 +310,9 @@ class _Reader:
         return {part: value for part, value in parts.items() if part != "queues"}, sets
 
     def own_queues(self, name: str, given: Any) -> list[Any]:
-        """Return every table that the lists and the sweeps in the table of one queue stand for."""
+        """Return every table that results from the lists and sweeps in the table of one queue."""
         if not isinstance(given, dict):
-            return [given]  # refused with the others
+            return [given]  # queues_of raises the error
         lists = {key: value if isinstance(value, list) else [value] for key, value in given.items() if key in OWN}
         if any(not values or not all(isinstance(one, str) for one in values) for values in lists.values()):
             return [given]
@@ -319,7 +322,7 @@ class _Reader:
         return [given | dict(zip(lists, point, strict=True)) for point in itertools.product(*lists.values())]
 
     def specs(self, value: Any, part: str, number: int) -> list[str]:
-        """Return the policies of a part as they are written; of holds, each may be a list of several in use at once."""
+        """Return the policies of a part as written; each hold may be a list of several that apply together."""
         kinds = (str, list) if part == "hold" else (str,)
         specs = self.listed(value, part, *kinds, table="scheduler", number=number)
         return [

@@ -1,4 +1,4 @@
-"""How much work a field is, before it runs."""
+"""Estimate the duration of a tournament before it runs."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,13 +15,13 @@ from harness.experiment.run_matrix import Plan, Run, make_plan
 from harness.present.words import counted
 from harness.workload.log import Workload
 
-#: Every scheduler is tried on so many jobs.
+#: Every scheduler is first tried on this many jobs.
 SAMPLE = 2_000
 
-#: Then so many runs are drawn and done, or this share of all of them where there are fewer.
+#: The number of runs that are then drawn and done, and their largest share of all runs.
 DRAWN, SHARE = 120, 0.02
 
-#: Of one of them no more is done than takes so long, and after so long no other is begun [s].
+#: The longest time of one drawn run, and the time after which no other is started [s].
 LONGEST, DRAWING = 5.0, 60.0
 
 #: Half of the width of a normal 95 % interval.
@@ -30,24 +30,24 @@ _WIDE = 1.96
 
 @dataclass(frozen=True)
 class Forecast:
-    """So many runs and jobs, and a guess at the time."""
+    """The number of runs and jobs of a field, and their expected duration."""
 
     name: str
     runs: int
     jobs: int
     seconds: float
     workers: int
-    drawn: int = 0  # runs that were done for it
+    drawn: int = 0  # runs that were done for the estimate
     error: float = 0.0  # of the seconds: half a 95 % interval
     refused: int = 0  # combinations that cannot run
 
     def __str__(self) -> str:
-        how = f"from how fast each scheduler just replayed the first {SAMPLE:,} jobs here"
+        how = f"estimated from a replay of the first {SAMPLE:,} jobs by each scheduler here"
         if self.drawn:
             low, high = max(self.seconds - self.error, 0.0), self.seconds + self.error
-            how += f" and {self.drawn:,} runs drawn by lot took: {_duration(low)} to {_duration(high)}"
+            how += f" and from {self.drawn:,} runs drawn at random: {_duration(low)} to {_duration(high)}"
         else:
-            how += "; a scheduler that lets its queue grow slows down, and takes longer than that"
+            how += "; a scheduler with a growing queue slows down, and takes longer"
         return (
             f"{self.name}: {self.runs:,} runs, {self.jobs:,} jobs; expected time about {_duration(self.seconds)} on "
             f"{self.workers} threads, {how}"
@@ -64,10 +64,10 @@ def forecast(
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Forecast:
-    """Try every scheduler of `field` on the first jobs of its first workload there, then some runs.
+    """Estimate the duration: try every scheduler of `field` on the first jobs of its first workload, then do some runs.
 
-    These are drawn with probabilities in proportion to the times that the trials let expect, so that their times over
-    these probabilities average to the time of all, however long queues grow. Of the slowest only the beginning is done.
+    The runs are drawn with probabilities proportional to the times that the trials predict. The mean of time divided by
+    probability estimates the total, however long queues grow. Of the slowest runs only the beginning is done.
     """
     whole = field if resamples is None else replace(field, resamples=resamples)
     plan = make_plan(shortened(whole, jobs), plugins)
@@ -99,7 +99,7 @@ def _scheduler(run: Run) -> tuple[str, ...]:
 
 
 def _how_many(plan: Plan) -> int:
-    """Return how many runs are drawn: none where that would be one."""
+    """Return the number of runs to draw; 0 if it would be 1."""
     count = min(DRAWN, int(SHARE * len(plan.runs)))
     return count if count > 1 else 0
 
@@ -107,9 +107,9 @@ def _how_many(plan: Plan) -> int:
 def _ratios(
     plan: Plan, expected: "np.ndarray[tuple[int], np.dtype[np.float64]]", workers: int, count: int
 ) -> Iterator[float]:
-    """Do `count` runs, as many at once as there will be, and yield their times over those expected.
+    """Do `count` drawn runs in parallel and yield their times divided by the expected times.
 
-    Fewer where time is up before: those that were drawn first.
+    If time runs out, the runs that were drawn last are left out.
     """
     if count == 0:
         return
@@ -127,7 +127,7 @@ def _ratios(
 
 
 def _seconds(run: Run, stop: Stop) -> float:
-    """Return how long a run takes, or would as its pace develops if it takes longer than `LONGEST`."""
+    """Return the duration of a run; extrapolated from its pace if it takes longer than `LONGEST`."""
     began = time.perf_counter()
     marks: list[tuple[float, int]] = []
 
@@ -146,13 +146,13 @@ def _seconds(run: Run, stop: Stop) -> float:
 
 
 def extrapolated(marks: Sequence[tuple[float, int]], jobs: int) -> float:
-    """Return when all `jobs` will have left, from the `marks` (seconds, jobs that had left) of the first of them.
+    """Return the expected duration of all `jobs` from `marks` of (seconds, jobs that had ended).
 
-    The time grows on with the power of the jobs with which it grew over the later half: at least in proportion, and at
-    most with their square, which is that of a queue that grows steadily.
+    The time is a power of the number of jobs, fitted to the second half of the marks. The exponent is between 1 and 2:
+    a queue that grows steadily costs the square.
     """
     seconds, done = marks[-1]
-    if done < 1:  # all that is known is that it is slow
+    if done < 1:  # no job has ended yet
         return seconds * jobs
     half = float(np.interp(done / 2, [count for _, count in marks], [at for at, _ in marks]))
     power = float(np.clip(np.log2(seconds / half), 1.0, 2.0)) if half > 0 else 1.0

@@ -1,4 +1,6 @@
-"""Which policy does the real scheduler most resemble? Every combination replayed, the nearest to the log first."""
+"""Identify the policy that most resembles the real scheduler: replay every combination and sort by distance to
+the log.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -33,7 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Likeness:
-    """How far the replay under one combination of policies is from the log."""
+    """The distance of the replay under one combination of policies from the log."""
 
     order: str
     start: str
@@ -43,10 +45,10 @@ class Likeness:
     p95: float  # of |V − v| [s]
     different: int  # jobs whose waits differ
     skill: float  # 1 − P / P of one wait for all
-    first: int  # 95 % interval of the rank by P, weeks of the log redrawn
+    first: int  # 95 % interval of the rank by P, from resampled weeks of the log
     last: int
-    tied: bool  # P does not tell it from the nearest
-    one_step: float  # agreement with single decisions of the log, 0 to 1; not a number where it was not asked
+    tied: bool  # P does not distinguish it from the nearest
+    one_step: float  # agreement with single decisions of the log, 0 to 1; not a number if not measured
     typical: float  # the same in a typical part of the log
     seconds: float  # simulation alone
 
@@ -66,16 +68,16 @@ def identify(
     states: int = 200,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Likeness]:
-    """Replay `workload` under every order with every start policy; those nearest to its log by P come first.
+    """Replay `workload` under every order with every start policy, and return the combinations sorted by P, nearest
+    first.
 
-    Without `orders` it takes all there are; without `starts` all but the preemptive ones and those that go by a signal,
-    each with its default parameters, and `easy(backfill_order=spf)`. The other policies are those of `scheduler`. The
-    replays run on `workers` threads, as many as there are processors by default; `progress(done, all)` is called after
-    each.
-    `events` are replayed with each. Each is also asked what it would start in `states` of the machine that its log
-    says there were, and how far that agrees.
+    By default, `orders` are all orders. `starts` are all start policies with their default parameters, and
+    `easy(backfill_order=spf)`, without those that preempt or read a signal. The other policies are those of
+    `scheduler`. The replays run on `workers` threads, by default one per processor. `progress(done, all)` is called
+    after each. `events` are replayed with each. The decisions of each combination are also compared with those of the
+    log in `states` logged states (see `harness.experiment.decision_agreement`).
     """
-    real = logged(workload)  # what makes the comparison undefined is said before anything is simulated
+    real = logged(workload)  # raises before the simulations if the comparison is undefined
     combinations = _combinations(orders, starts, scheduler or Scheduler(energy="none"), plugins)
     block = blocks_of(real.submit)
     asked = Asked(workload, platform, states, seed)
@@ -105,7 +107,7 @@ def identify(
 def _combinations(
     orders: Sequence[str], starts: Sequence[str], rest: Scheduler, plugins: Iterable[str | Path]
 ) -> list[Scheduler]:
-    """Return every order with every start policy; refuse what is named twice."""
+    """Return every order with every start policy; raise an error if one is named twice."""
     policies = load_plugins(*map(str, plugins)).policies
     orders = orders or list(policies["order_queue"])
     served = [
@@ -121,7 +123,7 @@ def _combinations(
 
 
 def _figures(schedule: "Schedule") -> dict[str, Any]:
-    """Return what the replay alone says of its likeness."""
+    """Return the fields of `Likeness` that depend on this replay alone."""
     off = adequacy(schedule)
     return {
         **{name: getattr(off, name) for name in ("P", "E", "median", "p95")},

@@ -1,9 +1,10 @@
-"""What a ranking of policies says of who wrote a log: one of them, several that cannot be told apart, or none.
+"""Judge which policy wrote a log: one, several that cannot be distinguished, or none.
 
-The first question is who takes the log's decisions, one at a time (`one_step`), for that score does not add up errors.
-Whether it is taken for the author depends on what it would reach if it were: it is replayed with random overheads, as
-repetitions are, and asked about the states of its own log. Who agrees with the log much less than with itself did not
-write it, or wrote it under disturbances that were not told: outages, longer overheads, requested times not in the log.
+The nearest combination is the one with the best agreement with single decisions of the log (`one_step`), as that score
+does not accumulate errors. Its agreement is then compared with the agreement that the true author would reach. To
+measure that, the combination is replayed with random overheads, and compared with the log of its own replay. If it
+agrees much less with the real log, another policy wrote the log, or there were disturbances that the log does not
+record: outages, longer overheads, requested times.
 """
 
 import math
@@ -23,37 +24,37 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
 
-#: Who agrees with the log, in a typical part of it, less than this share of what it agrees with itself is not it.
-#: reports/identify-study.md has what true authors and others reach.
+#: The author's typical agreement with the log is at least this share of its agreement with its own log.
+#: reports/identify-study.md lists the shares that true authors and others reach.
 AGREES = 0.94
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who wrote the log, as far as it can be told."""
+    """The policies that may have written the log."""
 
     nearest: Likeness  # by its decisions
-    alike: tuple[Likeness, ...]  # whose decisions agree as well, and whom P does not tell from it either
-    attainable: float  # its typical agreement with a log of its own; not a number where that leaves nothing to ask
-    named: bool  # it is taken for the author
+    alike: tuple[Likeness, ...]  # equally good agreement
+    attainable: float  # typical agreement with its own log; not a number if that has no decisions
+    named: bool  # the nearest is accepted as the author
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the verdict in words."""
         it = f"{self.nearest.order} + {self.nearest.start}"
         agrees = f"{self.nearest.typical:.0%} of the decisions in a typical part of the log"
-        itself = f"{self.attainable:.0%} of those of a log of its own"
+        itself = f"{self.attainable:.0%} in its own log"
         if math.isnan(self.attainable):
             return (
-                f"It cannot be told who wrote the log: nearest is {it}, which takes {agrees}, but on a log of its own "
-                "nobody had to decide."
+                f"The author of the log cannot be identified: the nearest is {it}, which takes {agrees}, but its own "
+                "log has no decisions to compare."
             )
         if not self.named:
             return (
-                f"None of these: even {it} takes only {agrees}, of {itself}. Either another policy wrote the log, or "
-                "outages, overheads or requested times that it does not tell."
+                f"None of these: even {it} takes only {agrees}, and {itself}. Another policy wrote the log, or the log "
+                "does not record outages, overheads or requested times that mattered."
             )
         others = ", ".join(f"{one.order} + {one.start}" for one in self.alike)
-        return f"{it}: it takes {agrees}, of {itself}." + (f" Not told from it: {others}." if others else "")
+        return f"{it}: it takes {agrees}, and {itself}." + (f" Not distinguishable: {others}." if others else "")
 
 
 def identity_verdict(
@@ -68,9 +69,10 @@ def identity_verdict(
     repetitions: int = 3,
     seed: int = 0,
 ) -> Verdict | None:
-    """Judge what `identify` found by what the nearest by decisions would reach on logs of its own; None if not asked.
+    """Judge the results of `identify`, from the agreement of the nearest with logs of its own; None if no state was
+    compared.
 
-    `replay` simulates a workload under the policies of one of those found.
+    `replay` simulates a workload under the policies of one of the results.
     """
     asked = [one for one in found if one.one_step == one.one_step]
     if not asked:
@@ -95,7 +97,7 @@ def _own_log(
     replay: "Callable[[Workload], Schedule]",
     name: str,
 ) -> "Workload":
-    """Return the workload with the log that a policy would have written, launches and completions taking some time."""
+    """Return the workload with the log that a policy would have written, with overheads before and after each job."""
     jobs = workload.jobs
     work = jobs["work"] + before + after
     held = jobs.assign(work=work, estimate=np.maximum(jobs["estimate"], work))
@@ -105,6 +107,6 @@ def _own_log(
 
 
 def claimed(header: Sequence[str]) -> str:
-    """Return what a log's header says of its scheduler; empty if nothing."""
+    """Return the line of a log's header that names its scheduler; empty if there is none."""
     said = [line.lstrip("; \t") for line in header if re.search(r"\bscheduler\b", line, re.IGNORECASE)]
     return said[0] if said else ""

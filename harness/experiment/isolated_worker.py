@@ -1,4 +1,4 @@
-"""The process of its own that loads plugins and does runs with them, or describes one plugin.
+"""The separate process that loads plugins, and does runs with them or describes one plugin.
 
 It reads requests from its standard input, and writes one line of JSON for each step of its work.
 """
@@ -33,7 +33,7 @@ RECORDS = ("jobs", "nodes", "clock", "sums", "notes")
 
 
 def _describe(origin: str, paths: tuple[str, ...], say: Say) -> None:
-    """Write what the plugin of `origin` offers."""
+    """Write a description of the policies and measures of the plugin from `origin`."""
     with registry.loading_by(lambda source: source.load() if source.origin == origin else None):
         found = registry.plugins(*paths)
         ((_, plugin),) = found.others
@@ -52,7 +52,7 @@ def _describe(origin: str, paths: tuple[str, ...], say: Say) -> None:
 
 
 def _serve(origins: list[str], say: Say) -> None:
-    """Do one run after the other, with the plugins of these origins alone."""
+    """Do one run after the other, with only the plugins of these origins."""
     requests: SimpleQueue[tuple[Task, Workload, str]] = SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
     with registry.loading_by(lambda source: source.load() if source.origin in origins else None):
@@ -67,7 +67,7 @@ def _serve(origins: list[str], say: Say) -> None:
 
 
 def _read(requests: "SimpleQueue[tuple[Task, Workload, str]]") -> None:
-    """Read requests until there are no more: then the process that sent them has ended, and so does this one."""
+    """Read requests until the input ends: the process that sent them has then ended, and so does this one."""
     with suppress(EOFError):
         while True:
             requests.put(pickle.load(sys.stdin.buffer))
@@ -75,7 +75,7 @@ def _read(requests: "SimpleQueue[tuple[Task, Workload, str]]") -> None:
 
 
 def _run_with_plugins(task: Task, workload: Workload, folder: Path, say: Say) -> None:
-    """Do a run, and write what its engine left: the other process computes the results."""
+    """Do a run, and write the final records of the engine: the other process computes the results."""
     try:
         extra = extra_measures(task.plugins)
         schedule = replay(task, workload, ready=lambda: say({"ready": True}))
@@ -92,10 +92,10 @@ def _run_with_plugins(task: Task, workload: Workload, folder: Path, say: Say) ->
 
 
 class _Compiling:
-    """Writes when compiling begins and ends, and how long it has taken if that is long."""
+    """Reports the beginning and the end of a compilation, and its duration if it is long."""
 
     def __init__(self, say: Say) -> None:
-        self.say, self.depth = say, 0  # what is compiled may need something else first
+        self.say, self.depth = say, 0  # nesting: a compilation may start another
 
     def __call__(self, words: str, seconds: float, over: bool) -> None:
         self.depth += -1 if over else seconds < SLOW
@@ -103,7 +103,7 @@ class _Compiling:
 
 
 def main() -> None:
-    """Do what the command line requires, and write to the pipe whose number comes last."""
+    """Do what the arguments require, and write to the pipe whose number comes last."""
     what, origins, paths, number = sys.argv[1:]
     with os.fdopen(int(number), "w", encoding="utf-8") as pipe:
 

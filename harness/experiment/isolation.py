@@ -1,4 +1,4 @@
-"""Runs in processes of their own: third-party plugins are imported there alone, and a run that takes too long ends.
+"""Runs in separate processes: only these import third-party plugins, and a run that takes too long is ended.
 
 The process that leads a tournament imports no third-party plugin. It reads descriptions of them, prepares the runs,
 computes the results from the schedules that the other processes return, and alone writes to the store.
@@ -40,7 +40,7 @@ from harness.workload.log import Workload
 if TYPE_CHECKING:
     from harness.experiment.run_matrix import Run
 
-#: How long a plugin may take to be imported, and a run to load and compile what it needs [s].
+#: The longest time for the import of a plugin, and for a run to load and compile [s].
 LOADING, COMPILING = 120.0, 1200.0
 
 _LAYOUTS = {"jobs": JOB, "nodes": NODE, "clock": CLOCK, "sums": SUMS, "notes": NOTES}
@@ -51,7 +51,9 @@ _GIVEN = {"job": "number", "submit": "submit", "user": "user"}
 
 @contextmanager
 def isolating(plugins: Iterable[str | Path], isolate: bool = True) -> Iterator[None]:
-    """Within the block, plugins that are not bundled are described by processes of their own, and not imported."""
+    """Within the block, other processes describe the plugins that are not bundled; this process does not import
+    them.
+    """
     if not isolate:
         yield
         return
@@ -97,7 +99,7 @@ def _described(source: registry.PluginSource, paths: tuple[str, ...]) -> StandIn
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
-    """Return what a line of a process says; nothing if it is no answer, as of a plugin that writes to the pipe."""
+    """Return the object in a line from a process; empty if it is none, as when a plugin writes to the pipe."""
     with suppress(ValueError, RecursionError):
         answer = json.loads(line)
         if isinstance(answer, dict):
@@ -118,36 +120,36 @@ def seconds_of(limit: str | float | None) -> float | None:
 
 
 class OwnProcesses(Threads):
-    """Threads that have runs done by processes: each run with a third-party plugin by one of its own.
+    """Threads that pass runs to processes: each run with a third-party plugin has its own process.
 
-    With a `limit` all runs are done by processes, and a run that takes longer [s] has failed.
+    With a `limit` [s], processes do all runs, and a run that takes longer fails.
     """
 
     def __init__(self, workers: int, limit: float | None = None) -> None:
         super().__init__(workers)
         self.limit = limit
-        self._kept: list[ChildProcess] = []  # of runs without plugins: the next such run uses them
+        self._kept: list[ChildProcess] = []  # idle processes without plugins, for the next runs without plugins
         self._keeping = threading.Lock()
 
     def begin(self, runs: "Iterable[Run]") -> None:
-        """Compile what runs without third-party plugins need, which other processes then load."""
+        """Compile what runs without third-party plugins need; other processes then load it."""
         super().begin(run for run in runs if not _origins(run))
 
     def submit(self, task: Task, run: "Run") -> "Future[Finished]":
-        """Have a task done by the next thread that is free, or by a process that waits for it."""
+        """Do a task in the next free thread, or in a process that this thread waits for."""
         origins = _origins(run)
         if not origins and self.limit is None:
             return super().submit(task, run)
         return self.threads.submit(self._in_process, task, run, origins)
 
     def close(self) -> None:
-        """Stop at the next look, and end the processes."""
+        """Stop within a fifth of a second, and end the processes."""
         super().close()
         for child in self._kept:
             child.kill()
 
     def _in_process(self, task: Task, run: "Run", origins: list[str]) -> Finished:
-        """Do a run in another process, and return its results or the reason why there are none."""
+        """Do a run in another process, and return its results or its error."""
         began = time.time()
         came, error = None, ""
         with TemporaryDirectory(prefix="harness-run-") as folder:
@@ -184,7 +186,7 @@ class OwnProcesses(Threads):
         return ChildProcess(isolated_worker.__name__, "serve", json.dumps(origins), "[]", requests=True)
 
     def _answer(self, child: ChildProcess) -> dict[str, Any]:
-        """Return what the process says of its run, when it has ended it."""
+        """Return the last message of the process about its run."""
         left = {"compiling": COMPILING, "running": self.limit or math.inf}  # [s]
         state, ready, since = "compiling", False, time.monotonic()
         try:
@@ -225,12 +227,12 @@ def _origins(run: "Run") -> list[str]:
 
 
 def _known(task: Task) -> dict[str, Any]:
-    """Return what a run must be made with, without policies: another process may give them other digests."""
+    """Return the versions without those of policies: another process may compute other digests for policies."""
     return {name: version for name, version in task.versions.items() if name != "policies"}
 
 
 def _schedule(run: "Run", workload: Workload, folder: Path, answer: dict[str, Any]) -> Schedule:
-    """Return the schedule that a process has left in a folder, if it is one of these jobs."""
+    """Return the schedule that a process wrote to a folder; raise an error if it is not of these jobs."""
     what = given(
         workload, run.platform, run.scheduler, seed=run.seed, plugins=run.plugins, timing=run.timing, signal=run.signal
     )
@@ -252,7 +254,7 @@ def _schedule(run: "Run", workload: Workload, folder: Path, answer: dict[str, An
 
 
 def _records(path: Path, layout: Any) -> Any:
-    """Read records of a layout; a header that promises more than the file has is refused."""
+    """Read records of a layout; refuse a header that promises more than the file has."""
     found = np.load(path, mmap_mode="r", allow_pickle=False)
     if found.dtype != np.dtype(layout) or found.ndim != 1 or not len(found):
         raise ValueError(f"{path.stem}: other records than expected")
@@ -260,7 +262,7 @@ def _records(path: Path, layout: Any) -> Any:
 
 
 def _results(schedule: Schedule, task: Task, answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of a schedule: computed here, but for the measures of plugins."""
+    """Return the results of a schedule: computed here, except the measures of plugins."""
     own = {str(name): float(value) for name, value in answer["measures"].items()}
     return results_of(schedule, task) | {"measures": own | schedule.measures()}
 

@@ -1,4 +1,4 @@
-"""Notice that another program has changed the results in a store while a tournament runs."""
+"""Detect changes of a store by another program while a tournament runs."""
 
 import hashlib
 
@@ -7,18 +7,18 @@ from harness.experiment.store import Store
 
 
 class Ledger:
-    """Digests of the finished runs of a store, kept in memory. No tournament changes a run that is done."""
+    """Digests of the finished runs of a store. No tournament changes a finished run."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known = self._read("SELECT * FROM runs WHERE status = 'done'")
 
     def add(self, identity: str) -> None:
-        """Add a run that has just been written."""
+        """Add a run that was just written."""
         self._known |= {identity: "missing"} | self._read("SELECT * FROM runs WHERE identity = ?", identity)
 
     def refuse_changes(self) -> None:
-        """Raise an error if runs were changed or removed, and remove those that were changed."""
+        """Raise an error if runs were changed or removed; the changed ones are deleted, so that they are done again."""
         now = self._read("SELECT * FROM runs")
         changed = [identity for identity, digest in self._known.items() if now.get(identity) != digest]
         if not changed:

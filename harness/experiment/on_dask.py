@@ -29,15 +29,15 @@ from harness.workload.log import Workload
 if TYPE_CHECKING:
     from harness.experiment.run_matrix import Run
 
-#: How long to wait for the scheduler to answer [s].
+#: The longest wait for an answer of the scheduler [s].
 PATIENCE = "10s"
 
-#: Workers may come and go; how often to count them [s].
+#: The number of workers may change; the interval between counts [s].
 RECOUNT = 1.0
 
 
 class DaskWorkers:
-    """Tasks go to a Dask scheduler, with the workloads that lie at its workers."""
+    """Runs tasks on the workers of a Dask scheduler, which hold the workloads."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -46,11 +46,11 @@ class DaskWorkers:
         except ImportError:
             raise HarnessError("--dask needs Dask: pip install 'sched-harness[dask]'") from None
         try:
-            resolve_address(address)  # a client of what is no address hangs when it is given up, …
+            resolve_address(address)  # a client of an invalid address would hang when it is closed
             if address.startswith("tls:") and not Security().get_connection_args("client")["ssl_context"]:
                 raise ValueError("for TLS, Dask's own settings must name certificates: distributed.comm.tls")
             self.client = Client(address, timeout=PATIENCE, set_as_default=False)
-        except Exception as error:  # every kind of nonsense is another kind of error there
+        except Exception as error:  # Dask raises many types of exceptions for invalid addresses
             why = " ".join(f"{error}".split())
             raise HarnessError(
                 f"no Dask scheduler answers at {address!r}: expected an address like tcp://127.0.0.1:8786 ({why})"
@@ -60,12 +60,12 @@ class DaskWorkers:
         self.there: dict[str, Any] = {}  # workload's digest → Dask's handle of it
 
     def begin(self, runs: "Iterable[Run]") -> None:
-        """Hand over the workloads of these runs, once a first worker is there: a batch system may be late."""
+        """Send the workloads of these runs, once a first worker is connected: a batch system may start workers late."""
         self.client.wait_for_workers(1)
         workloads = {run.workload.digest: run.workload for run in runs}
         with warnings.catch_warnings():
-            # Data that is scattered is lost with the last worker that has it. What a task carries stays with the
-            # scheduler, which hands it out again; it is large, and Dask says so.
+            # Scattered data is lost with the last worker that has it. The arguments of a task stay at the scheduler,
+            # which sends them again. Dask warns that they are large.
             warnings.filterwarnings("ignore", message="Sending large graph")
             self.there = {
                 digest: self.client.submit(as_it_is, workload, key=f"workload-{digest}")
@@ -73,7 +73,7 @@ class DaskWorkers:
             }
 
     def room(self) -> int:
-        """Return two for each thread of the workers there are now: one to do, and one to go on with."""
+        """Return the number of tasks to keep submitted: two for each thread of the connected workers."""
         if time.monotonic() > self.counted + RECOUNT:
             try:
                 threads: dict[str, int] = self.client.nthreads()
@@ -83,16 +83,16 @@ class DaskWorkers:
         return max(2, 2 * self.threads)
 
     def submit(self, task: Task, run: "Run") -> "Future[Finished]":
-        """Have a task done by some worker."""
+        """Submit a task to any worker."""
         future: Future[Finished] = self.executor.submit(execute, task, self.there[run.workload.digest])
         return future
 
     def close(self) -> None:
-        """Leave the cluster as it was."""
+        """Disconnect, and leave the cluster as it was."""
         self.executor.shutdown(wait=False)
         self.client.close()
 
 
 def as_it_is(workload: Workload) -> Workload:
-    """Return the workload: the task that brings it to a worker."""
+    """Return the workload: as a task, this brings it to a worker."""
     return workload

@@ -1,4 +1,4 @@
-"""Who executes runs, and the loop that hands them out: the threads of this process, or a Dask cluster."""
+"""Pools of workers that execute runs: threads of this process, other processes, or a Dask cluster."""
 
 import os
 import threading
@@ -24,27 +24,27 @@ R = TypeVar("R")
 Stop = Callable[[], bool]
 Pool: TypeAlias = "Threads | DaskWorkers"
 
-#: More threads than that cannot be meant.
+#: The largest accepted number of threads.
 MOST_THREADS = 10_000
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the runs of a field are."""
+    """The progress of the runs of a field."""
 
     runs: int  # of the field
-    found: int  # runs that were in the store already
-    done: int = 0  # runs finished now, failed ones too
+    found: int  # runs that the store already had
+    done: int = 0  # runs finished by this call, including failed ones
     done_jobs: int = 0
     jobs_to_do: int = 0
 
     @property
     def to_do(self) -> int:
-        """Runs that were not in the store."""
+        """The number of runs that were not in the store."""
         return self.runs - self.found
 
     def after(self, run: "Run") -> "Progress":
-        """Count one more run as done."""
+        """Return the progress after one more run."""
         return replace(self, done=self.done + 1, done_jobs=self.done_jobs + run.jobs)
 
 
@@ -52,7 +52,7 @@ Watch = Callable[[Progress], None]
 
 
 class Threads:
-    """Threads of this process: the event loop lets others work while it runs."""
+    """Threads of this process; the compiled event loop runs without Python's global lock."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -60,35 +60,35 @@ class Threads:
         self.stopping = threading.Event()
 
     def begin(self, runs: "Iterable[Run]") -> None:
-        """Compile what these runs need in this thread, where Ctrl-C is heard."""
+        """Compile what these runs need, in the main thread so that Ctrl-C works."""
         for chosen in {id(run.scheduler): run.scheduler for run in runs}.values():
             warm(chosen)
 
     def room(self) -> int:
-        """Return two for each thread: one to do, and one to go on with."""
+        """Return the number of tasks to keep submitted: two for each thread."""
         return 2 * self.workers
 
     def submit(self, task: Task, run: "Run") -> "Future[Finished]":
-        """Have a task done by the next thread that is free."""
+        """Do a task in the next free thread."""
         return self.threads.submit(execute, task, run.workload, self.stopping.is_set)
 
     def call(self, function: Callable[[T, Stop], R], thing: T) -> "Future[R]":
-        """Have any function called with `thing`, and with what says that it should stop."""
+        """Call a function in a thread with `thing` and a function that returns whether to stop."""
         return self.threads.submit(function, thing, self.stopping.is_set)
 
     def close(self) -> None:
-        """Stop at the next look, a fifth of a second at most."""
+        """Stop within a fifth of a second."""
         self.stopping.set()
         self.threads.shutdown(cancel_futures=True)
 
 
 def cores() -> int:
-    """Return how many cores this process may use: on a shared node, those it was given."""
+    """Return the number of cores that this process may use; on a shared node, those allocated to it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads_wanted(workers: int | None) -> int:
-    """Return the number of threads that somebody asks for, as many as there are cores by default."""
+    """Return the requested number of threads, by default one per core."""
     if workers is None:
         return cores()
     if not 1 <= workers <= MOST_THREADS:
@@ -98,7 +98,7 @@ def threads_wanted(workers: int | None) -> int:
 
 @contextmanager
 def pool_of(workers: int, dask: str | None = None, isolate: bool = False, limit: float | None = None) -> Iterator[Pool]:
-    """Open a pool of threads, or the workers of a Dask scheduler at the address `dask`, and close it at the end.
+    """Open a pool of threads, or the workers of the Dask scheduler at the address `dask`, and close it at the end.
 
     With `isolate` or a `limit` [s], processes of this machine do the runs.
     """
@@ -109,7 +109,7 @@ def pool_of(workers: int, dask: str | None = None, isolate: bool = False, limit:
 
         if own:
             raise HarnessError(
-                "--dask with --isolate or --limit, which are for processes of this machine: expected one"
+                "--dask with --isolate or --limit, which are for processes of this machine: expected only one of them"
             )
         pool = DaskWorkers(dask)
     elif own:
@@ -127,7 +127,7 @@ def pool_of(workers: int, dask: str | None = None, isolate: bool = False, limit:
 def as_they_finish(
     things: Iterable[T], begin: "Callable[[T], Future[R]]", room: Callable[[], int]
 ) -> "Iterator[tuple[T, Future[R]]]":
-    """Begin work on `things`, each as soon as there is room for it, and yield them as they finish."""
+    """Begin work on each of `things` as soon as `room` allows it, and yield them as they finish."""
     waiting = iter(things)
     flying: dict[Future[R], T] = {}
     while True:
@@ -142,16 +142,16 @@ def as_they_finish(
 def execute_all(
     pool: Pool, runs: "Iterable[Run]", keep: "Callable[[Schedule], bytes] | None" = None
 ) -> "Iterator[tuple[Run, Finished]]":
-    """Have `runs` done by a pool and yield what came of each, even if who did it is no more.
+    """Do `runs` in a pool and yield the result of each, also if its worker died.
 
-    `keep` says what is kept of every schedule.
+    `keep` returns what is stored of a schedule.
     """
     for run, future in as_they_finish(runs, lambda run: pool.submit(run.task(keep), run), pool.room):
         try:
             result = future.result()
-        except CancelledError as error:  # by nobody here
+        except CancelledError as error:  # not cancelled by this process
             raise HarnessError(GONE) from error
-        except Exception as error:  # the workers that tried it died, one after the other
+        except Exception as error:  # several workers died while they did it
             now = time.time()
             result = Finished(sentence(error), run.jobs, now, now, worker="")
         yield run, result

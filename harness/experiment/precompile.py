@@ -1,4 +1,4 @@
-"""Compile before it is needed: for images, clusters, and machines without a minute to spare."""
+"""Compile before a first run: for container images, clusters and machines that must start fast."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,12 +15,12 @@ from harness.policy.spec import Choice
 
 
 def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> Iterator[tuple[str, str, bool, float]]:
-    """Compile the event loop and these policies, all there are if none is named, and keep what was compiled.
+    """Compile the event loop and the named policies, by default all, and store the machine code in the cache.
 
-    Of start policies that is also what takes their place where something binds, jobs mold or nodes sleep; and if none
-    is named, what runs with holds, shares, other readings of time, moldable jobs and queues of their own need besides.
-    Yields what was made ready: its name, its hook, whether it is compiled, and how long that took [s]. What is kept
-    already takes a few milliseconds.
+    For start policies this includes their variants for advance reservations, moldable jobs and sleeping nodes. Without
+    names it also includes the loops that only some runs need: with holds, shares, other event semantics, moldable jobs
+    and queues with their own policies. Yields the name, the hook, whether it is compiled, and the duration [s]. Code in
+    the cache loads in a few milliseconds.
     """
     policies = load_plugins(*map(str, plugins)).policies
     known = {name for found in policies.values() for name in found}
@@ -47,7 +47,7 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
 
 
 def _only_some_runs_need() -> dict[str, Callable[[], Any]]:
-    """Return what is compiled besides for runs that use more of the machine."""
+    """Return what only runs with special features need."""
     from harness.engine.event_semantics import compiled_run_with_readings
     from harness.engine.loop_with_holds import compiled_run_with_holds
     from harness.engine.plan.width import compiled_mold
@@ -64,7 +64,7 @@ def _only_some_runs_need() -> dict[str, Callable[[], Any]]:
 
 
 def _variants(policy: Policy) -> dict[str, Policy]:
-    """Return the policy, and what takes the place of a start policy in some runs, by how that is told."""
+    """Return the policy, and the variants of a start policy for some runs, by the words that follow the name."""
     found = {"": policy}
     if isinstance(policy, Start):
         words = {"bound": ", where something binds", "molding": ", moldable jobs", "waking": ", where nodes sleep"}

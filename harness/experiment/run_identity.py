@@ -1,4 +1,4 @@
-"""What decides a run's result, as one hash: equal identities need not be simulated twice."""
+"""The identity of a run: one hash of all that determines its result. Runs of equal identity are simulated once."""
 
 import hashlib
 import inspect
@@ -25,8 +25,8 @@ from harness.workload.signals import Signal
 
 _HARNESS = Path(__file__).resolve().parent.parent
 
-#: What turns a schedule into measures; what it says of one schedule may change from version to version.
-_MEASURING = ("results/measures/*.py", "results/adequacy*.py", "results/endings.py", "results/schedule.py")
+#: The sources that compute measures: a version may compute other measures from the same schedule.
+_MEASURING = ("results/measures/*.py", "results/adequacy*.py", "results/job_outcomes.py", "results/schedule.py")
 
 
 def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict[str, Any]:
@@ -40,19 +40,19 @@ def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict
             part: [thing for one in choice.chain for thing in (one.values, digests_of_policy(one.policy))]
             for part, choice in chosen.items()
         },
-        # Any loaded plugin can change any part of the process: results of another set of plugins are other results.
+        # Any loaded plugin can change any part of the process, so another set of plugins means other results.
         **({"plugins": others} if others else {}),
-        # Who of them is asked first: their policies alone, by name, do not say.
+        # The order of the queues matters, and the names of their policies do not contain it.
         **({"queues": list(map(str, own))} if own else {}),
         **({SLURM: [chosen.digest, source_version("slurm/*.py")]} if isinstance(chosen, SlurmScheduler) else {}),
     }
 
 
 def plugins_of(chosen: Mapping[str, Choice]) -> list[list[str]]:
-    """Return the name and a digest of the source of each plugin in the process of a run, without the bundled ones.
+    """Return the name and the source digest of each plugin in the process of a run, without the bundled ones.
 
-    These are all plugins that this process has ever loaded. Where stand-ins are in their place, each run has a process
-    of its own, which loads the plugins of its policies and those with measures.
+    These are all plugins that this process has ever loaded. If stand-ins replace them, each run has a process of its
+    own, which loads the plugins of its policies and those with measures.
     """
     used = {id(choice.policy) for part in chosen.values() for choice in part.chain}
     there = [
@@ -76,7 +76,7 @@ def plugin_digest(plugin: Any) -> str:
 
 
 def _own_files(module: ModuleType) -> set[Path]:
-    """Return the files of a module, and of the modules of the same author that its globals come from."""
+    """Return the files of a module, and of the same author's modules that its globals come from."""
     package, found, left = module.__name__.partition(".")[0], set(), [module]
     while left:
         one = left.pop()
@@ -102,7 +102,7 @@ def identity(
     signal: Signal | None = None,
 ) -> str:
     """Return the identity of a run, from the digests of its workload and platform."""
-    # A variation follows from the workload, its number and how variations are made: it need not be made to be named.
+    # The workload, the number and the method of resampling determine a variation; its jobs need not be drawn here.
     drawn = [variation, way_of_resampling()] if variation else None
     parts = [workload, drawn, platform, seed, versions]
     if timing and not timing.usual:
@@ -113,7 +113,7 @@ def identity(
 
 
 def way_of_resampling() -> str:
-    """Return a short digest of how variations are drawn."""
+    """Return a short digest of the source that draws variations."""
     module = inspect.getmodule(harness.resample)
     return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:12]  # type: ignore[arg-type]
 
@@ -129,7 +129,7 @@ def source_version(*patterns: str) -> str:
 
 @cache
 def digests_of_policy(policy: Policy) -> list[str]:
-    """Return the digests of a policy's functions, and what the policy declares: whether it preempts, say."""
+    """Return the digests of a policy's functions, and its declared traits, such as whether it preempts."""
     if described := StandIn.version_of(policy):
         return described
     functions = functions_of(policy)

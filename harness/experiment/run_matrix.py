@@ -1,4 +1,4 @@
-"""From a field to its runs: workloads prepared, platforms read, policies bound to them, every run identified."""
+"""Expand a field into its runs: prepare workloads, read platforms, choose policies and identify every run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -43,36 +43,36 @@ class Run:
     """One combination of a field."""
 
     identity: str
-    workload: Workload  # as it is; of a variation, what it will be drawn from
+    workload: Workload  # the log itself, from which variations are drawn
     variation: int
     platform: Platform
     seed: int
     scheduler: Chosen
     plugins: tuple[str, ...]
-    versions: dict[str, Any]  # what it must be made with
+    versions: dict[str, Any]  # of the engine, policies and measures that make it
     timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided
-    signal: Signal | None = None  # what policies are told from outside
+    signal: Signal | None = None  # the external signal that policies read
 
     @cached_property
     def policies(self) -> dict[str, str]:
-        """Each part's policy with its parameters, as tables show it."""
+        """The policy of each part with its parameters, as tables show it."""
         return self.scheduler.names
 
     @property
     def preemptive(self) -> bool:
-        """Whether it may suspend jobs."""
+        """Whether the scheduler may preempt jobs."""
         return self.scheduler.preemptive
 
     @property
     def jobs(self) -> int:
-        """How many jobs it will simulate, about."""
+        """The approximate number of jobs that it will simulate."""
         return len(self.workload)
 
     @property
     def length(self) -> tuple[bool, bool, int]:
-        """What orders runs by how long they will probably take: preemption looks at everybody at every event.
+        """A key that sorts runs by their expected duration.
 
-        So does a Slurm, and it is not compiled.
+        Preemptive policies examine all jobs at every event. A Slurm does so too, and is not compiled.
         """
         return bool(self.scheduler.configured), self.preemptive, self.jobs
 
@@ -82,12 +82,14 @@ class Run:
         return variation(self.workload, self.variation) if self.variation else self.workload
 
     def task(self, keep: "Callable[[Schedule], bytes] | None" = None) -> Task:
-        """Return what a worker is told, with what it should keep of the schedule."""
+        """Return the task for a worker; `keep` returns what is stored of the schedule."""
         asked = self.scheduler, self.seed, self.plugins, self.versions
         return Task(self.variation, self.platform, *asked, keep, self.timing, self.signal)
 
     def simulate(self, workload: Workload | None = None, **kept: Any) -> "Schedule":
-        """Simulate it here and now, or another workload in its place; `kept` is the timeline, say, or placements."""
+        """Simulate the run here, or another workload in its place; `kept` are arguments of `simulate` such as
+        `timeline`.
+        """
         replayed = self.replayed if workload is None else workload
         kept |= {"timing": self.timing, "signal": self.signal}
         return simulate(replayed, self.platform, self.scheduler, seed=self.seed, plugins=self.plugins, **kept)
@@ -105,7 +107,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a field, and what they need."""
+    """All runs of a field, and the workloads, platforms and plugins that they need."""
 
     field: Field
     runs: tuple[Run, ...]
@@ -116,11 +118,11 @@ class Plan:
 
     @property
     def jobs(self) -> int:
-        """Jobs of all runs together."""
+        """The number of jobs of all runs."""
         return sum(run.jobs for run in self.runs)
 
     def provenance(self) -> dict[str, Any]:
-        """Describe the workloads and the platforms, and where they come from: for the store, and for people."""
+        """Return a description of the workloads and platforms and of their origins, for the store."""
         return {
             "workloads": [
                 {
@@ -141,11 +143,11 @@ class Plan:
         }
 
     def _notices(self) -> list[str]:
-        """Return what the results leave out: requests that platforms do not have, and logs of unnamed machines."""
+        """Return warnings about the results: requests that platforms ignore, and logs of machines of unknown size."""
         replays = {
             (run.workload.digest, run.platform.digest): (run.workload, run.platform)
             for run in self.runs
-            if not self.field.slurms  # whose machine has what its jobs request
+            if not self.field.slurms  # their machines have what the jobs request
         }
         sizes: dict[str, set[int]] = {}
         for run in self.runs:
@@ -153,7 +155,7 @@ class Plan:
             if run.workload.procs is None and "logged_wait" in jobs and (jobs["logged_wait"] >= 0).any():
                 sizes.setdefault(run.workload.name, set()).add(run.platform.cores)
         return ignored_in_a_field(replays.values()) + [
-            f"adequacy is left out: {name} does not name the size of its machine, and the field has platforms of "
+            f"adequacy is left out: {name} does not state the size of its machine, and the field has platforms of "
             f'{len(found)} sizes: expected its number of processors, as in {{source = "…", procs = 128}}'
             for name, found in sizes.items()
             if len(found) > 1
@@ -161,13 +163,13 @@ class Plan:
 
 
 class RunsOf:
-    """Makes the runs of a field, one at a time. Each workload is prepared once, and each platform read."""
+    """Makes the runs of a field, one at a time. Each workload is prepared once, and each platform read once."""
 
     def __init__(self, field: Field, plugins: Iterable[str] = ()) -> None:
         self.field, self.plugins = field, tuple(plugins)
         self.workload = cache(self._workload)
         self._slurm = cache(self._slurm_of)
-        self._said: dict[int, Said] = {}  # what a dump of sacct says of the jobs besides, of each workload
+        self._said: dict[int, Said] = {}  # per workload, the requests in a dump of sacct
         self._named = cache(lambda name: self._reserved(read_platform(name, plugins=self.plugins)))
         self._plain = cache(lambda procs: self._reserved(plain(procs)))
         self._bound: dict[tuple[str, int | None, Scheduler], tuple[str, Chosen, dict[str, Any]]] = {}
@@ -181,7 +183,7 @@ class RunsOf:
                 return replace(own, name=name)
             if workload.procs is None and (name == OF_THE_LOG or of_the_log(name, 1, workload.name) != name):
                 raise CannotRunError(
-                    f"{workload.name} does not say how many processors its machine had: expected their number, as in "
+                    f"{workload.name} does not state how many processors its machine had: expected a number, as in "
                     "platforms = [128]"
                 )
             if name != OF_THE_LOG:
@@ -190,11 +192,11 @@ class RunsOf:
                 assert workload.procs is not None
                 found = self._plain(workload.procs)
             with _of_one_combination():
-                windows_of(found, workload)  # refused here if the log cannot tell their dates
+                windows_of(found, workload)  # raises if the log has no dates for them
                 return found if slurm is None else machine_of_policies(slurm, found)
 
     def _reserved(self, machine: Platform) -> Platform:
-        """Return the platform with what the field keeps of it for some."""
+        """Return the platform with the field's advance reservations."""
         if not self.field.reservations:
             return machine
         with self.field.written.locating("reservations"):
@@ -204,7 +206,7 @@ class RunsOf:
         """Return the run of one of the field's combinations."""
         workload = self.workload(number)
         machine = self.platform(platform, workload)
-        where = platform, workload.procs, scheduler  # which decide the machine
+        where = platform, workload.procs, scheduler  # these determine the machine
         if where not in self._bound:
             with self.field.written.locating("scheduler"):
                 wanted, told = self.field.schedulers[scheduler], self.field.signal is not None
@@ -219,7 +221,7 @@ class RunsOf:
         return Run(key, workload, variation, machine, seed, chosen, self.plugins, versions, timing, signal)
 
     def _slurm_of(self, number: int, platform: str, scheduler: Scheduler) -> "tuple[Platform, SlurmScheduler]":
-        """Return a Slurm that knows what is said of a workload's jobs, and its nodes under the platform's name."""
+        """Return a Slurm that knows the requests of a workload's jobs, and its nodes under the platform's name."""
         found = self.field.schedulers[scheduler]
         assert isinstance(found, SlurmScheduler)
         workload = self.workload(number)
@@ -230,7 +232,7 @@ class RunsOf:
                 machine = found.platform if own else nodes_of(found, there)
             found = found.of(self._said[number])
             with _of_one_combination():
-                requests_of(workload, found.said, found.cluster)  # refused here if they ask for what there is not
+                requests_of(workload, found.said, found.cluster)  # raises if they request what the nodes do not have
         return replace(machine, name=there.name), found
 
     def _workload(self, number: int) -> Workload:
@@ -243,11 +245,11 @@ class RunsOf:
             known = {short.lower(): short for short in catalogue()}.get(source.source.lower(), workload.name)
             options = ", ".join(f"{name}={value}" for name, value in source.options.items())
             if self.field.resamples:
-                harness.resample(workload, 1)  # refused here if it cannot be
+                harness.resample(workload, 1)  # raises if it cannot be resampled
             return replace(workload, name=source.name or known + (f" ({options})" if options else ""))
 
     def _jobs(self, number: int) -> Workload:
-        """Read and prepare the jobs of a workload, of a state, or the ones after the others."""
+        """Read and prepare the jobs of a log, of a snapshot, or of a log that follows a snapshot."""
         source = self.field.workloads[number]
         if source.state:
             if self.field.slurms:
@@ -256,7 +258,7 @@ class RunsOf:
             if not source.source:
                 if source.options:
                     given = ", ".join(source.options)
-                    raise HarnessError(f"{source.state}: a state alone, and {given}: expected a source besides")
+                    raise HarnessError(f"{source.state}: a state with {given}: expected a source too")
                 return there if there.procs else replace(there, procs=source.procs)
         log = read_workload(source.source, plugins=self.plugins)
         if self.field.slurms:
@@ -267,7 +269,7 @@ class RunsOf:
 
 @contextmanager
 def _of_one_combination() -> Iterator[None]:
-    """Make an error within the block one of a combination, without which the others of a field run."""
+    """Raise an error within the block as `CannotRunError`, so that the other combinations of the field still run."""
     try:
         yield
     except HarnessError as error:
@@ -275,9 +277,9 @@ def _of_one_combination() -> Iterator[None]:
 
 
 def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
-    """Prepare what a field needs, and list its runs, and the combinations that cannot run.
+    """Prepare what a field needs, and list its runs and the combinations that cannot run.
 
-    A field of which nothing can run is refused here, and so is a mistake in it.
+    Raises an error if the field has a mistake or nothing of it can run.
     """
     if field.size > MOST_RUNS:
         problem = f"stands for {field.size:,} runs: expected at most {MOST_RUNS:,}"
@@ -325,7 +327,7 @@ def _machine(made: RunsOf, name: str, workload: Workload) -> Platform | None:
 
 
 def _refuse_one_name_for_two(written: SourceText, what: str, named: Iterable[tuple[str, Any]]) -> None:
-    """Refuse two workloads or platforms of one name: tables tell them apart by it."""
+    """Refuse two workloads or platforms with the same name: tables distinguish them by it."""
     known: dict[str, Any] = {}
     for name, content in named:
         if known.setdefault(name, content) != content:

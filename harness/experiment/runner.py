@@ -1,4 +1,4 @@
-"""A tournament from the field to the last result: on threads here, or on a Dask cluster."""
+"""Run a tournament, from the field to the last result: on threads here, or on a Dask cluster."""
 
 import time
 import warnings
@@ -21,10 +21,10 @@ from harness.experiment.stored_results import Results
 from harness.present.words import counted
 from harness.results.schedule import Schedule
 
-#: How long to wait for runs that another process is doing before looking again [s].
+#: The interval between checks for runs that another process does [s].
 PATIENCE = 0.5
 
-#: How long to wait for them before it is said which process has them [s].
+#: The wait for such runs after which a warning names the process [s].
 SILENCE = 5.0
 
 
@@ -44,20 +44,20 @@ def tournament(
     command: str = "",
     watch: Watch = lambda progress: None,
 ) -> Results:
-    """Run every combination of `field`, a preset's name or a path, and keep the results in the folder `out`.
+    """Run every combination of `field`, a bundled name or a path, and keep the results in the folder `out`.
 
-    Without `out` that is `tournaments/NAME` below the working directory. What is there already is not repeated: the
-    same call goes on where an earlier one was interrupted, and tries again what had failed. Runs are done by
-    `workers` threads, by default as many as there are cores, or by the workers of the Dask scheduler at the address
-    `dask`; the results are the same. A run that fails is recorded with its error, and the rest goes on.
+    The default of `out` is `tournaments/NAME` below the working directory. Results that are there already are not
+    computed again: the same call continues an interrupted tournament, and repeats failed runs. Runs are done by
+    `workers` threads, by default one per core, or by the workers of the Dask scheduler at the address `dask`; the
+    results are the same. A run that fails is recorded with its error, and the others continue.
 
-    `resamples` takes the place of the field's, and `jobs` says how many of each workload are replayed, the first;
-    with `state`, what squeue or sacct printed, they come after those who ran and waited then. `watch` is called
+    `resamples` replaces the field's number of variations, and only the first `jobs` jobs of each workload are replayed.
+    With `state`, output of squeue or sacct, the workloads follow the jobs that ran and waited then. `watch` is called
     whenever a run has finished.
 
     With `isolate`, third-party plugins are not imported here: each run with one has a process of its own, and its
-    results are computed here. With a `limit`, such as `60s`, all runs are done by processes, and a simulation that
-    takes longer is ended and has failed.
+    results are computed here. With a `limit`, such as `60s`, processes do all runs, and a simulation that takes longer
+    fails.
     """
     paths = tuple(map(str, plugins))
     if keep_schedules and find_spec("pyarrow") is None:
@@ -77,7 +77,7 @@ def tournament(
 def _complete(
     field: Field | str | Path, plugins: tuple[str, ...], resamples: int | None, jobs: int | None, state: Any
 ) -> Field:
-    """Return a field with what is given for all its workloads."""
+    """Return the field with the arguments that concern all its workloads."""
     if not isinstance(field, Field):
         field = read_field(field, plugins=plugins)
     if resamples is not None:
@@ -88,12 +88,12 @@ def _complete(
 
 
 def default_folder(field: Field) -> Path:
-    """Return the folder that the results of a field go to if nobody says where."""
+    """Return the default folder for the results of a field."""
     return Path("tournaments") / field.name
 
 
 def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: Watch) -> None:
-    """Have every run done that is not in the store, the longest first."""
+    """Do every run that is not in the store, the longest first."""
     settled = store.settled()
     todo = sorted((run for run in plan.runs if run.identity not in settled), key=lambda run: run.length, reverse=True)
     progress = Progress(len(plan.runs), len(plan.runs) - len(todo), jobs_to_do=sum(run.jobs for run in todo))
@@ -110,7 +110,7 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
             ledger.add(run.identity)
             watch(progress := progress.after(run))
             waits_since = None
-        if elsewhere:  # another process has them; should it end without having done them, they are ours
+        if elsewhere:  # another process does these; if it ends before, this process does them
             waits_since = waits_since or time.monotonic()
             if time.monotonic() - waits_since >= SILENCE:
                 _name_holders(store, said)
@@ -122,7 +122,7 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
 
 
 def _name_holders(store: Store, said: set[int]) -> None:
-    """Warn once of each process whose runs this one waits for."""
+    """Warn once about each process whose runs this one waits for."""
     for holder in store.holders():
         if holder.process not in said:
             said.add(holder.process)
@@ -136,7 +136,7 @@ def _name_holders(store: Store, said: set[int]) -> None:
 
 
 def _claimed(runs: Iterable[Run], store: Store, elsewhere: list[Run]) -> Iterator[Run]:
-    """Claim one run after the other as they are asked for; those that others have go `elsewhere`."""
+    """Claim and yield one run after the other; those that other processes have claimed go to `elsewhere`."""
     for run in runs:
         if store.claim(run.identity):
             yield run
@@ -155,7 +155,7 @@ def _wanted(plan: Plan) -> Iterator[tuple[Any, ...]]:
 
 
 def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
-    """Describe how the results came to be, for those who read them."""
+    """Return a description of how the results were made, for their readers."""
     field = plan.field
     return {
         "field": {

@@ -1,4 +1,4 @@
-"""How the results of a tournament show themselves in a notebook: a table, and one measure against another."""
+"""The results of a tournament in a notebook: a table, and a chart of one measure against another."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 
     from harness.experiment.stored_results import Results
 
-#: What the table shows, those of them that say something.
+#: The measures of the table; those without values are left out.
 _SHOWN = ("mean_bounded_slowdown", "mean_wait", "max_wait", "utilisation", "energy")
 
 
 def results_html(results: "Results") -> str:
-    """Return the means of a few measures by scheduler, the lowest bounded slowdown first; the ranking is `rank`'s."""
+    """Return a table of the means of a few measures by scheduler, the lowest bounded slowdown first."""
     name, frame = str(results.about["field"]["name"]), results.frame()
     runs = _of_the_logs(frame)
     done = f"{len(frame):,} of {counted(results.planned, 'run')} tried"
     if runs.empty:
-        return prose(f"Tournament {name}: {done}, none of the logs themselves is done.", "html")
+        return prose(f"Tournament {name}: {done}, no run of the original logs is done.", "html")
     names = [one for one in _SHOWN if runs[one].notna().any()]
     means = runs.groupby("scheduler", sort=False)[names].mean().sort_values(names[0], kind="stable")
     rows = [
         (scheduler, *(humane(row[one], MEASURES[one].unit, share=MEASURES[one].share) for one in names))
         for scheduler, row in means.iterrows()
     ]
-    said = f"Tournament {name}: {done}. Means over {counted(len(runs), 'run')} of the logs as they are."
-    return f"{prose(said, 'html')}\n{render(('scheduler', *map(spoken, names)), rows, 'html')}"
+    caption = f"Tournament {name}: {done}. Means over {counted(len(runs), 'run')} of the original logs."
+    return f"{prose(caption, 'html')}\n{render(('scheduler', *map(spoken, names)), rows, 'html')}"
 
 
 def results_plot(results: "Results", measure: str, against: str) -> Any:
-    """Return the chart of one measure against another as Plotly's own object."""
+    """Return the chart of one measure against another as a Plotly figure."""
     from harness.results.charts.figures import for_a_notebook
     from harness.results.charts.trade_off import trade_off
 
@@ -52,8 +52,8 @@ def results_plot(results: "Results", measure: str, against: str) -> Any:
     for name in (measure, against):
         runs = runs[np.isfinite(runs[name].astype(float))]
     if runs.empty:
-        raise HarnessError(f"{results.folder}: no run of the logs themselves has both {measure} and {against}")
-    # Where a scheduler failed it would be compared on other jobs than the others.
+        raise HarnessError(f"{results.folder}: no run of the original logs has both {measure} and {against}")
+    # A scheduler with failed runs is left out: it would be compared on other jobs than the others.
     counts = runs["scheduler"].value_counts()
     runs = runs[runs["scheduler"].isin(counts.index[counts == counts.max()])]
     means = runs.groupby("scheduler", sort=False)[measure].mean()
@@ -66,5 +66,5 @@ def results_plot(results: "Results", measure: str, against: str) -> Any:
 
 
 def _of_the_logs(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the runs that are done, without those of variations: nothing is averaged over both."""
+    """Return the finished runs without variations: no mean is over both."""
     return frame[(frame["status"] == "done") & (frame["variation"] == 0)]

@@ -1,4 +1,4 @@
-"""The main call: a workload, a platform and a scheduler in, a schedule out."""
+"""The main call, `simulate`: it takes a workload, a platform and a scheduler, and returns a schedule."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -45,17 +45,20 @@ def simulate(
     timeline: bool = False,
     placements: "bool | Placements" = False,
 ) -> "Schedule":
-    """Replay `workload` on `platform` under `scheduler`, policies or a Slurm (`harness.read_slurm_scheduler`).
+    """Replay `workload` on `platform` under `scheduler`: policies, or a Slurm (`harness.read_slurm_scheduler`).
 
-    A workload that is not prepared yet (a path, a name, a `Log`) is prepared with the default options; without a
-    platform it runs on as many processors as its log names. `plain` runs every policy as plain Python, which gives
-    the same schedule, slowly. `progress(done, all)` is called a few times a second. `events` are failures of nodes
-    and interventions that are replayed. `timing` says when starts are decided: with `Timing(instants="each")` every
-    single event is followed by a decision, rather than all that falls on one instant by one; with
-    `Timing(passing="60")` starts wait for a pass every 60 s. `signal` is what energy emits or costs over time, as
-    `harness.read_signal` reads it: policies see it, and it is integrated with the power. `timeline` and `placements`
-    keep the system at every instant, and which node served whom when, for `Schedule.timeline` and
-    `Schedule.placements`; `Placements(begin, end)` keeps a window of it.
+    A workload that is not prepared (a path, a name, a `Log`) is prepared with the default options. Without a platform
+    it runs on the number of processors that its log names.
+
+    `plain` runs every policy as plain Python: the same schedule, slowly. `progress(done, all)` is called a few times a
+    second. `events` are failures of nodes and interventions that are replayed. `timing` defines when starts are
+    decided. With `Timing(instants="each")` a decision follows every single event, instead of one decision for all
+    events at an instant. With `Timing(passing="60")` starts wait for a scheduling pass every 60 s. `signal` is the
+    emissions or the price of energy over time, from `harness.read_signal`: policies read it, and it is integrated with
+    the power.
+
+    `timeline` records the system at every instant for `Schedule.timeline`. `placements` records the nodes of each job
+    for `Schedule.placements`; `Placements(begin, end)` records an interval only.
     """
     from harness.engine.simulate import simulate as run
 
@@ -74,7 +77,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class Given:
-    """What a run is made of: read, prepared, chosen, and refused where it cannot be."""
+    """The inputs of a run, read, prepared and checked."""
 
     workload: "Workload"
     machine: "Platform"
@@ -89,7 +92,7 @@ class Given:
 
     @property
     def extras(self) -> "Extras":
-        """What the run has besides jobs and policies."""
+        """The inputs of the run other than jobs and policies."""
         from harness.engine.setup import Extras
 
         written = [one.add for one in (self.samples, self.meter, *self.caps) if one is not None]
@@ -103,7 +106,7 @@ class Given:
         return Extras(self.events, write if written else None, keep, self.timing, heard)
 
     def schedule(self, outcome: "Outcome", again: "Callable[..., Schedule] | None" = None) -> "Schedule":
-        """Return what came of it; `again` replays a workload in the same way."""
+        """Return the schedule of an outcome; `again` replays another workload in the same way."""
         from harness.results.schedule import Schedule
 
         for cap in self.caps:
@@ -125,7 +128,7 @@ def given(
     timeline: bool = False,
     placements: "bool | Placements" = False,
 ) -> Given:
-    """Read, prepare and choose what a run is made of; the arguments are those of `simulate`."""
+    """Read, prepare and check the inputs of a run; the arguments are those of `simulate`."""
     from harness.results.power_cap import cap_watches
     from harness.results.timeline import Placements, Timeline
     from harness.workload.log import Workload
@@ -151,7 +154,7 @@ def given(
 
 
 def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter | None":
-    """Return what integrates a signal, brought to the clock of the workload's log."""
+    """Return the meter that integrates a signal, in the time of the workload's log."""
     from harness.results.signal_meter import Meter
     from harness.workload.signals import Signal, read_signal
 
@@ -164,7 +167,7 @@ def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter
 def choose_policies(
     scheduler: Scheduler | Chosen, machine: "Platform", plugins: Iterable[str] = (), *, told: bool = False
 ) -> Chosen:
-    """Return the policies of `scheduler` as they run on this machine; refused where its figures do not suffice.
+    """Return the policies of `scheduler` for this machine; raise an error if the machine lacks data that they need.
 
     `told`: whether there is a signal.
     """
@@ -176,7 +179,7 @@ def choose_policies(
 
 
 class FrozenScoreWarning(UserWarning):
-    """Reports an order whose score reads the time, though it is computed only once for each job."""
+    """Warns about an order whose score reads the time, though it is computed only once for each job."""
 
 
 def reads_the_time(order: "Policy") -> bool:
@@ -202,13 +205,13 @@ def _warn_of_frozen_scores(order: "Choice") -> None:
 def machine_of(
     platform: "Platform | int | str | Path | None", workload: "Workload", paths: tuple[str, ...] = ()
 ) -> "Platform":
-    """Return the platform that was given, read by name, or made of so many processors."""
+    """Return the platform: as given, read by name, or made of a number of processors."""
     from harness.platform.machine import Platform, plain
     from harness.platform.platform_reading import read_platform
 
     if platform is None:
         if workload.procs is None:
-            raise HarnessError(f"{workload.name} does not say how many processors its machine had: give --procs N")
+            raise HarnessError(f"{workload.name} does not state how many processors its machine had: give --procs N")
         return plain(workload.procs)
     if isinstance(platform, int):
         return plain(platform)

@@ -1,4 +1,4 @@
-"""A replay under the rules of a Slurm, where policies would decide: what `simulate` does for such a scheduler."""
+"""Replay a workload under the rules of a Slurm configuration: `simulate` for such a scheduler."""
 
 from dataclasses import replace
 from functools import partial
@@ -32,9 +32,9 @@ def simulate_slurm(
     placements: bool | Placements = False,
     **others: Any,
 ) -> "Schedule":
-    """Replay `workload` as Slurm would; of a `platform` it must have as many processors, and it takes its name.
+    """Replay `workload` as Slurm would. A `platform` gives its name, and must have the same number of processors.
 
-    `others` are arguments of `simulate` that are for policies: they must say nothing.
+    `others` are arguments of `simulate` that concern policies: they must not be set.
     """
     timing = others.pop("timing", None) or Timing()
     for name, value in (*others.items(), ("timing", None if timing.usual else timing)):
@@ -55,7 +55,7 @@ def simulate_slurm(
 
 
 def machine_of_policies(scheduler: SlurmScheduler, machine: "Platform | None" = None) -> "Platform":
-    """Return the nodes and partitions of a Slurm for policies that are compared with it, under a platform's name."""
+    """Return the nodes and partitions of a Slurm for the policies that compete with it, under a platform's name."""
     found = with_partitions(scheduler.cluster)
     if machine is None:
         return found
@@ -64,11 +64,11 @@ def machine_of_policies(scheduler: SlurmScheduler, machine: "Platform | None" = 
 
 
 def nodes_of(scheduler: SlurmScheduler, machine: "Platform") -> "Platform":
-    """Return the nodes of a Slurm under the name of a platform; refuse one of another size."""
+    """Return the nodes of a Slurm under the name of a platform; refuse a platform of another size."""
     if machine.cores != scheduler.cluster.cpus:
         raise HarnessError(
             f"{scheduler.written_as} has {scheduler.cluster.cpus:,} processors, the platform {machine.name!r} "
-            f"{machine.cores:,}: expected as many"
+            f"{machine.cores:,}: expected the same number"
         )
     nodes = scheduler.platform.nodes
     if machine.nodes != nodes and any(window.nodes for window in machine.windows):

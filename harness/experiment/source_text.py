@@ -1,4 +1,4 @@
-"""The text of a file that people write, so that what is wrong with it is said by file and line."""
+"""The text of a file that users write, and errors that name its file and line."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.errors import CannotRunError, HarnessError
 
-#: Longer refusals quote a file's own text back, of which the ends are enough.
+#: Longer messages quote the text of the file; their middle is left out.
 _LONGEST = 600
 
 
@@ -20,7 +20,7 @@ class SourceText:
     text: str
 
     def refusal(self, problem: object, word: str = "", table: str = "", number: int = 0) -> HarnessError:
-        """Make an error of a problem and the line of `word`, looked for from the `number`-th [[table]] on, if named."""
+        """Return an error with the line of `word`, searched from the `number`-th [[table]] on if `table` is given."""
         said = f"{problem}"
         if len(said) > _LONGEST:
             said = f"{said[: _LONGEST // 2]} … {said[-_LONGEST // 2 :]}"
@@ -28,7 +28,7 @@ class SourceText:
 
     @contextmanager
     def locating(self, word: str, table: str = "", number: int = 0) -> Iterator[None]:
-        """Say of an error within the block where in the file its reason is."""
+        """Add the file and the line to an error that is raised within the block."""
         try:
             yield
         except CannotRunError:

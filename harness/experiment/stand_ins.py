@@ -1,4 +1,4 @@
-"""Descriptions of plugins, and objects made of them: what a process needs that must not import the plugins."""
+"""Descriptions of plugins, and stand-in objects made of them, for a process that must not import the plugins."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
@@ -16,7 +16,7 @@ _KINDS: dict[str, type[Policy]] = {kind.__name__: kind for kind in (*KINDS.value
 
 
 class StandIn:
-    """Stands for a plugin that another process has loaded: policies and measures that can be named but not called."""
+    """Replaces a plugin that another process has loaded: its policies and measures can be named but not called."""
 
     def __init__(self, source: PluginSource, described: dict[str, Any]) -> None:
         self.__name__, self.origin = source.name, source.origin
@@ -36,13 +36,13 @@ class StandIn:
 
     @staticmethod
     def version_of(one: Policy | Measure) -> list[str]:
-        """Return the digests of the functions of a policy or measure that is part of a stand-in; else nothing."""
+        """Return the digests of the functions of a policy or measure of a stand-in; empty for others."""
         version: list[str] = getattr(one.function, "described_version", [])
         return version
 
 
 def describe(plugin: Policy | Measure, version: list[str]) -> dict[str, Any]:
-    """Return the traits of a policy or a measure that JSON can hold."""
+    """Return the traits of a policy or a measure that JSON can represent."""
     traits = {field.name: getattr(plugin, field.name) for field in fields(plugin)}
     found: dict[str, Any] = {
         "kind": type(plugin).__name__,
@@ -96,10 +96,10 @@ def _returning(listed: list[Any]) -> Callable[[], list[Any]]:
 
 
 def _refusing(described: dict[str, Any], source: PluginSource) -> Callable[..., Any]:
-    """Return a function that stands for one of the plugin's."""
+    """Return a function that replaces one of the plugin's and raises an error."""
 
     def refuse(*_: Any, **__: Any) -> Any:
-        raise HarnessError(f"{source.origin}: is not loaded in this process (--isolate)")
+        raise HarnessError(f"{source.origin}: not loaded in this process (--isolate)")
 
     refuse.__doc__ = str(described["meaning"])
     refuse.described_version = list(described["version"])  # type: ignore[attr-defined]

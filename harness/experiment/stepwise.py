@@ -1,4 +1,4 @@
-"""A run step by step: your own code decides about starts, between two steps of the loop."""
+"""A run step by step: your own code decides about starts, between two steps of the event loop."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -32,33 +32,33 @@ if TYPE_CHECKING:
 
 
 def by_hand(state: Any) -> None:
-    """Nobody: whoever steps through the run starts jobs."""
+    """Start no job: the code that steps through the run does."""
 
 
 _BY_HAND = Choice.plain(Start("by-hand", by_hand))
 
 
 class Moment:
-    """A moment at which starts are to be decided: somebody waits, and something has happened.
+    """A moment at which starts are to be decided: jobs wait, and something has happened.
 
-    It is over when the next one is asked for.
+    It ends when the next moment is requested.
     """
 
     def __init__(self, run: "Steps", ready: Ready, state: Any) -> None:
-        self._run = run  # which goes on as long as somebody has a moment of it
+        self._run = run  # keeps the run alive while a moment of it is in use
         self._ready = ready
         self._over = False
         set_explainer(state, self._told)
-        self.state = state  #: as start policies in plain Python get it, for their verbs: `harness.reservation(…)`
+        self.state = state  #: the state that start policies get, for verbs such as `harness.reservation(…)`
 
     @property
     def now(self) -> float:
-        """What time it is [s]."""
+        """The time [s]."""
         return float(self._ready.view.clock.now)
 
     @property
     def free(self) -> int:
-        """How many processors nobody holds."""
+        """The number of free processors."""
         return int(self._ready.view.clock.free)
 
     @property
@@ -69,31 +69,33 @@ class Moment:
 
     @property
     def running(self) -> list[Any]:
-        """The running jobs, by the end that is believed."""
+        """The running jobs, by their estimated end."""
         jobs = self.state.jobs
         return [jobs[int(k)] for k in running(self._ready.state)]
 
     def fits(self, job: Any) -> bool:
-        """Return whether a waiting job, a record or its index, could start now."""
+        """Return whether a waiting job, given as a record or an index, could start now."""
         self._expect_to_decide()
         return bool(fits(self.state, _index(job)))
 
     def start(self, job: Any) -> bool:
-        """Start a waiting job now; False if the selection declines. Refuses one that does not wait or does not fit."""
+        """Start a waiting job now; return False if the selection declines. Refuses a job that does not wait or does not
+        fit.
+        """
         self._expect_to_decide()
         return bool(start(self.state, _index(job)))
 
     def over(self) -> None:
-        """Take no decisions any more."""
+        """Accept no more decisions."""
         self._over = True
 
     def _expect_to_decide(self) -> None:
-        """Refuse decisions when the moment is over."""
+        """Raise an error if the moment has ended."""
         if self._over:
-            raise HarnessError("the run is over: expected decisions before the last of its moments is gone")
+            raise HarnessError("the run is over: expected decisions before its last moment ends")
 
     def _told(self, verb: str, error: Exception) -> Exception:
-        """Return a sentence about what is wrong with a decision; another one may be made then."""
+        """Return the error of a wrong decision in one sentence; another decision may follow it."""
         clock = self._ready.view.clock
         refused = clock.hook == STARTING  # before it changed anything
         try:
@@ -112,7 +114,7 @@ class Moment:
 
 
 def _index(job: Any) -> int:
-    """Return the index of a job, which may be its record."""
+    """Return the index of a job, which may be given as its record."""
     given = getattr(job, "index", job)
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or not -1 << 63 <= given < 1 << 63:
         raise HarnessError(f"the job {job!r:.50}: expected one of moment.waiting, or its index")
@@ -120,7 +122,7 @@ def _index(job: Any) -> int:
 
 
 class Steps:
-    """A run in steps: an iterator over its moments, and the schedule when it is over."""
+    """A run in steps: an iterator over its moments, and the schedule at the end."""
 
     def __init__(self, what: Given) -> None:
         self._given = what
@@ -160,11 +162,9 @@ class Steps:
 
     @property
     def schedule(self) -> Schedule:
-        """What came of the run, when it is over."""
+        """The schedule, when the run is over."""
         if not self._over:
-            raise HarnessError(
-                "the run is not over: expected all of its moments to be gone through before its schedule"
-            )
+            raise HarnessError("the run is not over: expected its schedule to be read after its last moment")
         return self._given.schedule(self._ready.outcome(self._seconds))
 
 
@@ -178,17 +178,17 @@ def steps(
     timing: Timing | None = None,
     timeline: bool = False,
 ) -> Steps:
-    """Replay `workload` step by step: `for moment in harness.steps(…)` yields every moment at which somebody waits.
+    """Replay `workload` step by step: `for moment in harness.steps(…)` yields every moment at which jobs wait.
 
-    Your code decides: `for job in moment.waiting: if moment.fits(job): moment.start(job)`. Everything else is decided
-    by the policies of `scheduler`, whose start policy is not asked; see `harness.simulate` for the rest. If nobody is
-    started although nothing else will happen, the run stops with an error. Afterwards `steps.schedule` is the schedule.
+    Your code decides: `for job in moment.waiting: if moment.fits(job): moment.start(job)`. The policies of `scheduler`
+    decide everything else; its start policy is not used. See `harness.simulate` for the arguments. If no job is started
+    although nothing else will happen, the run stops with an error. Afterwards `steps.schedule` is the schedule.
     """
     what = given(workload, platform, scheduler, seed=seed, plugins=plugins, timing=timing, timeline=timeline)
     if what.timing.passing:
-        raise HarnessError(f"timing={what.timing!r}: expected no pass: starts are decided at any moment")
+        raise HarnessError(f"timing={what.timing!r}: expected no scheduling interval: steps decide at any moment")
     if not what.chosen["hold"].policy.constant:
-        raise HarnessError(f"hold={str(what.chosen['hold'])!r}: expected nobody to be held: steps do not know of holds")
+        raise HarnessError(f"hold={str(what.chosen['hold'])!r}: expected no hold policy: steps do not support holds")
     refuse_queues(what.chosen["start"])
     chosen = replace(what.chosen, choices={**what.chosen.choices, "start": _BY_HAND})
     return Steps(replace(what, chosen=chosen))

@@ -1,8 +1,9 @@
 """The results of a field on disk: one SQLite file that several processes share, and that a kill does not damage.
 
 A finished run is written in one transaction. Before a run starts, a session claims it. A session locks a file of its
-own while its process lives. The system releases the lock when the process ends in any way, and then its claims are
-free for others. The write-ahead log needs all processes on one machine; Dask's workers elsewhere never open the store.
+own while its process lives. The system releases the lock when the process ends in any way, and then other sessions may
+claim its unfinished runs. The write-ahead log needs all processes on one machine; Dask's workers elsewhere never open
+the store.
 """
 
 import json
@@ -26,15 +27,15 @@ from harness.experiment.field import PARTS
 from harness.experiment.store_tables import TABLES, check_schema, checked_runs, checked_sessions
 from harness.present.json_text import finite
 
-#: The name of the store, and what SQLite may put next to it. A rollback journal is not among these: the store never
-#: has one, and reading one back deletes the file that it names.
+#: The name of the store, and the files that SQLite may put next to it. A rollback journal is not among these: the
+#: store never has one, and reading one back deletes the file that it names.
 _STORE = "store.sqlite"
 _FILES = (_STORE, f"{_STORE}-wal", f"{_STORE}-shm")
 
-#: How long to wait for another process that is opening the store or writing to it [s].
+#: The longest wait for another process that is opening the store or writing to it [s].
 _PATIENCE = 60.0
 
-#: Open claims, and failures: what a later session may claim, once the session that left it is over.
+#: A session may claim the unfinished and failed runs of sessions that are over.
 _CLAIM = """
 INSERT INTO runs (identity, status, session, started) VALUES (?, 'running', ?, ?)
 ON CONFLICT (identity) DO UPDATE
@@ -92,7 +93,7 @@ class Store:
 
     @contextmanager
     def _making(self) -> Iterator[None]:
-        """Hold the lock without which no process makes the store, or begins a session in it."""
+        """Hold the lock that a process needs to make the store or to begin a session in it."""
         until = time.monotonic() + _PATIENCE
         while (held := self._sessions.lock("making", create=True)) is None:
             if time.monotonic() > until:
@@ -110,7 +111,7 @@ class Store:
     # ------------------------------------------------------------ a session
 
     def begin(self, about: dict[str, Any], wanted: Iterable[tuple[Any, ...]]) -> None:
-        """Start a session that wants these runs, each (identity, workload, platform, variation, seed, *policies)."""
+        """Start a session with these runs, each (identity, workload, platform, variation, seed, *policies)."""
         name = secrets.token_hex(8)
         with self._making(), refusing(self.path, OSError, ValueError):
             held = self._sessions.lock(name, create=True)
@@ -130,7 +131,7 @@ class Store:
                 self.database.executemany(f"INSERT INTO plan VALUES ({marks})", rows)
 
     def bury(self) -> None:
-        """Mark the sessions whose processes have ended: their claims are free."""
+        """Mark the sessions whose processes have ended, so that others may claim their runs."""
         for session in checked_sessions(self.database):
             if not session.over and session.session != self.session and self._ended(session.lock):
                 self.database.execute("UPDATE sessions SET over = 1 WHERE session = ?", (session.session,))
@@ -148,14 +149,14 @@ class Store:
         return True
 
     def _tidy(self, mine: str) -> None:
-        """Remove the lock files of processes that were killed before they had a session, or after."""
+        """Remove the lock files of processes that were killed."""
         living = {session.lock for session in checked_sessions(self.database) if not session.over}
         for name in self._sessions.names():
             if name != mine and name not in living:
                 self._sessions.remove_lock(name)
 
     def _forget_plans(self, field: dict[str, Any]) -> None:
-        """Delete the plans that no reader shows: of sessions that are over, all but the last of each other field."""
+        """Delete the plans that no reader shows: those of ended sessions, except each other field's last session."""
         sessions = checked_sessions(self.database)
         last = {session.about.field.model_dump_json(): session.session for session in sessions}
         kept = {number for text, number in last.items() if json.loads(text) != field}
@@ -164,7 +165,9 @@ class Store:
                 self.database.execute("DELETE FROM plan WHERE session = ?", (session.session,))
 
     def settled(self) -> set[str]:
-        """Return the runs that need not be done: those in the store, and what just failed in a session at work."""
+        """Return the runs that need not be done: finished ones, and those that just failed in a session that still
+        runs.
+        """
         failed = "status = 'failed' AND session IN (SELECT session FROM sessions WHERE NOT over)"
         return {
             identity
@@ -202,7 +205,7 @@ class Store:
         )
 
     def close(self) -> None:
-        """End the session, if one was begun; what it had claimed and not finished is free again."""
+        """End the session; the runs that it claimed and did not finish become free."""
         try:
             if self.session:
                 with self._transaction():
@@ -232,7 +235,7 @@ class Store:
 
 @contextmanager
 def opened(folder: str | os.PathLike[str]) -> Iterator[Store]:
-    """Open the store in a folder, made if there is none, and close it in the end."""
+    """Open the store in a folder, create it if necessary, and close it at the end."""
     store = Store(folder)
     with refusing(store.path):
         try:
@@ -243,7 +246,7 @@ def opened(folder: str | os.PathLike[str]) -> Iterator[Store]:
 
 @contextmanager
 def opened_to_read(folder: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """Open the store in a folder for reading, also where nothing may be written, and close it in the end."""
+    """Open the store in a folder for reading, also on a read-only file system, and close it at the end."""
     path = Path(folder) / _STORE
     with ExitStack() as undo, refusing(path, OSError, ValueError, TypeError, AttributeError):
         try:
@@ -265,7 +268,7 @@ def opened_to_read(folder: str | os.PathLike[str]) -> Iterator[sqlite3.Connectio
 
 @contextmanager
 def refusing(path: Path, *others: type[Exception]) -> Iterator[None]:
-    """Raise an error of the user's where SQLite raises within the block, or one of the `others` is raised."""
+    """Raise `HarnessError` if SQLite raises an error within the block, or one of the `others` is raised."""
     refused: tuple[type[Exception], ...] = (sqlite3.Error, *others)
     try:
         yield
@@ -279,7 +282,7 @@ def refusing(path: Path, *others: type[Exception]) -> Iterator[None]:
 
 
 def schedule_path(folder: Path, identity: str) -> Path:
-    """Return the path of the schedule of a run, if it is kept."""
+    """Return the path of the schedule of a run."""
     return folder / "schedules" / f"{identity}.parquet"
 
 
@@ -292,7 +295,7 @@ def _plain(own: OwnFolder) -> bool:
 
 
 def _new_store() -> bytes:
-    """Return the content of an empty store. It is made elsewhere: here it never has a rollback journal."""
+    """Return the content of an empty store. It is made in another folder: here it never has a rollback journal."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _STORE
         database = sqlite3.connect(path, isolation_level=None)
@@ -306,7 +309,7 @@ def _new_store() -> bytes:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a store that is there; functions and tables that its schema names are not trusted."""
+    """Open an existing store; functions and tables that its schema names are not trusted."""
     uri = f"{path.absolute().as_uri()}?mode=rw"
     database = sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
     try:
@@ -336,7 +339,7 @@ def _copied(path: Path, folder: Path) -> Path:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Return what changes whenever a file is written, or None where there is no such file."""
+    """Return a value that changes whenever the file is written, or None if there is no such file."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -65,7 +65,7 @@ _Name = Annotated[str, Field(max_length=10_000)]
 
 
 class _Row(BaseModel):
-    """A row of a table, or a part of what a session keeps in JSON: nothing is converted, nothing is left over."""
+    """A row of a table, or a part of the JSON of a session; values are not converted, and unknown keys are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -88,7 +88,7 @@ class RunRow(_Row):
 
 
 class PlanRow(_Row):
-    """A row of `plan`; `policies` stands for its last columns."""
+    """A row of `plan`; `policies` holds its last columns."""
 
     session: int
     place: NonNegativeInt
@@ -141,7 +141,7 @@ class _RefusedAbout(_Row):
 
 
 class About(_Row):
-    """How the results of a session came to be, as it describes itself."""
+    """How the results of a session were made, as stored by the session."""
 
     field: _FieldAbout
     command: str
@@ -150,9 +150,9 @@ class About(_Row):
     machine: dict[str, str | int | None]
     workloads: list[_LogAbout]
     platforms: list[_MachineAbout]
-    parameters: dict[str, str]  # policies as they are named, and with all their parameters
+    parameters: dict[str, str]  # policy as shown → with all its parameters
     refused: list[_RefusedAbout]
-    notices: list[str] = []  # what the results leave out
+    notices: list[str] = []  # warnings about the results
 
 
 class SessionRow(_Row):

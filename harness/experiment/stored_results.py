@@ -1,4 +1,4 @@
-"""Reading a store back: plain pandas."""
+"""Read the results of a store as pandas tables."""
 
 import math
 import os
@@ -25,9 +25,9 @@ _LAST = ("plugins", "schedule_digest", "identity")
 
 
 class Results:
-    """The results in the folder of a tournament, finished or not: of the session that was started there last.
+    """The results in the folder of a tournament, finished or not: by default those of its last session.
 
-    `session` is the number of another one whose field ran there.
+    `session` is the number of another session in the folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str], session: int | None = None) -> None:
@@ -36,7 +36,7 @@ class Results:
             sessions = checked_sessions(database)
             planned = {number for (number,) in database.execute("SELECT DISTINCT session FROM plan")}
         if not sessions:
-            raise HarnessError(f"{folder}: nothing has run there yet")
+            raise HarnessError(f"{folder}: no run has been started there yet")
         #: The sessions that can be shown, by number: the last of each field.
         self.sessions = {one.session: one for one in sessions if one.session in planned or one is sessions[-1]}
         number = max(self.sessions) if session is None else session
@@ -65,9 +65,9 @@ class Results:
         return results_html(self)
 
     def plot(self, measure: str = "mean_bounded_slowdown", against: str = "energy") -> "Figure":
-        """Draw a measure against another, means of each scheduler, as a figure of Plotly's that a notebook shows.
+        """Return a Plotly figure of one measure against another, with the mean of each scheduler.
 
-        Where no energy was accounted, `against` is the longest wait unless you say otherwise. Variations are left out.
+        If no energy was accounted, `against` is the longest wait by default. Variations are left out.
         """
         from harness.experiment.showing_results import results_plot
 
@@ -75,19 +75,23 @@ class Results:
 
     @property
     def planned(self) -> int:
-        """How many runs the field has."""
+        """The number of runs of the field."""
         with opened_to_read(self.folder) as database:
             return sum(1 for _ in checked_plan(database, self._session))
 
     def frame(self) -> "pd.DataFrame":
-        """Read one row per run that is done or failed, in the order of the field.
+        """Return a table with one row per finished or failed run, in the order of the field.
 
-        `workload`, `platform`, `variation` (0 = the log as it is, 1, 2, … = resampled), `seed`: the same four are a
-        block, within which schedulers are compared. `scheduler`: the policies that vary, or differ from the
-        defaults, in a few words. `order`, `start`, `select`, `rate`, `sleep`, `energy_policy`: each policy with its
-        parameters. `status` (done, failed), `error`, `jobs`, `seconds` (simulation alone); then every measure by its
-        name, in its own unit, not a number where there is none; `plugins` (name and digest of those in the process of
-        the run, without the bundled ones), `schedule_digest`, `identity`.
+        Its columns:
+
+        - `workload`, `platform`, `variation` (0 = the log itself, 1, 2, … = resampled), `seed`: together these are a
+          block, within which schedulers are compared.
+        - `scheduler`: a short name with the policies that vary or differ from the defaults.
+        - `order`, `start`, `select`, `rate`, `sleep`, `energy_policy` …: each policy with its parameters.
+        - `status` (done, failed), `error`, `jobs`, `seconds` (simulation alone).
+        - every measure by its name, in its own unit; not a number if it is undefined.
+        - `plugins` (name and digest of those in the process of the run, without the bundled ones), `schedule_digest`,
+          `identity`.
         """
         import pandas as pd
 
@@ -120,7 +124,7 @@ class Results:
         return frame
 
     def _of_unnamed_machines(self, frame: "pd.DataFrame") -> "pd.Series[bool]":
-        """Return the runs of logs that do not name the size of their machine, on platforms of several sizes."""
+        """Return the runs of logs that do not state the size of their machine, on platforms of several sizes."""
         sizes = {one["name"]: one["procs"] for one in self.about["platforms"]}
         unnamed = [one["name"] for one in self.about["workloads"] if one["procs"] is None]
         several = frame["platform"].map(sizes).groupby(frame["workload"]).transform("nunique") > 1
@@ -160,18 +164,17 @@ def _tried(run: RunRow | None) -> bool:
 
 
 def scheduler_names(frame: "pd.DataFrame", refused: "pd.DataFrame | None" = None) -> list[str]:
-    """Name the scheduler of each row in a few words, such as `spf + easy`; then of each row of those `refused`.
+    """Return a short name for the scheduler of each row, such as `spf + easy`; then for each row of those `refused`.
 
-    It names the policies that differ from the harness's defaults, and those that vary on one platform: the energy
-    policy, say, may be another one on every platform because their figures differ, which says nothing. A Slurm is
-    named by its configuration.
+    A name lists the policies that differ from the defaults, and those that vary on one platform. A policy that differs
+    only between platforms, such as the energy policy, is left out. A Slurm is named by its configuration.
     """
     import pandas as pd
 
     every = frame if refused is None or refused.empty else pd.concat([frame, refused], ignore_index=True)
     slurm = every["order"] == SLURM
     ours = every[~slurm]
-    tried = frame[frame["order"] != SLURM]  # alone have the energy policy that their platform decides
+    tried = frame[frame["order"] != SLURM]  # the platform determines the energy policy of these alone
     shown = [
         part
         for part in PARTS
@@ -179,7 +182,7 @@ def scheduler_names(frame: "pd.DataFrame", refused: "pd.DataFrame | None" = None
         if _varies(rows, part) or _unusual(rows, part)
     ] or ["order", "start"]
     if slurm.any() and len(shown) == 1:
-        shown = ["order", "start"]  # beside a Slurm, what all others have in common says something
+        shown = ["order", "start"]  # next to a Slurm, show also the policies that all others share
     rows = zip(every[shown].itertuples(index=False), every["start"], slurm, strict=True)
     return [start if whole else " + ".join(row) for row, start, whole in rows]
 

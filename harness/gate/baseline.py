@@ -1,9 +1,10 @@
-"""A baseline on disk: a small sorted JSON of what a field gave and with what; beside it, all starts, for explanations.
+"""A baseline on disk: a small sorted JSON file with the results of a field and its versions, and a zip file with
+starts.
 
-The JSON holds a digest of every schedule and is meant for people to review. The starts lie in a zip of its name, about
-1.5 bytes a job, under the digests of their schedules: they are never compared, they only tell which job was first to
-start otherwise, and a check without them is as strict. As a digest says whose starts they are, no two files can
-disagree unnoticed. A check reports that the zip is missing.
+The JSON file has a digest of every schedule and is meant for review. The zip file of the same name has all starts,
+about 1.5 bytes a job, under the digests of their schedules. They are not compared. They only show which job was the
+first to start at another time, and a check without them is as strict. The digests ensure that both files belong
+together. A check reports a missing zip file.
 """
 
 import json
@@ -27,12 +28,12 @@ from harness.experiment.field import PARTS
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
-#: Raised whenever a baseline means something else than before.
+#: The version of the format; raised when the meaning of a baseline changes.
 SCHEMA = 1
 
 Starts = npt.NDArray[np.float64]
 
-#: What tells the runs of a baseline apart: workload, platform, variation, seed, and the policies by part.
+#: The key of a run in a baseline: workload, platform, variation, seed, and the policies by part.
 Key = tuple[str, str, int, int, tuple[tuple[str, str], ...]]
 
 
@@ -41,17 +42,17 @@ class _Keys(BaseModel):
 
 
 class Versions(_Keys):
-    """What made a baseline."""
+    """The versions that made a baseline."""
 
     harness: str
     engine: str
-    measures: str  # of how they are computed
+    measures: str  # of their source
     resampling: str
-    python: str  # major.minor: policies are told apart by their bytecode
+    python: str  # major.minor: digests of policies depend on the bytecode
 
 
 class Past(_Keys):
-    """What one run gave."""
+    """The result of one run."""
 
     workload: str
     platform: str
@@ -60,36 +61,36 @@ class Past(_Keys):
     policies: dict[str, str]
     schedule: str  # its digest
     measures: dict[str, float | None]
-    scheduler: str = ""  # the name of the scheduler that made the schedule elsewhere; "": the policies made it here
+    scheduler: str = ""  # the external scheduler that made the schedule; "" if the policies made it
 
     @field_validator("policies")
     @classmethod
     def _of_every_part(cls, policies: dict[str, str]) -> dict[str, str]:
-        policies = {"predict": "requested", "hold": "none"} | policies  # baselines made before there were such parts
+        policies = {"predict": "requested", "hold": "none"} | policies  # for baselines made before these parts existed
         if policies.keys() != set(PARTS):
             raise ValueError(f"expected one policy each of {', '.join(PARTS)}")
         return policies
 
     @property
     def key(self) -> Key:
-        """What tells it apart from the other runs."""
+        """Its key among the runs."""
         return self.workload, self.platform, self.variation, self.seed, tuple(sorted(self.policies.items()))
 
 
 class Former(_Keys):
-    """A baseline that was replaced, in a few numbers."""
+    """The summary of a replaced baseline."""
 
     replaced: str  # the day
     harness: str
-    measures: dict[str, float]  # means over its runs, of those that matter
+    measures: dict[str, float]  # means over its runs, for the measures in MATTER
 
 
 class Baseline(_Keys):
-    """What a field gave, and with what."""
+    """The results of a field, and the versions that made them."""
 
     versions: Versions
-    field: dict[str, Any]  # as its TOML says it
-    tolerances: dict[str, float]  # measure → relative, where it is another than its own
+    field: dict[str, Any]  # the content of its TOML file
+    tolerances: dict[str, float]  # measure → relative tolerance, if it is not the default
     workloads: dict[str, str]  # name → digest
     platforms: dict[str, str]
     policies: dict[str, dict[str, str]]  # hook → name → version of its source
@@ -100,7 +101,7 @@ class Baseline(_Keys):
     def text(self) -> str:
         """The text of the file: the same bytes for the same content."""
         content = {"schema": SCHEMA, **self.model_dump()}
-        if not self.former:  # as it was before there were any
+        if not self.former:  # keeps the text of baselines without former ones
             del content["former"]
         content["runs"] = [
             past.model_dump(exclude_defaults=True) for past in sorted(self.runs, key=lambda past: past.key)
@@ -122,8 +123,8 @@ def read_baseline(path: Path) -> tuple[Baseline, str]:
         raise HarnessError(f"{path}: not a baseline: expected what harness check --update writes")
     if schema != SCHEMA:
         raise HarnessError(
-            f"{path}: a baseline of schema {schema!r}, and this harness compares schema {SCHEMA}: expected one that "
-            "it has made (harness check --field FIELD --update), or the version of the harness that made this one"
+            f"{path}: a baseline of schema {schema!r}, but this harness compares schema {SCHEMA}: expected one that it "
+            "made (harness check --field FIELD --update), or the version of the harness that made this one"
         )
     try:
         return Baseline.model_validate_json(json.dumps(content)), text
@@ -148,7 +149,7 @@ def starts_path(path: Path) -> Path:
 
 
 def read_packed(path: Path, runs: int) -> dict[str, bytes]:
-    """Read the packed starts of a baseline of so many `runs` by digest; none if they were not kept with it."""
+    """Read the packed starts of a baseline with `runs` runs, by digest; empty if there is no such file."""
     if not os.path.exists(starts_path(path)):
         return {}
     stored = stored_bytes(starts_path(path), "what --update writes")
@@ -164,17 +165,17 @@ def read_packed(path: Path, runs: int) -> dict[str, bytes]:
 def pack(schedule: "Schedule") -> bytes:
     """Pack all starts of a schedule, in log order, as differences from the submits."""
     columns = schedule.frame
-    # Differences of the bits, not of the numbers: nothing is rounded. The bytes of one rank together deflate better.
+    # Differences of the bits are exact, unlike those of the numbers. Grouped by significance, bytes compress better.
     bits = _bits(columns["start"].to_numpy()) - _bits(columns["submit"].to_numpy())
     return zlib.compress(bits.view(np.uint8).reshape(-1, 8).T.tobytes(), 9)
 
 
 def unpack(packed: bytes, submit: npt.NDArray[Any]) -> Starts:
-    """Unpack what `pack` packed, with the submits of the same workload."""
+    """Unpack starts from `pack`, with the submits of the same workload."""
     try:
         content = zlib.decompressobj().decompress(packed, 8 * len(submit) + 1)
         if len(content) != 8 * len(submit):
-            raise ValueError("they are those of more or fewer jobs")
+            raise ValueError("they have another number of jobs")
         rows = np.frombuffer(content, np.uint8).reshape(8, -1).T
         bits = np.ascontiguousarray(rows).view("<i8").ravel() + _bits(submit)
     except (zlib.error, ValueError) as error:

@@ -1,4 +1,4 @@
-"""A run beside its baseline: which measures moved, by how much, and whether that is worse or better."""
+"""Compare a run with its baseline: which measures changed, by how much, and whether that is worse or better."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,23 +10,23 @@ from harness.gate.baseline import Key
 from harness.gate.difference import Difference
 from harness.results.measures import Measure, known_measures
 
-#: From what a gate must stop to what it need not look at.
+#: The outcomes, the most severe first.
 Outcome = Literal["not compared", "worse", "better", "changed", "same"]
 OUTCOMES: tuple[Outcome, ...] = ("not compared", "worse", "better", "changed", "same")
 
 
 @dataclass(frozen=True)
 class Move:
-    """A measure that has another value than before."""
+    """A measure whose value has changed."""
 
     measure: Measure
-    before: float  # not a number where there is none
+    before: float  # not a number if there is none
     now: float
     tolerance: float = 0.0  # relative, of the measure in this check
 
     @property
     def outcome(self) -> Outcome:
-        """Worse or better by the measure's own direction; a lost value is worse, a new one only a change."""
+        """Worse or better by the measure's direction; a lost value is worse, a new one only a change."""
         if self.measure.better == "neither" or math.isnan(self.before):
             return "changed"
         if math.isnan(self.now):
@@ -35,7 +35,7 @@ class Move:
 
     @property
     def share(self) -> float:
-        """By how much it moved, relative to what it was."""
+        """The relative change."""
         return (self.now - self.before) / abs(self.before) if self.before else math.nan
 
 
@@ -53,10 +53,10 @@ MATTER = {
 
 
 def judged(known: Mapping[str, Measure], chosen: Iterable[str]) -> tuple[list[Measure], dict[str, float]]:
-    """Return the measures to judge by, and the default tolerances of those in `MATTER`.
+    """Return the measures of a check, and the default tolerances of those in `MATTER`.
 
-    These are the `chosen` measures, or those that matter. Jobs that never started always count, because most other
-    measures leave them out.
+    These are the `chosen` measures, by default those in `MATTER` and those of plugins. Jobs that never started always
+    count, because most other measures leave them out.
     """
     names = list(chosen)
     for name in names:
@@ -74,9 +74,8 @@ def moves(
     measures: Iterable[Measure],
     tolerances: Mapping[str, float],
 ) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
-    """Return the measures, of those in both, that moved beyond their tolerances, and those that moved within them.
-
-    The worse ones are first.
+    """Return the measures in both that changed beyond their tolerances, and those that changed within them; worse ones
+    first.
     """
     beyond: list[Move] = []
     within: list[Move] = []
@@ -100,29 +99,29 @@ def _value(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Compared:
-    """One run beside its baseline."""
+    """The comparison of one run with its baseline."""
 
     key: Key
-    scheduler: str  # in a few words
-    problem: str = ""  # why it could not be compared
+    scheduler: str  # its short name
+    problem: str = ""  # the reason if it could not be compared
     rescheduled: bool = False  # whether any start differs
     moves: tuple[Move, ...] = ()  # beyond the tolerances
     within: tuple[Move, ...] = ()  # other moves
-    difference: Difference | None = None  # the first of the schedule, if the old starts are there
+    difference: Difference | None = None  # the first difference of the schedules, if the old starts are known
 
     @property
     def workload(self) -> str:
-        """What ran, with which variation of it."""
+        """The workload, with the number of its variation."""
         return self.key[0] + (f", variation {self.key[2]}" if self.key[2] else "")
 
     @property
     def where(self) -> str:
-        """What ran where, for people."""
+        """The workload, platform and seed, for readers."""
         return f"{self.workload} on {self.key[1]}" + (f", seed {self.key[3]}" if self.key[3] else "")
 
     @property
     def outcome(self) -> Outcome:
-        """Worse if any measure is."""
+        """The most severe outcome of its measures."""
         if self.problem:
             return "not compared"
         found = {move.outcome for move in self.moves} | ({"changed"} if self.rescheduled else {"same"})

@@ -1,4 +1,4 @@
-"""A run beside its baseline in words: for people, in a table's format, and as an object for programs."""
+"""The comparison of a run with its baseline in words, as a table, and as an object for programs."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from harness.gate.difference import Decision, Difference
 from harness.present.tables import prose, render
 from harness.present.words import counted, readable, spoken
 
-#: Where some measures are better and others worse, so many of each are named.
+#: The number of measures listed as better and as worse if there are both.
 _NAMED = 3
 
 IN_WORDS: dict[Outcome, str] = {
@@ -23,7 +23,7 @@ IN_WORDS: dict[Outcome, str] = {
 
 
 def what(run: Compared) -> str:
-    """Say how it came out."""
+    """Return the outcome in words."""
     if run.problem:
         return f"could not be compared: {run.problem}"
     sides = {side: [move for move in run.moves if move.outcome == side] for side in ("better", "worse")}
@@ -39,7 +39,7 @@ def _briefly(move: Move) -> str:
 
 
 def most(run: Compared) -> str:
-    """Say what matters most: the largest of the gravest moves."""
+    """Return the largest change among those with the most severe outcome."""
     if not run.moves:
         return "within tolerance" if run.within else "no measure"
     gravest = [move for move in run.moves if move.outcome == run.moves[0].outcome]
@@ -52,7 +52,7 @@ def _size(move: Move) -> float:
 
 
 def details(run: Compared, format: str) -> Iterator[str]:
-    """Say what moved, and which job first started otherwise, in blocks of text."""
+    """Yield the changed measures and the first job with another start, as blocks of text."""
     if run.moves:
         rows = [
             (move.measure.name, move.before, move.now, move.measure.unit, _change(move), move.outcome)
@@ -67,7 +67,7 @@ def details(run: Compared, format: str) -> Iterator[str]:
         if run.difference.decision is not None:
             yield from _decision(run.difference.instant, run.difference.decision, format)
     elif run.rescheduled:
-        yield prose("The starts were not kept beside the baseline, so the first job that differs is not known.", format)
+        yield prose("The baseline has no file of starts, so the first job that differs is not known.", format)
 
 
 def _within(moves: tuple[Move, ...]) -> str:
@@ -90,8 +90,8 @@ def _decision(instant: float, decision: Decision, format: str) -> Iterator[str]:
         f"At {_seconds(instant)}, {decision.free:,} of {counted(decision.procs, 'processor')} "
         f"{'was' if decision.free == 1 else 'were'} free and {counted(decision.waiting, 'job')} waited"
     )
-    whose = ", in both" if decision.common else ", as it now comes to be"
-    yield prose(f"{state}{whose}; these among them:", format)
+    whose = ", in both" if decision.common else ", in the new schedule"
+    yield prose(f"{state}{whose}; among them:", format)
     rows = [(job.job, job.procs, job.estimate, job.waited, _verb(job.before), _verb(job.now)) for job in decision.queue]
     yield render(
         ("job", "processors", "estimate", "waited", "before", "now"), rows, format, units=("", "", "s", "s", "", "")
@@ -117,7 +117,7 @@ def _seconds(time: float) -> str:
 
 
 def as_object(run: Compared) -> dict[str, Any]:
-    """Return all that is known, for JSON."""
+    """Return the whole comparison for JSON."""
     workload, platform, variation, seed, policies = run.key
     difference = None if run.difference is None else asdict(run.difference)
     return {

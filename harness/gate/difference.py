@@ -1,4 +1,4 @@
-"""Where two schedules of one workload part: the first job that starts at another time, and what was decided there."""
+"""The first difference of two schedules of one workload: the first job with another start, and the decisions there."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +9,13 @@ from harness.gate.baseline import Starts
 from harness.results.job_outcomes import Ending
 from harness.results.schedule import Schedule
 
-#: So many waiting jobs are told of that neither schedule starts at the instant.
+#: The number of waiting jobs listed that neither schedule starts at the instant.
 BYSTANDERS = 5
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A job that waits at the instant, and in which of the schedules it starts then."""
+    """A job that waits at the instant, and the schedules in which it starts then."""
 
     job: int
     procs: int
@@ -27,34 +27,35 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Decision:
-    """What there was to decide at the instant at which two schedules part, and what each decided.
+    """The state at the instant of the first difference, and the decision of each schedule.
 
-    Up to then both start the same jobs at the same times. So, unless policies also suspend jobs, change rates or let
-    nodes sleep, the queue and the free processors are those of both; else they are those of the new schedule.
+    Up to then both start the same jobs at the same times. The queue and the free processors are therefore those of both
+    schedules, unless policies also suspend jobs, change rates or put nodes to sleep; then they are those of the new
+    one.
     """
 
-    free: int  # processors, before anybody starts
+    free: int  # processors, before any start
     procs: int  # of the platform
-    waiting: int  # jobs, before anybody starts
-    queue: tuple[Candidate, ...]  # by submission: who starts then in either schedule, and a few of the others
-    common: bool  # the state is that of both
+    waiting: int  # jobs, before any start
+    queue: tuple[Candidate, ...]  # by submission: the jobs that start then in either schedule, and a few others
+    common: bool  # the state is that of both schedules
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first job that starts at another time than before."""
+    """The first job with another start than before."""
 
     job: int
     procs: int
     submit: float  # [s]
     before: float  # its start [s]; not a number: never
     now: float
-    instant: float  # when the two part: the earlier of both [s]
-    decision: Decision | None = None  # None: it was not looked into
+    instant: float  # of the first difference: the earlier of both starts [s]
+    decision: Decision | None = None  # None: not computed
 
 
 def first_difference(before: Starts, now: Starts, jobs: Any) -> Difference | None:
-    """Find where two schedules of a workload's `jobs`, in log order, part; None if they never do."""
+    """Return the first difference of two schedules of a workload's `jobs`, in log order; None if they are equal."""
     differ = ~((before == now) | (np.isnan(before) & np.isnan(now)))
     if not differ.any():
         return None
@@ -67,7 +68,7 @@ def first_difference(before: Starts, now: Starts, jobs: Any) -> Difference | Non
 
 
 def decided(schedule: Schedule, before: Starts, instant: float, *, common: bool) -> Decision:
-    """Find what was decided at the `instant` in a new schedule, of which placements were kept, and in an old one."""
+    """Return the decisions at the `instant` in a new schedule with placements and in an old one."""
     frame = schedule.frame
     submit, now, end = (frame[name].to_numpy() for name in ("submit", "start", "end"))
     gone = np.where(np.isnan(now), end <= instant, now < instant)
@@ -93,11 +94,11 @@ def decided(schedule: Schedule, before: Starts, instant: float, *, common: bool)
 
 
 def _held(schedule: Schedule, instant: float) -> int:
-    """Count the processors that are held when an instant's decisions begin."""
+    """Return the number of processors held before the decisions of an instant."""
     assert schedule.places is not None
     stays, jobs = schedule.places.records, np.asarray(schedule.outcome.jobs)
     ends = jobs["end"][stays["job"]]
-    # Who ends at the instant has left; who is suspended then has not been yet.
+    # A job that ends at the instant has left; one that is suspended at the instant still holds its processors.
     there = (stays["begin"] < instant) & ((stays["end"] > instant) | ((stays["end"] == instant) & (ends != instant)))
     waking = (jobs["start"] < instant) & (instant < jobs["start"] + jobs["boot"])  # placements begin with the service
     waking[stays["job"][there]] = False

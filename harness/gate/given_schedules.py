@@ -1,4 +1,4 @@
-"""Schedules made elsewhere in the place of a check's runs: those of a new release of a real scheduler, for example.
+"""Schedules made elsewhere that replace runs of a check, such as those of a new release of a real scheduler.
 
 Only the starts of such a schedule count. They are replayed with the runtimes of the workload, because a scheduler does
 not decide how long jobs run.
@@ -28,7 +28,7 @@ class Given:
     scheduler: str
 
     def result(self, run: Run, plugins: tuple[str, ...], *, starts_only: bool) -> Finished:
-        """Return what the schedule gives in the place of a run.
+        """Return the result of the schedule as that of a run.
 
         The schedule must have the jobs of the workload and, unless `starts_only`, their runtimes.
         """
@@ -52,10 +52,10 @@ class Given:
 def given_schedules(
     schedules: Mapping[str, str | Path], runs: Iterable[Key], plugins: tuple[str, ...], scheduler: str
 ) -> dict[Key, Given]:
-    """Return the `schedules` by the run whose place each takes.
+    """Return the `schedules` by the run that each replaces.
 
-    They are given by workload; "" is the workload of the only run. `scheduler` names the scheduler that made them; ""
-    takes the names of the files.
+    They are given by workload; "" is the workload of the only run. `scheduler` names the scheduler that made them; by
+    default it is the name of the file.
     """
     found = {}
     for name, path in schedules.items():
@@ -65,7 +65,7 @@ def given_schedules(
 
 
 def _key(name: str, runs: Iterable[Key]) -> Key:
-    """Return the one run that a schedule of a workload takes the place of."""
+    """Return the one run that a schedule of a workload replaces."""
     keys = [key for key in runs if not name or key[0] == name]
     if not keys:
         known = dict.fromkeys(key[0] for key in runs)
@@ -73,7 +73,7 @@ def _key(name: str, runs: Iterable[Key]) -> Key:
     if len(keys) > 1:
         whose = f" of {name}" if name else ", and of several workloads: WORKLOAD=FILE" * (len({k[0] for k in keys}) > 1)
         raise HarnessError(
-            f"--schedule {name or 'FILE'}: it takes the place of one run, and the baseline has {len(keys)}{whose}; "
+            f"--schedule {name or 'FILE'}: it replaces one run, but the baseline has {len(keys)}{whose}; "
             "expected a field of one scheduler, platform and seed"
         )
     return keys[0]

@@ -1,4 +1,4 @@
-"""The baselines that one replaced, as a small table: where measures have gone since."""
+"""The history of replaced baselines, as a small table of measures."""
 
 import datetime
 import math
@@ -9,14 +9,14 @@ from harness.gate.baseline import Baseline, Former, Past
 from harness.gate.comparison import MATTER
 from harness.present.tables import render
 
-#: So many former baselines are kept.
+#: The largest number of former baselines.
 KEPT = 50
 
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 def remembered(old: Baseline, made: Baseline) -> tuple[Former, ...]:
-    """Return the former baselines of one that replaces `old`, which is among them if it gave anything else."""
+    """Return the former baselines of a new one, including `old` unless its results are the same."""
     if {past.key: past for past in old.runs} == {past.key: past for past in made.runs}:
         return old.former
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -24,7 +24,7 @@ def remembered(old: Baseline, made: Baseline) -> tuple[Former, ...]:
 
 
 def means(runs: Iterable[Past]) -> dict[str, float]:
-    """Return the mean of each measure that matters over the runs that know it."""
+    """Return the mean of each measure in `MATTER` over the runs that have a value."""
     found: dict[str, list[float]] = {}
     for past in runs:
         for name in MATTER:
@@ -34,14 +34,14 @@ def means(runs: Iterable[Past]) -> dict[str, float]:
 
 
 def shown(baseline: Baseline, count: int, format: str) -> str:
-    """Return the means of the measures that matter in the last `count` baselines, the present one last."""
+    """Return a table of the measures in `MATTER` for the last `count` baselines, the present one last."""
     if not baseline.former:
-        raise HarnessError("the baseline has replaced none yet: expected one that --update wrote with other results")
+        raise HarnessError("the baseline has no former one: expected one that --update wrote with other results")
     past = [*baseline.former, Former(replaced="now", harness=baseline.versions.harness, measures=means(baseline.runs))]
     past = past[-count:]
     names = [name for name in MATTER if any(name in one.measures for one in past)]
     rows = [_row(name, [one.measures.get(name, math.nan) for one in past]) for name in names]
-    # Two may have been replaced on one day.
+    # A list, as two may have been replaced on one day.
     heads = [f"until {one.replaced}" if one.replaced != "now" else "now" for one in past]
     return render(("mean over the runs", *heads, "change", ""), rows, format, digits=4)
 
@@ -53,7 +53,7 @@ def _row(name: str, values: list[float]) -> tuple[str | float, ...]:
 
 
 def bars(values: list[float]) -> str:
-    """Draw numbers as bars, between the least and the greatest; a blank where there is none."""
+    """Return numbers as bars between the least and the greatest; a blank for not a number."""
     known = [value for value in values if not math.isnan(value)]
     low, high = min(known, default=0.0), max(known, default=0.0)
     scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0

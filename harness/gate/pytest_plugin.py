@@ -1,10 +1,10 @@
-"""For the test suites of others: a check as a fixture, and a field as tests. Nothing heavy is loaded until it is used.
+"""A pytest plugin: a check as a fixture, and a field as tests. It imports heavy modules only when a fixture is used.
 
-`def test_my_policy(harness_check): harness_check("gate.json")` fails, with a summary of what moved, where
-`harness check gate.json` would; `pytest --harness-update` writes the baseline anew, as `--update` does, and
-`harness_check("gate.json", field="gate.toml")` says what to make it of when it is not there yet. Below
-`@pytest.mark.harness_field("gate.toml")` a test that asks for `harness_schedule` runs once for every combination of the
-field, with its `harness.Schedule`. Paths are looked for from the working directory, as on the command line.
+`def test_my_policy(harness_check): harness_check("gate.json")` fails, with a summary of the changes, if `harness check
+gate.json` would. `pytest --harness-update` rewrites the baseline, as `--update` does, and `harness_check("gate.json",
+field="gate.toml")` names the field for a new baseline. A test with the mark `@pytest.mark.harness_field("gate.toml")`
+and the fixture `harness_schedule` runs once for every combination of the field, with its `harness.Schedule`. Paths are
+relative to the working directory, as on the command line.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer --harness-update."""
+    """Add --harness-update."""
     group = parser.getgroup("harness", "scheduling policies")
     group.addoption("--harness-update", action="store_true", help="write the baselines of harness_check anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Register the mark."""
     config.addinivalue_line(
         "markers", "harness_field(field, plugins=()): run the test on the harness_schedule of every run of a field"
     )
@@ -36,7 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def harness_check(request: pytest.FixtureRequest) -> "Callable[..., Verdict]":
-    """Fail the test unless all is the same or better: harness_check(baseline, …), with harness.check's options."""
+    """Return a function that runs `harness.check` with its options and fails the test unless the outcome is same or
+    better.
+    """
     updating = bool(request.config.getoption("--harness-update"))
 
     def check(baseline: str | Path, *, field: str | Path | None = None, **options: Any) -> "Verdict":
@@ -59,7 +61,7 @@ def harness_check(request: pytest.FixtureRequest) -> "Callable[..., Verdict]":
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one test for every combination of the field that is marked."""
+    """Make one test for every combination of the field in the mark."""
     mark = metafunc.definition.get_closest_marker("harness_field")
     if mark is None or "harness_schedule" not in metafunc.fixturenames:
         return
@@ -72,7 +74,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def harness_schedule(request: pytest.FixtureRequest) -> "Schedule":
-    """Simulate one run of the field that the test's mark harness_field names."""
+    """Simulate one run of the field in the test's mark harness_field."""
     if not hasattr(request, "param"):
         pytest.fail('harness_schedule: expected @pytest.mark.harness_field("FIELD") above the test', pytrace=False)
     runs, combination = request.param
@@ -86,7 +88,7 @@ def harness_schedule(request: pytest.FixtureRequest) -> "Schedule":
 def _runs(
     field: str | Path, plugins: str | Path | Iterable[str | Path] = ()
 ) -> "Iterable[tuple[str, tuple[RunsOf, Any]]]":
-    """Name each combination of a field, beside what makes its run."""
+    """Yield the name of each combination of a field, and what makes its run."""
     from harness.experiment.field_reading import read_field
     from harness.experiment.run_matrix import RunsOf
     from harness.policy.scheduler import Scheduler

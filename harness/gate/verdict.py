@@ -1,4 +1,4 @@
-"""What a check found as a whole: its outcome and exit status, and its words for a terminal, GitHub and programs."""
+"""The result of a check: its outcome and exit status, and its text for a terminal, GitHub and programs."""
 
 import html
 from collections import Counter
@@ -14,30 +14,30 @@ from harness.present.json_text import to_json
 from harness.present.tables import prose, render
 from harness.present.words import counted, harmless, readable
 
-#: A pull request shows so many runs, and the details of so many: GitHub refuses comments of more than 65,536 letters.
+#: The number of runs and of details in a comment on GitHub, which may have at most 65,536 characters.
 LISTED, DETAILED = 100, 10
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A check as a whole. `str` of it is a summary for people."""
+    """The result of a check. `str` of it is a summary for readers."""
 
     baseline: Path
     runs: tuple[Compared, ...]
     stale: tuple[str, ...] = ()  # versions that differ from the baseline's, printed if a result moved
-    unmeasured: tuple[str, ...] = ()  # measures of which the baseline has no value
+    unmeasured: tuple[str, ...] = ()  # measures without a value in the baseline
     startless: bool = False  # the file of the baseline's starts is missing
-    written: int = 0  # runs in the baseline that was written, if one was
+    written: int = 0  # the number of runs in the baseline that was written, or 0
 
     @cached_property
     def counts(self) -> dict[Outcome, int]:
-        """How many runs came out how, the gravest first."""
+        """The number of runs by outcome, the most severe first."""
         counts = Counter(run.outcome for run in self.runs)
         return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome of the gravest run."""
+        """The most severe outcome of a run."""
         return next(iter(self.counts), "same")
 
     @property
@@ -47,17 +47,17 @@ class Verdict:
 
     @property
     def notes(self) -> list[str]:
-        """What is printed below the headline: versions that differ are of interest only if a result moved."""
+        """The lines below the headline; versions that differ are listed only if a result changed."""
         lacking = ", ".join(self.unmeasured)
-        notes = [f"the baseline has nothing to compare with: {lacking}"] if lacking else []
+        notes = [f"the baseline has no values of: {lacking}"] if lacking else []
         if self.startless:
             missing = starts_path(self.baseline)
-            notes.append(f"{missing} is missing: the first job that starts otherwise is not known; --update writes it")
+            notes.append(f"{missing} is missing: the first job with another start is not known; --update writes it")
         return [*notes, *self.stale] if self.changed else notes
 
     @property
     def status(self) -> int:
-        """0: the same or better; 1: worse, or changed and written down anew; 2: something could not be compared."""
+        """The exit status. 0: same or better; 1: worse, or changed and written; 2: something could not be compared."""
         if self.written:
             return int(self.changed)
         return {"not compared": 2, "worse": 1}.get(self.outcome, 0)
@@ -67,7 +67,7 @@ class Verdict:
 
 
 def as_text(verdict: Verdict) -> str:
-    """Write it for a terminal."""
+    """Return the verdict for a terminal."""
     lines = [f"{verdict.baseline}: {headline(verdict)}", *(f"  {note}" for note in verdict.notes)]
     for run in verdict.runs:
         if run.outcome != "same":
@@ -76,7 +76,7 @@ def as_text(verdict: Verdict) -> str:
 
 
 def as_github(verdict: Verdict) -> str:
-    """Write GitHub-flavoured markdown, for the summary of a job or a comment on a pull request."""
+    """Return the verdict in GitHub's Markdown, for the summary of a job or a comment on a pull request."""
     moved = [run for outcome in OUTCOMES[:-1] for run in verdict.runs if run.outcome == outcome]
     name = prose(verdict.baseline.name, "markdown")
     blocks = [f"### {name}: {prose(headline(verdict), 'markdown')}"]
@@ -91,11 +91,11 @@ def as_github(verdict: Verdict) -> str:
             blocks.append("\n\n".join([f"<details><summary>{title}</summary>", *blocks_of_run, "</details>"]))
     if len(moved) > DETAILED:
         blocks.append(f"`harness check` shows the details of all {len(moved)} runs.")
-    return "\n\n".join(blocks).replace("@", "@<!-- -->")  # nobody is called to read it
+    return "\n\n".join(blocks).replace("@", "@<!-- -->")  # mentions no user
 
 
 def as_json(verdict: Verdict) -> str:
-    """Write everything that is not the same, for programs."""
+    """Return everything that is not the same, for programs."""
     content = {
         "baseline": str(verdict.baseline),
         "status": verdict.status,
@@ -114,9 +114,9 @@ FORMATS: dict[str, Callable[[Verdict], str]] = {"table": as_text, "github": as_g
 
 
 def headline(verdict: Verdict) -> str:
-    """Say how it went, in a sentence."""
+    """Return a sentence that summarises the check."""
     if not verdict.runs:
-        return f"made, of {counted(verdict.written, 'run')}"
+        return f"written, with {counted(verdict.written, 'run')}"
     counts = ", ".join(f"{count} {IN_WORDS[outcome]}" for outcome, count in verdict.counts.items())
     words = f"{counted(len(verdict.runs), 'run')}: {counts}"
-    return words + (f"; written anew, of {counted(verdict.written, 'run')}" if verdict.written else "")
+    return words + (f"; rewritten, with {counted(verdict.written, 'run')}" if verdict.written else "")

@@ -1,3 +1,3 @@
-"""What policies are: kinds, specs, the registry, the hooks."""
+"""Policies: their kinds, specifications, registry and hooks."""
 
-from harness.policy import hooks as hooks  # what `harness.hooks` is must be here without being asked for
+from harness.policy import hooks as hooks  # makes `harness.hooks` available

@@ -1,4 +1,4 @@
-"""Whether the rules of a calendar agree: each may have its hours, and all of them together none."""
+"""Check whether the rules of a calendar conflict: each may have its hours, but several together none."""
 
 import itertools
 import math
@@ -9,29 +9,29 @@ from harness.policy.table import Named
 
 WEEK = 7 * 86400.0
 
-#: So many kinds of jobs are looked at; who makes more of them has rules for hundreds of users, and may err.
+#: The largest number of kinds of jobs to check; calendars with rules for hundreds of users are checked in part.
 MOST_KINDS = 20_000
 
 _ANYBODY = -1.0
 
-#: A window: its rule, for whom it is, as in `calendar_table.CONDITIONS`, from when, until when, whether within.
+#: A window: its rule, its conditions (`calendar_table.CONDITIONS`), its begin, its end, whether jobs must end in it.
 Window = Sequence[float]
 
 
 def refuse_rules_that_never_agree(where: str, windows: Sequence[Window]) -> None:
-    """Refuse windows if there are jobs that no hour of the week lets begin."""
+    """Refuse windows that leave some kind of job no hour of the week to start."""
     for kind in itertools.islice(_kinds(windows), MOST_KINDS):
         mine = [window for window in windows if _concerns(window, kind)]
         rules = sorted({window[0] for window in mine})
         if rules and not any(_all_open(mine, rules, window[8], kind[0]) for window in mine):
-            problem = "its windows are all shorter, within which it must end: expected one that is long enough"
+            problem = "it must end within a window, and all are shorter: expected one that is long enough"
             if len(rules) > 1:
-                problem = f"it meets the conditions of {len(rules)} rules: expected an hour at which all let it begin"
-            raise HarnessError(f"{where}: a job of {_told(kind)} could never begin: {problem}")
+                problem = f"it meets the conditions of {len(rules)} rules: expected an hour at which all let it start"
+            raise HarnessError(f"{where}: a job of {_told(kind)} could never start: {problem}")
 
 
 def _kinds(windows: Sequence[Window]) -> Iterator[tuple[float, ...]]:
-    """Yield a job of each kind that rules tell apart: just longer and wider than they say, and whose it is."""
+    """Yield a job of each kind that the rules distinguish: just longer and wider than their limits, for each owner."""
     lengths = sorted({max(0.0, window[1]) for window in windows})
     widths = sorted({max(0.0, window[3]) for window in windows})
     owners = [list(dict.fromkeys([_ANYBODY, *(window[k] for window in windows)])) for k in (5, 6, 7)]
@@ -48,7 +48,9 @@ def _concerns(window: Window, kind: Sequence[float]) -> bool:
 
 
 def _all_open(windows: Sequence[Window], rules: Sequence[float], now: float, requested: float) -> bool:
-    """Return whether each rule has a window that lets so long a job begin at that time of the week."""
+    """Return whether each rule has a window in which a job of this requested time may start at that time of the
+    week.
+    """
     return all(any(window[0] == rule and _open(window, now, requested) for window in windows) for rule in rules)
 
 
@@ -59,7 +61,7 @@ def _open(window: Window, now: float, requested: float) -> bool:
 
 
 def _told(kind: Sequence[float]) -> str:
-    """Say what a kind of job is, for a sentence."""
+    """Return a kind of job in words."""
     requested, procs, *whose = kind
     told = [f"a little over {requested / 3600:g} h"] if requested >= 1 else ["any length"]
     told += [f"{procs:g} processors"] if procs > 1 else []

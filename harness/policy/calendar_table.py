@@ -1,4 +1,4 @@
-"""Calendars: which jobs may begin in which hours of the week, read from TOML or CSV into numbers for a hold."""
+"""Calendars: which jobs may start in which hours of the week, read from TOML or CSV into numbers for a hold."""
 
 import itertools
 import math
@@ -18,16 +18,16 @@ from harness.policy.table import Named
 HOUR, DAY = 3600.0, 86400.0
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
-#: The first number of a calendar, where it goes by the clocks of the log's site: no offset from UTC [s].
+#: The first number of a calendar in the local time of the log's site, instead of an offset from UTC [s].
 BY_THE_SITE = 1e9
 
-#: What a job must have for a window to be about it, and what stands for no such condition.
+#: The conditions that select the jobs of a window, and the values that mean no condition.
 CONDITIONS: dict[str, float] = {
-    "longer": -1.0,  # requested time above that [h]
-    "at_most": float("inf"),  # … and not above that [h]
-    "wider": -1.0,  # more processors …
-    "at_most_procs": float("inf"),  # … and not more
-    "queue": -1.0,  # submitted to the queue of this number or name, −1 any
+    "longer": -1.0,  # requested time above this [h]
+    "at_most": float("inf"),  # requested time not above this [h]
+    "wider": -1.0,  # more processors than this
+    "at_most_procs": float("inf"),  # not more processors than this
+    "queue": -1.0,  # submitted to the queue of this number or name, −1: any
     "user": -1.0,
     "group": -1.0,
 }
@@ -35,23 +35,23 @@ CONDITIONS: dict[str, float] = {
 #: Conditions that may be names of the log.
 _NAMED = ("queue", "user", "group")
 
-#: How many numbers a window takes: which rule it belongs to, its conditions, from when, until when, and whether within.
+#: The number of numbers in a window: its rule, its conditions, its begin, its end, and whether jobs must end within it.
 WIDTH = len(CONDITIONS) + 4
 
 _KEYS = (*CONDITIONS, "days", "from", "to", "within")
 
 
 def bundled_calendars() -> dict[str, Path]:
-    """Return the calendars that come with the harness, by name."""
+    """Return the bundled calendars by name."""
     return {path.stem: path for path in sorted((bundled.folder("policies") / "calendars").glob("*.toml"))}
 
 
 def read_calendar(source: str) -> list[float]:
     """Read a calendar, by path or bundled name; return its clock and `WIDTH` numbers for each of its windows.
 
-    Windows with the same conditions are one rule: a job that meets these may begin in any of its windows, and nowhere
-    else in the week. A job that meets the conditions of several rules must be allowed by all. Rules are refused by
-    which a job could never begin that is just longer and wider than they say; of others a run tells at its end.
+    Windows with the same conditions are one rule: a job that meets these may start in any of its windows, and at no
+    other time of the week. A job that meets the conditions of several rules must be allowed by all. Rules that leave a
+    job just above their limits no time to start are refused; a run warns about other such jobs at its end.
     """
     path = bundled_calendars().get(source, Path(source))
     if not path.is_file():
@@ -60,7 +60,7 @@ def read_calendar(source: str) -> list[float]:
     _refuse_unknown(path, table, ("about", "utc", "begin"))
     offset = table.get("utc", 0)
     if not _number(offset) or abs(offset) > 14:
-        raise HarnessError(f"{path}: utc = {offset!r}: expected how many hours its clocks are ahead of UTC")
+        raise HarnessError(f"{path}: utc = {offset!r}: expected the offset of its clocks from UTC in hours")
     windows = table.get("begin")
     if not isinstance(windows, list) or not windows or not all(isinstance(window, dict) for window in windows):
         raise HarnessError(f"{path}: no windows: expected tables [[begin]], at least one")
@@ -89,7 +89,9 @@ def _from_toml(path: Path) -> dict[str, Any]:
 
 
 def _from_csv(path: Path) -> dict[str, Any]:
-    """Return what TOML of the same windows would hold; in a CSV each row is one, by the clocks of the log's site."""
+    """Return the content of a TOML file with the same windows; each row of a CSV is a window, in the local time of the
+    site.
+    """
     words = {"true": True, "false": False}
     windows = []
     for where, row in rows_of(path, "a calendar", _KEYS):
@@ -118,12 +120,12 @@ def _number(value: Any) -> bool:
 
 
 def _conditions(where: str, window: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return the conditions of a window, lengths in seconds."""
+    """Return the conditions of a window, with times in seconds."""
     found = {name: _condition(where, window, name) for name in CONDITIONS}
     for above, at_most in (("longer", "at_most"), ("wider", "at_most_procs")):
         if not found[above] < found[at_most]:
             raise HarnessError(
-                f"{where}: {above} = {window[above]} and {at_most} = {window.get(at_most, 'inf')}, which no job is: "
+                f"{where}: {above} = {window[above]} and {at_most} = {window.get(at_most, 'inf')}, which fits no job: "
                 f"expected {above} below {at_most}"
             )
     return tuple(found.values())
@@ -141,7 +143,9 @@ def _condition(where: str, window: Mapping[str, Any], name: str) -> float:
 
 
 def _times(where: str, window: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Return from when until when a window is open in each week, in seconds after its Monday began."""
+    """Return the times at which a window opens and closes in each week, in seconds after the beginning of its
+    Monday.
+    """
     for key in ("days", "from", "to"):
         if not isinstance(window.get(key), str):
             raise HarnessError(
@@ -177,7 +181,7 @@ def _day(where: str, key: str, name: str) -> int:
 
 
 def _days(where: str, text: str) -> list[int]:
-    """Return the days that `Mon-Thu, Sat` names."""
+    """Return the days in a text such as `Mon-Thu, Sat`."""
     found = []
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))

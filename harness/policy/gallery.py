@@ -1,4 +1,4 @@
-"""The gallery: policies of the literature, each a plugin in one file, that nobody has unless they ask for it."""
+"""The gallery: policies from the literature, each a plugin in one file, which users load by name."""
 
 import ast
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from harness.errors import HarnessError, did_you_mean
 
 @dataclass(frozen=True)
 class Example:
-    """One file of the gallery, by what it says about itself."""
+    """One file of the gallery, with the description in its docstring."""
 
     name: str
     hooks: tuple[str, ...]
@@ -19,12 +19,12 @@ class Example:
 
 
 def examples() -> dict[str, Path]:
-    """Return the files of the gallery by their names."""
+    """Return the files of the gallery by name."""
     return {path.stem: path for path in sorted((bundled.folder("plugins") / "examples").glob("*.py"))}
 
 
 def described_examples() -> list[Example]:
-    """Return what each file of the gallery is; none is imported."""
+    """Return the description of each file of the gallery, without importing it."""
     found = []
     for name, path in examples().items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -36,12 +36,12 @@ def described_examples() -> list[Example]:
 
 
 def _marked(function: ast.FunctionDef) -> bool:
-    """Return whether a function answers a hook."""
+    """Return whether a function implements a hook."""
     return any(ast.unparse(mark).startswith("harness.hookimpl") for mark in function.decorator_list)
 
 
 def plugin_path(given: str | Path) -> Path:
-    """Return the file or folder that a user's word for a plugin means: a path, or a name of the gallery."""
+    """Return the file or folder of a plugin, given by its path or its name in the gallery."""
     path = Path(given)
     if path.exists():
         return path

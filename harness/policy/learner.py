@@ -1,4 +1,4 @@
-"""A predictor from any object that learns as scikit-learn's do: `partial_fit(X, y)`, then `predict(X)`."""
+"""Make a predictor from an object with the interface of scikit-learn: `partial_fit(X, y)`, then `predict(X)`."""
 
 import math
 from collections.abc import Callable
@@ -9,28 +9,30 @@ from harness.policy.kinds import Predict
 
 
 def learner(name: str, make: Callable[[], Any]) -> Predict:
-    """Return a predictor, in plain Python, that asks an object with `predict` and `partial_fit`.
+    """Return a predictor, in plain Python, that uses an object with `predict` and `partial_fit`.
 
-    `make()` makes a new one for each run. It learns from one job at a time, when it ends: the logarithm of its runtime
-    from those of the request, the number of processors, what the user's last job and all of them took on average [s],
-    and from the hour of the day. Before anything has ended, the request is believed. A prediction that turns out too
-    short is doubled.
+    `make()` makes a new object for each run. It learns from one job at a time, when the job ends: the logarithm of its
+    runtime, from the logarithms of the request, of the number of processors, of the runtime of the user's last job and
+    of their mean [s], and from the hour of the day. Until a job has ended, the prediction is the requested time. A
+    prediction that is too short is doubled.
     """
     return Predict(name, _predict, learn=_learn, correct=_correct, fresh=partial(_Learnt, make), compiled=False)
 
 
 class _Learnt:
-    """What one run has learnt."""
+    """The data of one run."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.model = make()
-        self.taught = False  # whether it has been shown a job: many cannot predict before
-        self.told: dict[int, list[float]] = {}  # job → what was known of it at its submission, until it has ended
-        self.users: dict[int, tuple[float, float, int]] = {}  # user → what the last job and all took [s]; their number
+        self.taught = False  # whether it has learnt from a job; many models cannot predict before
+        self.told: dict[int, list[float]] = {}  # job → its features at its submission, until it has ended
+        self.users: dict[
+            int, tuple[float, float, int]
+        ] = {}  # user → runtimes of the last job and of all [s], number of jobs
 
 
 def _predict(job: Any, user: Any, clock: Any, memory: _Learnt) -> float:
-    """Whatever the object has learnt from jobs that have ended; before there are any, the request."""
+    """The prediction of the model after the first ended job; before, the requested time."""
     requested = float(job.requested)
     last, total, ended = memory.users.get(job.user, (requested, requested, 1))
     features = [*map(math.log1p, (requested, job.procs, last, total / ended)), clock.now % 86400.0 / 3600.0]
@@ -38,11 +40,11 @@ def _predict(job: Any, user: Any, clock: Any, memory: _Learnt) -> float:
     if not memory.taught:
         return requested
     logarithm = float(memory.model.predict([features])[0])
-    return max(math.expm1(min(logarithm, features[0])), 1.0)  # in this order what is no number stays none, and is told
+    return max(math.expm1(min(logarithm, features[0])), 1.0)  # this order keeps not a number, which is reported
 
 
 def _learn(job: Any, memory: _Learnt) -> None:
-    """Show it the job that has ended."""
+    """Learn from the job that has ended."""
     took = float(job.service * job.speed)
     memory.model.partial_fit([memory.told.pop(job.index)], [math.log1p(took)])
     memory.taught = True
@@ -51,5 +53,5 @@ def _learn(job: Any, memory: _Learnt) -> None:
 
 
 def _correct(job: Any) -> float:
-    """Twice what was believed, and a minute."""
+    """Twice the estimate, and a minute."""
     return 2.0 * float(job.estimate) + 60.0

@@ -1,6 +1,6 @@
-"""Queues of a site that have an order and a start policy of their own: `easy + night(queue=3, order=spf, start=none)`.
+"""Queues with their own order and start policy: `easy + night(queue=3, order=spf, start=none)`.
 
-They are written behind the start policy of all other jobs, or in tables of a file, which become the same words.
+They are written after the start policy of all other jobs, or in tables of a file, which have the same meaning.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ _EXAMPLE = "night(queue=3, order=spf, start=easy)"
 
 @dataclass(frozen=True)
 class OwnQueue:
-    """Jobs that meet both conditions, and what decides about them; no condition is met by all."""
+    """The jobs that meet both conditions, and their policies; an empty condition is met by all."""
 
     name: str
-    queue: tuple[int | str, ...] = ()  # they were submitted to, numbers or names of the log …
-    partition: tuple[int | str, ...] = ()  # … and where they must run
+    queue: tuple[int | str, ...] = ()  # the queues of submission, numbers or names of the log
+    partition: tuple[int | str, ...] = ()  # the partitions in which they must run
     order: str = "fcfs"
     start: str = "easy"
 
@@ -34,14 +34,14 @@ class OwnQueue:
 
 _KEYS = tuple(field.name for field in fields(OwnQueue)[1:])
 
-#: Conditions, which may be lists without being swept over.
+#: Conditions; a list as their value is not a sweep.
 CONDITIONS = ("queue", "partition")
-#: What a queue has of its own.
+#: The policies that a queue may have.
 OWN = ("order", "start")
 
 
 def own_queue(spec: str) -> OwnQueue:
-    """Read a queue as it is written behind a start policy."""
+    """Read a queue as written after a start policy."""
     name, given = parse(spec)
     return _queue(name, given, repr(spec))
 
@@ -59,14 +59,12 @@ def _queue(name: str, given: Mapping[str, Any], where: str) -> OwnQueue:
             raise HarnessError(f"{where}: {key}={written(value)}: expected {expected}")
         values[key] = tuple(many) if key in CONDITIONS else many[0]
     if not any(values.get(key) for key in CONDITIONS):
-        raise HarnessError(
-            f"{where}: does not say whose queue that is: expected queue=… or partition=…, as in {_EXAMPLE}"
-        )
+        raise HarnessError(f"{where}: the queue has no condition: expected queue=… or partition=…, as in {_EXAMPLE}")
     return OwnQueue(name, **values)
 
 
 def queues_of(table: Mapping[str, Any], where: str) -> list[OwnQueue]:
-    """Read queues from tables by their names, in the order in which they are asked."""
+    """Read queues from tables by their names, in the order in which they are considered."""
     for name, given in table.items():
         if not isinstance(given, dict):
             raise HarnessError(f"{where}: {shown_name(name)} is no table: expected a table for each queue, as [name]")
@@ -74,12 +72,12 @@ def queues_of(table: Mapping[str, Any], where: str) -> list[OwnQueue]:
 
 
 def read_queues(source: str | Path) -> list[OwnQueue]:
-    """Read a file of queues, a TOML table for each."""
+    """Read a file of queues, with a TOML table for each."""
     return queues_of(queue_tables(source), str(source))
 
 
 def queue_tables(source: str | Path) -> dict[str, Any]:
-    """Return the tables of a file of queues as they are written."""
+    """Return the tables of a file of queues as written."""
     path = Path(source)
     table = toml_of(stored_bytes(path, "a table of queues"), path, "a table of queues")
     if not table:
@@ -88,11 +86,11 @@ def queue_tables(source: str | Path) -> dict[str, Any]:
 
 
 def beside(start: str, queues: list[OwnQueue]) -> str:
-    """Write a start policy with queues that have their own."""
+    """Return the text of a start policy with queues that have their own policies."""
     return " + ".join([start, *map(str, queues)])
 
 
 def refuse_queues(start: Choice) -> None:
-    """Refuse a start policy beside which queues have their own, where a program decides in the place of policies."""
+    """Refuse queues with their own policies if a program decides instead of policies."""
     if start.queues:
         raise HarnessError(f"start={str(start)!r}: expected one policy for all jobs, without queues of their own")

@@ -1,4 +1,4 @@
-"""Finding plugins: the bundled folder, installed distributions, files a user names, objects given from Python."""
+"""Find plugins: bundled ones, installed distributions, files that a user names, and objects registered from Python."""
 
 import hashlib
 import importlib.util
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 ENTRY_POINTS = "harness"
 
-#: What `register` was given in this process.
+#: The objects registered in this process.
 _registered: list[Any] = []
 
 #: Names and objects of the plugins that this process has loaded, without the bundled ones.
@@ -38,7 +38,7 @@ class PluginSource:
     """A plugin that is not bundled and can be loaded: a file, or the entry point of an installed distribution."""
 
     name: str
-    origin: str  # for messages; no two have the same
+    origin: str  # for messages; unique
     read: Callable[[], Any]
     from_folder: bool = False  # other files of the folder may have the hooks
 
@@ -53,7 +53,7 @@ _load_source: Callable[[PluginSource], Any] = PluginSource.load
 
 @contextmanager
 def loading_by(load: Callable[[PluginSource], Any]) -> Iterator[None]:
-    """Within the block, `load` decides what is registered for a plugin that is not bundled; None leaves it out."""
+    """Within the block, `load` returns the object to register for a plugin that is not bundled; None leaves it out."""
     global _load_source
     if _registered:
         names = ", ".join(str(getattr(plugin, "__name__", plugin)) for plugin in _registered)
@@ -78,19 +78,19 @@ def plugin_sources(paths: Iterable[str | Path]) -> Iterator[PluginSource]:
         files = _files(found) if found.is_dir() else [found]
         if not files:
             raise HarnessError(
-                f"--plugins {given}: holds no plugin: expected Python files (names that begin with _ do not count)"
+                f"--plugins {given}: contains no plugin: expected Python files (names that begin with _ do not count)"
             )
         for path in files:
             yield PluginSource(path.name, str(path), partial(_load, path), from_folder=found.is_dir())
 
 
 class Plugins:
-    """All plugins of one run: the policies they offer, and the readers and measures."""
+    """All plugins of one run: the policies, readers and measures that they offer."""
 
     def __init__(self, paths: Iterable[str | Path] = (), extra: Iterable[Any] = ()) -> None:
         self.manager = pluggy.PluginManager("harness")
         self.manager.add_hookspecs(hooks)
-        self.origins: dict[int, str] = {}  # plugin → where it comes from, for messages
+        self.origins: dict[int, str] = {}  # plugin → its origin, for messages
         self.others: list[tuple[str, Any]] = []  # name and plugin of those that are not bundled
         for path in _files(bundled.folder("plugins")):
             self._add(_import(partial(_load, path), str(path)), str(path))
@@ -117,7 +117,7 @@ class Plugins:
         self.origins[id(plugin)] = origin
         try:
             self.manager.register(plugin, name=f"{origin} #{len(self.origins)}")
-        except pluggy.PluginValidationError as error:  # its last line says which argument is unknown
+        except pluggy.PluginValidationError as error:  # its last line names the unknown argument
             raise HarnessError(f"{origin}: {str(error).splitlines()[-1]}") from error
 
     def _refuse_unknown_hooks(self, plugin: Any, origin: str) -> None:
@@ -132,7 +132,7 @@ class Plugins:
 
     @cached_property
     def policies(self) -> Mapping[str, Mapping[str, Policy]]:
-        """Return all policies: hook → name → policy."""
+        """All policies: hook → name → policy."""
         found: dict[str, dict[str, Policy]] = {}
         sources: dict[tuple[str, str], str] = {}
         for hook, kind in KINDS.items():
@@ -149,7 +149,7 @@ class Plugins:
         return found
 
     def offered(self, hook: str, kind: type[T]) -> Iterator[tuple[T, str]]:
-        """Yield what the plugins list in answer to a hook, and where each comes from."""
+        """Yield the objects that the plugins return for a hook, each with its origin."""
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():
             origin = self.origins[id(implementation.plugin)]
             listed = _import(implementation.function, f"{origin}: {hook}")
@@ -164,7 +164,7 @@ class Plugins:
 
 
 class _Single:
-    """The plugin that a lone policy is."""
+    """A plugin that consists of one policy."""
 
     def __init__(self, policy: Policy) -> None:
         self.__name__ = policy.name
@@ -183,13 +183,13 @@ def register(plugin: Any) -> Any:
 
 
 def unregister(plugin: Any) -> None:
-    """Take back what `register` was given."""
+    """Remove a plugin that was added with `register`."""
     _registered.remove(plugin)
     _plugins.cache_clear()
 
 
 def plugins(*paths: str) -> Plugins:
-    """Return the plugins of this process and those at `paths`, read again when their files have changed."""
+    """Return the plugins of this process and those at `paths`; changed files are read again."""
     places = [plugin_path(path) for path in paths]
     files = [file for place in places for file in (_files(place) if place.is_dir() else [place])]
     found = _plugins(tuple(dict.fromkeys(paths)), tuple((file, _stamp(file)) for file in files))
@@ -211,7 +211,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _load(path: Path) -> ModuleType:
-    """Import a plugin file under a name of its own, which the folder it lies in makes unique."""
+    """Import a plugin file under a unique name, derived from its path."""
     place = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name = f"harness_plugin_{path.stem}_{place}"  # the same in every process: compiled kernels refer to it
     spec = importlib.util.spec_from_file_location(name, path)
@@ -228,7 +228,7 @@ def _load(path: Path) -> ModuleType:
 
 
 def read_by_plugins(ask: Any, kind: type[T], named: str, **given: Any) -> T | None:
-    """Return what the plugins' readers make of what a user `named`: one of its kind, or None if nobody knows it."""
+    """Return the object that a plugin reads from the source that a user `named`, or None if no plugin can read it."""
     try:
         answer = ask(**given)
     except Exception as error:
@@ -251,11 +251,11 @@ def _import(load: Any, origin: str) -> Any:
             f"{origin} fails: SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
         ) from error
     except (Exception, SystemExit) as error:
-        # Where `os._exit` is made to raise, the last line is our own.
+        # If `os._exit` was replaced by an exception, the last line is in the harness.
         line = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, EndedError) else -1]
-        said = f"{type(error).__name__}: {error}"
-        if isinstance(error, AttributeError) and said.endswith(f"No harness attribute {error.args[0].split()[-1]}"):
+        text = f"{type(error).__name__}: {error}"
+        if isinstance(error, AttributeError) and text.endswith(f"No harness attribute {error.args[0].split()[-1]}"):
             import harness
 
-            said += f"; {did_you_mean(said.split()[-1], dir(harness), 'see `harness list verbs`')}"
-        raise HarnessError(f"{origin} fails: {said} ({line.filename}, line {line.lineno})") from error
+            text += f"; {did_you_mean(text.split()[-1], dir(harness), 'see `harness list verbs`')}"
+        raise HarnessError(f"{origin} fails: {text} ({line.filename}, line {line.lineno})") from error

@@ -1,4 +1,4 @@
-"""The policies that make a scheduler: as a user writes them, and as they were found."""
+"""The policies of a scheduler: as a user writes them, and as found among the plugins."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,15 +9,15 @@ from harness.policy.declared_traits import NEEDED, SIGNAL
 from harness.policy.kinds import KINDS, Order, Policy, Start
 from harness.policy.spec import Choice, choose
 
-#: How many orders one may wrap, each within the other.
+#: The largest depth of orders that wrap each other.
 DEEPEST = 8
 
-#: What tables call the parts of a scheduler that a configuration of Slurm decides.
+#: The name in tables for the parts of a scheduler that a Slurm configuration decides.
 SLURM = "slurm"
 
-Policies = Mapping[str, Mapping[str, Policy]]  # hook → name → policy, as `Plugins.policies` has them
+Policies = Mapping[str, Mapping[str, Policy]]  # hook → name → policy, as in `Plugins.policies`
 
-#: Energy policies, the one that takes the most figures of a platform first: where none is named, the first that can be.
+#: Energy policies, in the order of the data that they need: the default is the first that the platform allows.
 RICHEST = ("spec", "cores", "peas", "none")
 
 
@@ -25,8 +25,8 @@ RICHEST = ("spec", "cores", "peas", "none")
 class Scheduler:
     """Policies, one for each decision, as a user writes them: `easy`, `easy(reservations=2)`, …
 
-    Of holds there may be several: `limits(user_jobs=8) + begin`. Behind a start policy there may be queues that have an
-    order and a start policy of their own: `easy + night(queue=3, order=spf, start=none)`.
+    Several holds may be given: `limits(user_jobs=8) + begin`. Queues with their own order and start policy may follow
+    the start policy: `easy + night(queue=3, order=spf, start=none)`.
     """
 
     order: str = "fcfs"
@@ -34,15 +34,15 @@ class Scheduler:
     select: str = "first-fit"
     rate: str = "full"
     sleep: str = "never"
-    energy: str = ""  # the richest that the platform's figures allow
+    energy: str = ""  # by default, the first of RICHEST that the platform allows
     predict: str = "requested"
     hold: str = "none"
 
-    #: The hook that each field answers.
+    #: The hook of each field.
     HOOKS: ClassVar[dict[str, str]] = {kind.part: kind.hook for kind in KINDS.values()}
 
     def choose(self, policies: Policies) -> "Chosen":
-        """Find every policy among `policies`, read its parameters, and refuse what does not exist."""
+        """Return the policies with their parameters, found in `policies`; raise an error for an unknown name."""
         choices = {}
         for part, hook in self.HOOKS.items():
             spec = getattr(self, part)
@@ -52,7 +52,7 @@ class Scheduler:
 
 
 def choose_all(choices: Mapping[str, Choice], policies: Policies) -> "Chosen":
-    """Return the scheduler of these choices, and of the default policy for every other part."""
+    """Return the scheduler of these choices, with the default policy for every other part."""
     found = dict(choices)
     for part in fields(Scheduler):
         if part.name not in found:
@@ -66,7 +66,7 @@ def choose_all(choices: Mapping[str, Choice], policies: Policies) -> "Chosen":
 
 
 def own_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
-    """Find the policies of the queues beside a start policy, by what `own_part` calls them."""
+    """Return the policies of the queues of a start policy, by the names of `own_part`."""
     found: dict[str, Choice] = {}
     names = [queue.name for queue in start.queues]
     for queue in start.queues:
@@ -77,7 +77,7 @@ def own_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
         second = second_order(begins, policies)
         for one in (start, begins):
             if one.policy.preemptive or (one is begins and one.queues):
-                problem = "takes running jobs off" if one.policy.preemptive else "has queues itself"
+                problem = "preempts running jobs" if one.policy.preemptive else "has queues itself"
                 raise HarnessError(
                     f"{str(one)!r}, a start policy of one of several queues, {problem}: expected another"
                 )
@@ -87,37 +87,37 @@ def own_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
 
 
 def own_part(part: str, queue: Any) -> str:
-    """Return what the policy of a queue is called among those of a scheduler."""
+    """Return the name of the part that a queue's own policy has."""
     return f"{part} of {queue}"
 
 
 def second_order(start: Choice, policies: Policies) -> Choice | None:
-    """Find the order that a start policy was given as a parameter, if it was given one."""
+    """Return the order that a start policy was given as a parameter, or None."""
     named = start.values.get(start.policy.order) if isinstance(start.policy, Start) else None
     return choose(named, Order.hook, policies[Order.hook]) if named else None
 
 
 def wrapping(choice: Choice, policies: Policies, depth: int = 0) -> Choice:
-    """Return the choice with the order that it wraps, if it does."""
+    """Return the choice with the order that it wraps, if any."""
     policy = choice.policy
     if not (isinstance(policy, Order) and policy.order):
         return choice
     if depth == DEEPEST:
-        raise HarnessError(f"{choice}: it wraps more than {DEEPEST} orders, or itself: expected an end to that")
+        raise HarnessError(f"{choice}: it wraps more than {DEEPEST} orders, or itself: expected fewer")
     inner = choose(choice.values[policy.order], Order.hook, policies[Order.hook])
     return replace(choice, inner=wrapping(inner, policies, depth + 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen(Mapping[str, Choice]):
-    """The policies of a scheduler with the values of their parameters: found once, then handed on as this object.
+    """The policies of a scheduler with the values of their parameters.
 
-    One for each part of a scheduler, and `second`, the order that the start policy was given, or the queue's own; and
-    the same of queues that have their own.
+    There is one for each part of a scheduler, and `second`, the order of the start policy's parameter, or else of the
+    queue. Queues with their own policies have these parts too.
     """
 
     choices: Mapping[str, Choice]
-    energy_named: bool = True  # False: the platform decides, see `on`
+    energy_named: bool = True  # False: the platform determines it, see `on`
 
     def __getitem__(self, part: str) -> Choice:
         return self.choices[part]
@@ -129,47 +129,46 @@ class Chosen(Mapping[str, Choice]):
         return len(self.choices)
 
     def __reduce__(self) -> Any:
-        """Travel to other processes as what the user wrote: the policies are found anew among the plugins there."""
+        """Pickle as the text that the user wrote: another process finds the policies among its own plugins."""
         return Scheduler, tuple(self.written.values())
 
     @property
     def names(self) -> dict[str, str]:
-        """Return each part's policy with its parameters, as tables show it."""
+        """The policy of each part with its parameters, as tables show it."""
         return {part: str(self[part]) for part in Scheduler.HOOKS}
 
     @property
     def in_full(self) -> dict[str, str]:
-        """Return each policy that has parameters at their defaults, and the policy with all its parameters."""
+        """Each policy with default parameters → the policy with all its parameters."""
         found = {str(self[part]): self[part].in_full for part in Scheduler.HOOKS if part in self}
         return {short: full for short, full in found.items() if full != short}
 
     @property
     def written(self) -> dict[str, str]:
-        """Return the arguments of the `Scheduler` that gives these policies again."""
+        """The arguments of the `Scheduler` that gives these policies again."""
         return self.names | ({} if self.energy_named else {"energy": ""})
 
     @property
     def configured(self) -> str:
-        """The configuration of a Slurm that decides instead of policies, as it is written; empty if there is none."""
+        """The Slurm configuration that decides instead of policies, as written; empty if there is none."""
         return ""
 
     @property
     def preemptive(self) -> bool:
-        """Whether it may take running jobs off."""
+        """Whether it may preempt running jobs."""
         return bool(self["start"].policy.preemptive)
 
     @property
     def steady(self) -> bool:
-        """Whether jobs run on at one rate as soon as they have started."""
+        """Whether started jobs run at one rate without interruption."""
         return not self.preemptive and bool(self["rate"].policy.constant and self["sleep"].policy.constant)
 
     def on(self, machine: str, knows: Callable[..., bool], policies: Policies, *, told: bool = False) -> "Chosen":
-        """Return the scheduler as it runs on a platform: refused if that does not give the figures it needs.
+        """Return the scheduler for a platform; raise an error if the platform lacks data that it needs.
 
-        So is a policy that has an empty table, which is its default where users have to give one.
-
-        Without an energy policy of its own it takes the richest one. `knows` tells which figures the platform gives,
-        `told` whether there is a signal.
+        An empty table is refused too: it is the default of parameters that users must give. The energy policy defaults
+        to the first of `RICHEST` that the platform allows. `knows` returns whether the platform has some data, `told`
+        is whether there is a signal.
         """
         chosen = self
         if not self.energy_named:
@@ -180,7 +179,7 @@ class Chosen(Mapping[str, Choice]):
             policy = one.policy
             for name in (name for name, value in one.values.items() if value == ()):
                 raise HarnessError(
-                    f"the policy {policy.name!r} ({policy.hook}) was given no {name}: expected a file, as in "
+                    f"the policy {policy.name!r} ({policy.hook}) has no {name}: expected a file, as in "
                     f"{policy.name}({name}=FILE)"
                 )
             if SIGNAL in policy.needs and not told:
@@ -191,6 +190,6 @@ class Chosen(Mapping[str, Choice]):
             if missing := [figure for figure in policy.needs if figure != SIGNAL and not knows(figure)]:
                 raise CannotRunError(
                     f"the policy {policy.name!r} ({policy.hook}) needs {NEEDED[missing[0]]}, which the platform "
-                    f"{machine!r} does not give: expected another policy, or a platform that does"
+                    f"{machine!r} lacks: expected another policy or platform"
                 )
         return chosen

@@ -1,4 +1,4 @@
-"""What users write to name a policy, `easy(reservations=2)`, and the policy with its parameters that it names."""
+"""Specifications of policies, such as `easy(reservations=2)`, and the policies with parameters that they name."""
 
 import ast
 import inspect
@@ -16,23 +16,23 @@ from harness.policy.kinds import KINDS, Policy
 class Choice:
     """A policy with the values of its parameters."""
 
-    policy: Any  # of the kind that its part of a scheduler has
+    policy: Any  # of the kind of its part of a scheduler
     values: dict[str, Any]
-    inner: "Choice | None" = None  # the order that an order wraps, or the hold beside a hold
-    queues: tuple[Any, ...] = ()  # beside a start policy: those who have their own, see `harness.policy.own_queues`
+    inner: "Choice | None" = None  # the order that an order wraps, or the next hold
+    queues: tuple[Any, ...] = ()  # of a start policy: queues with their own policies, see `own_queues`
 
     @classmethod
     def plain(cls, policy: Policy) -> "Choice":
-        """Return the policy with the values that its parameters have by default."""
+        """Return the policy with its default parameters."""
         return cls(policy, dict(policy.parameters))
 
     @property
     def chain(self) -> "tuple[Choice, ...]":
-        """Return the choice, and what it wraps, and what that wraps; of holds, all."""
+        """The choice, and all that it wraps; for holds, all holds."""
         return (self, *(self.inner.chain if self.inner else ()))
 
     def says(self, trait: str) -> bool:
-        """Return whether the policy, or one that it wraps, has a trait: `varies`, say."""
+        """Return whether the policy, or one that it wraps, has a trait such as `varies`."""
         return any(getattr(choice.policy, trait, False) for choice in self.chain)
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Choice:
 
     @property
     def in_full(self) -> str:
-        """Return the choice with the values of all parameters, those by default too; of a hold, all holds."""
+        """The choice with the values of all parameters, including defaults; of a hold, all holds."""
         if self.queues:
             return " + ".join([replace(self, queues=()).in_full, *map(str, self.queues)])
         whole = self._written({name: value for name, value in self.values.items() if value is not None})
@@ -55,13 +55,14 @@ class Choice:
         return f"{self.policy.name}({given})" if given else str(self.policy.name)
 
 
-_HYPHEN = "_hyphen_"  # stands for the hyphen of a name while Python's own parser reads a specification
+_HYPHEN = "_hyphen_"  # replaces the hyphen of a name while Python's parser reads a specification
 
 
 def parse(spec: str, first: str = "") -> tuple[str, dict[str, Any]]:
-    """Take `name(parameter=value, …)` apart. Values are numbers, words, lists of them, or such specifications.
+    """Return the name and the parameters of `name(parameter=value, …)`.
 
-    `first` is the parameter whose value may stand without a name, before the others.
+    Values are numbers, words, lists of them, or such specifications. The value of the parameter `first` may be given
+    without a name, before the others.
     """
     text = re.sub(r"(?<=\w)-(?=[A-Za-z])", _HYPHEN, _FILE.sub(_in_quotes, spec))
     try:
@@ -71,19 +72,19 @@ def parse(spec: str, first: str = "") -> tuple[str, dict[str, Any]]:
             case ast.Call(func=ast.Name(id=name), args=nameless, keywords=keywords) if len(nameless) <= bool(first):
                 keywords = [*(ast.keyword(first, value) for value in nameless), *keywords]
                 values = {str(k.arg): _value(k.value) for k in keywords if k.arg}
-                if len(values) == len(keywords):  # none is nameless, none given twice
+                if len(values) == len(keywords):  # none without a name, none twice
                     return name.replace(_HYPHEN, "-"), values
     except (ValueError, RecursionError):
         pass
     raise HarnessError(f"{spec!r}: expected a name, or a name and parameters like easy(reservations=2)")
 
 
-#: What stands in quotes; and a value that has a dot or a slash.
+#: A text in quotes, or a value with a dot or a slash.
 _FILE = re.compile(r"""'[^']*'|"[^"]*"|(?<=[(,=\s])[^\s'"(),=[\]]*[./][^\s'"(),=[\]]*(?=\s*[,)])""")
 
 
 def _in_quotes(value: re.Match[str]) -> str:
-    """Return the name of a file in quotes, as Python needs it; numbers, and what is in quotes, as they are."""
+    """Return the name of a file in quotes, as Python needs it; numbers and texts in quotes are unchanged."""
     if value[0][0] in "'\"":
         return value[0]
     try:
@@ -94,21 +95,21 @@ def _in_quotes(value: re.Match[str]) -> str:
 
 
 def syntax(text: str) -> ast.expr:
-    """Return what an expression in Python's grammar consists of, evaluating nothing; `ValueError` if it is none."""
+    """Return the syntax tree of a Python expression without evaluating it; raise `ValueError` if it is none."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # Python's advice on its own code
+        with warnings.catch_warnings(action="ignore"):  # Python's warnings about its code
             return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, MemoryError, RecursionError) as error:  # the last two: brackets without end
+    except (SyntaxError, MemoryError, RecursionError) as error:  # the last two: too many brackets
         raise ValueError("not an expression") from error
 
 
 def figure(number: float) -> float:
-    """Return a number as it is written, but whole ones that 64 bits do not hold as the nearest float, or infinite."""
+    """Return a number; whole numbers beyond 64 bits become the nearest float, or infinite."""
     return number if isinstance(number, float) or abs(number) < 2**63 else float(f"{number}")
 
 
 def _value(node: ast.expr) -> Any:
-    """Return the value that stands behind a parameter's name."""
+    """Return the value of a parameter."""
     match node:
         case ast.Constant(value=str(word)):
             return word.replace(_HYPHEN, "-")
@@ -124,11 +125,11 @@ def _value(node: ast.expr) -> Any:
             return ast.unparse(node).replace(_HYPHEN, "-")
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [_value(item) for item in items]
-    raise ValueError(f"what {ast.unparse(node)} stands for is not clear")
+    raise ValueError(f"{ast.unparse(node)}: unknown kind of value")
 
 
 def written(value: Any) -> str:
-    """Return a value as it is written behind a parameter's name: what `parse` reads as the same, files in quotes."""
+    """Return a value as text that `parse` reads as the same value, with files in quotes."""
     if isinstance(value, list):
         return f"[{', '.join(map(written, value))}]"
     text = f"f(x={value})"
@@ -139,7 +140,7 @@ def written(value: Any) -> str:
 
 
 def summands(spec: str) -> list[str]:
-    """Take `limits(user_jobs=8) + begin` apart; what is no sum is one part, as it was written."""
+    """Return the parts of a sum such as `limits(user_jobs=8) + begin`; a text without a sum is one part."""
     parts, rest = [], ""
     for piece in re.split(r"(\+)", spec):
         if piece == "+" and _balanced(rest):
@@ -151,15 +152,15 @@ def summands(spec: str) -> list[str]:
 
 
 def _balanced(text: str) -> bool:
-    """Return whether nothing is left open at the end of the text: no bracket, no quotation mark."""
+    """Return whether all brackets and quotation marks in the text are closed."""
     text = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
     return not set("'\"") & set(text) and all(text.count(a) <= text.count(b) for a, b in ("()", "[]"))
 
 
 def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
-    """Find the policy that `spec` names, or of holds, those that it names with a + between; check their parameters.
+    """Return the policy that `spec` names, with checked parameters; of holds, several joined by +.
 
-    Behind a start policy what follows a + is a queue that has its own.
+    After a start policy, each part that follows a + is a queue with its own policies.
     """
     if hook == "hold_jobs":
         return joined([_choose(part, hook, known) for part in summands(spec)])
@@ -171,7 +172,7 @@ def choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
 
 
 def joined(choices: Sequence[Choice]) -> Choice:
-    """Return several holds as one choice; one that holds nobody is left out beside others."""
+    """Return several holds as one choice, without those that hold no job."""
     telling = [one for one in choices if not one.policy.constant] or choices[:1]
     first, *others = telling
     return replace(first, inner=joined(others)) if others else first
@@ -201,7 +202,7 @@ def _choose(spec: str, hook: str, known: Mapping[str, Policy]) -> Choice:
 
 
 def call(function: Callable[..., Any], values: dict[str, Any], source: str, *arguments: Any) -> Any:
-    """Call `function` with parameters that a user wrote in `source`; unknown ones are refused by name."""
+    """Call `function` with parameters from the text `source`; raise an error for an unknown one."""
     known = list(inspect.signature(function).parameters)[len(arguments) :]
     for name in values:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Tables: parameters of policies that are many numbers, or names that stand for numbers of a log."""
+"""Tables: parameters of policies that are lists of numbers, or names that stand for numbers of a log."""
 
 import math
 import re
@@ -10,14 +10,14 @@ from harness.disk.stored import read_text
 from harness.errors import HarnessError, shortened
 from harness.policy.csv_rows import is_name
 
-#: A table has at most so many numbers.
+#: The largest number of numbers in a table.
 LONGEST = 1_000_000
 
 
 class Named(float):
-    """A user, group, queue or partition by the name that logs have for it, in the place of its number.
+    """A user, group, queue or partition by its name in logs, instead of its number.
 
-    Which number that is, each log says for itself; until it has been asked it is nobody's.
+    Each log has its own numbers; until the number is looked up, it is one that no job has.
     """
 
     def __new__(cls, column: str, name: str) -> "Named":
@@ -30,14 +30,14 @@ class Named(float):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Named) and self._what == other._what
 
-    def __ne__(self, other: object) -> bool:  # a float's own would say that two infinities are equal
+    def __ne__(self, other: object) -> bool:  # that of float would make two infinities equal
         return not self == other
 
     def __hash__(self) -> int:
         return hash(self._what)
 
     def __reduce__(self) -> Any:
-        """Travel to other processes as what it was made of."""
+        """Pickle as column and name."""
         return Named, self._what
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class Named(float):
 
     @classmethod
     def of(cls, column: str, text: str, where: str) -> float:
-        """Return the number that a cell has, or a name; refuse other numbers."""
+        """Return the number or the name in a cell; refuse other numbers."""
         if text.isdecimal():
             return float(text)
         if is_name(text):
@@ -58,18 +58,18 @@ class Named(float):
 
 
 class Table(tuple[float, ...]):
-    """Numbers that are one parameter, `priority=[0, 10, 5]`; the policy's function gets them as an array.
+    """A parameter that is a list of numbers, `priority=[0, 10, 5]`; the policy's function gets an array.
 
-    A user may also name a file that holds them, separated by commas or blanks; what follows a `#` is left out.
+    A user may also name a file of numbers, separated by commas or blanks; text after a `#` is ignored.
     """
 
-    source: str = ""  # the file they come from
+    source: str = ""  # the file of the numbers
 
     @classmethod
     def of(cls, given: Any, where: str, reader: "Callable[[str], list[float]] | None" = None) -> "Table":
-        """Return the table that a user gave, as a list or as the name of a file; `where` begins what is refused.
+        """Return the table that a user gave, as a list or as the name of a file; error messages begin with `where`.
 
-        `reader` reads such a file, if it is no list of numbers.
+        `reader` reads files that are no lists of numbers.
         """
         if isinstance(given, Table):
             return given
@@ -83,7 +83,7 @@ class Table(tuple[float, ...]):
         return table
 
     def with_numbers(self, number_of: "Callable[[str, str], float]") -> "Table":
-        """Return the table with numbers in the place of names, by column and name; itself, if there are none."""
+        """Return the table with numbers instead of names, by column and name; itself if there are none."""
         if not any(isinstance(one, Named) for one in self):
             return self
         table = Table(number_of(one.column, one.name) if isinstance(one, Named) else one for one in self)
@@ -102,7 +102,7 @@ def _is_number(value: Any) -> bool:
 
 def _read(name: str, where: str) -> list[float]:
     path = Path(name)
-    if not path.is_file():  # nor do we wait for what never ends
+    if not path.is_file():  # pipes are refused too: they might never end
         raise HarnessError(f"{where}: there is no file {name!r}: expected a list like [0, 10, 5], or a file of numbers")
     found: list[float] = []
     for place, line in enumerate(read_text(path, "a list of numbers").split("\n"), start=1):
@@ -110,7 +110,7 @@ def _read(name: str, where: str) -> list[float]:
             try:
                 found.append(float(word))
             except ValueError:
-                quote = f", not {shortened(word, 20)!r}" if found else ""  # else it may be a file of any kind
+                quote = f", not {shortened(word, 20)!r}" if found else ""  # otherwise it may be a file of any kind
                 raise HarnessError(f"{where}: {name}, line {place}: expected numbers{quote}") from None
             if len(found) > LONGEST:
                 raise HarnessError(f"{where}: {name}: expected at most {LONGEST:,} numbers")

@@ -1,4 +1,4 @@
-"""Shares: what the engine counts of users, groups and queues, for policies whose functions name them."""
+"""Shares: the engine's counts for users, groups and queues, for policies whose functions name them."""
 
 import inspect
 import math
@@ -12,40 +12,40 @@ if TYPE_CHECKING:
     from harness.policy.kinds import Policy
     from harness.policy.spec import Choice
 
-#: Of whom the engine keeps a record if a policy asks: of the one that the job in question belongs to …
+#: Arguments with the counts for the user, group or queue of the job.
 WHOSE = ("user", "group", "queue")
 
-#: … of all of them, by number, and of all jobs together.
+#: Arguments with the counts for all of them, by number, and for all jobs.
 OF_ALL = {f"{whose}s": whose for whose in WHOSE}
 EVERYBODY = "everybody"
 
 NAMES = (*WHOSE, *OF_ALL, EVERYBODY)
 
-#: The parameter that says after how long usage counts half, and what it is where no policy says so [s].
+#: The parameter with the half-life of usage, and its default [s].
 HALF_LIFE = "half_life"
 A_WEEK = 604_800.0
 
 
 @lru_cache(maxsize=1024)
 def asked(policy: "Policy") -> frozenset[str]:
-    """Return which of `NAMES` the policy's functions ask for; a predictor's `user` is its own."""
+    """Return which of `NAMES` the policy's functions name; a predictor's `user` is its own record."""
     functions = (policy.function, *(getattr(policy, name, None) for name in ("learn", "correct")))
     named = {name for function in functions if function for name in inspect.signature(function).parameters}
     return frozenset(named & set(NAMES)) - set(policy.arguments)
 
 
 def refuse_shares(where: str, arguments: Collection[str], named: Iterable[str]) -> None:
-    """Refuse a function that asks for the record of a job's user, and is not asked about a job."""
+    """Refuse a function that names the record of a job's user, but is not called for a job."""
     for name in named:
         if name in WHOSE and "job" not in arguments:
             raise HarnessError(
-                f"{where}: its function names {name}, and is not asked about one job: expected {name}s, as in "
+                f"{where}: its function names {name}, but is not called for a job: expected {name}s, as in "
                 f"{name}s[state.jobs[job].{name}]"
             )
 
 
 def half_life_in(choices: Iterable["Choice"]) -> float | None:
-    """Return the half-life of what is counted in a run [s], infinite for none; None if no policy asks for it."""
+    """Return the half-life of the usage in a run [s], infinite for none; None if no policy uses the counts."""
     asking = [choice for choice in _all_of(choices) if asked(choice.policy)]
     if not asking:
         return None
@@ -54,12 +54,12 @@ def half_life_in(choices: Iterable["Choice"]) -> float | None:
         if choice.values[HALF_LIFE] != naming[0].values[HALF_LIFE]:
             raise HarnessError(
                 f"{naming[0]} and {choice}: their half-lives are {naming[0].values[HALF_LIFE]:g} s and "
-                f"{choice.values[HALF_LIFE]:g} s: expected one for what is counted in a run"
+                f"{choice.values[HALF_LIFE]:g} s: expected the same half-life in a run"
             )
     return float(naming[0].values[HALF_LIFE] or math.inf) if naming else A_WEEK
 
 
 def _all_of(choices: Iterable[Any]) -> Iterator["Choice"]:
-    """Yield the choices and what they wrap."""
+    """Yield the choices and those that they wrap."""
     for choice in choices:
         yield from choice.chain

@@ -1,4 +1,4 @@
-"""Every scheduler against every other, in the order of a ranking: ratios, intervals, and who is told from whom."""
+"""Compare all pairs of schedulers, in the order of a ranking: ratios, intervals and groups."""
 
 import math
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from harness.ranking.inference import ALPHA, FEWEST, Matrix
 
 
 class AllPairs:
-    """All pairs of schedulers, judged together; rows and columns of matrices follow the columns of `values`.
+    """All pairs of schedulers, tested together; rows and columns of matrices follow the columns of `values`.
 
-    `values` has a row per block and a column per scheduler, the best first; `key` are the levels of its index that
-    tell units of inference apart, within which ratios are averaged.
+    `values` has a row per block and a column per scheduler, the best first. `key` are the index levels that identify
+    units of inference, within which ratios are averaged.
     """
 
     def __init__(self, values: pd.DataFrame, key: Sequence[str], seed: int) -> None:
@@ -34,24 +34,34 @@ class AllPairs:
         """Return the 95 % interval of the ratio of a scheduler's value to that of the first."""
         if row == 0:
             return 1.0, 1.0
-        middle, half = -self._found.means[row - 1], self._found.half[row - 1]  # the first pairs are those of the first
+        middle, half = (
+            -self._found.means[row - 1],
+            self._found.half[row - 1],
+        )  # the first pairs contain the first scheduler
         if not math.isfinite(half):
             return math.nan, math.nan
         return math.exp(middle - half), math.exp(middle + half)
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Find who are not told apart, in pairs; nobody where there are too few units to tell anybody apart."""
+        """Return the groups of schedulers that are pairwise not distinguishable; none if there are too few units for
+        any test.
+        """
         if self.units < FEWEST and self.count > 1:
             return []
         return inference.groups(self.p_values > ALPHA)
 
     def units_for_next(self) -> int | None:
-        """Return how many units it takes to tell the first from the next that it is not told from, as they differ."""
+        """Return the number of units needed to distinguish the first from the next indistinguishable scheduler.
+
+        It assumes that their ratio stays as it is.
+        """
         alike = np.flatnonzero(self.p_values[0, 1:] > ALPHA)
         return self._found.needed(int(alike[0])) if len(alike) and self.units > 1 else None
 
     def units_for(self, ratio: float) -> int | None:
-        """Return how many units it takes to see a `ratio` between two schedulers that scatter as most pairs do."""
+        """Return the number of units needed to detect a `ratio` between two schedulers with the median spread of all
+        pairs.
+        """
         if self.count < 2 or self.units < 2:
             return None
         spreads = self._found.spreads

@@ -1,4 +1,6 @@
-"""Rankings of a field in which some schedulers cannot run on some platforms: on each, and on those that all share."""
+"""Divide the results of a field if some schedulers cannot run on some platforms: by platform, and on those that all
+share.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,17 +13,18 @@ from harness.present.words import listed
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The runs of a field that are ranked together."""
+    """Runs of a field that are ranked together."""
 
     where: str  # empty: all of the field
     frame: pd.DataFrame
 
 
 def parts(frame: pd.DataFrame) -> list[Part]:
-    """Return the runs that are ranked together, all of them if every scheduler ran on every platform.
+    """Return the runs that are ranked together: all of them, if every scheduler ran on every platform.
 
-    Otherwise those on the platforms that all schedulers share come first, then those of each platform. Platforms on
-    which the same schedulers ran different workloads count as one: `log`, say, is another size for every log.
+    Otherwise the first part has the platforms that all schedulers share, and each further part has one platform.
+    Platforms on which the same schedulers ran different workloads count as one, such as `log`, which has another size
+    for every log.
     """
     everyone = set(frame["scheduler"])
     groups: list[tuple[list[str], set[str], set[str]]] = []  # platforms, schedulers, workloads

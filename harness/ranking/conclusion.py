@@ -1,4 +1,4 @@
-"""A ranking in words: one sentence of conclusion, and what one must know to believe it."""
+"""A ranking in words: a sentence of conclusion, and notes on its evidence."""
 
 import math
 from collections import Counter
@@ -9,19 +9,21 @@ from harness.ranking.inference import ALPHA, FEWEST
 from harness.ranking.pairing import Gap
 from harness.ranking.ranking import Ranking, Standing
 
-#: A wait or a response so many times the shortest is told beside whoever is first.
+#: The first scheduler's wait or response is noted if it is more than this many times the shortest.
 _STARVING = 3.0
 
-#: Names listed in a sentence before it says "and 7 others".
+#: The number of names listed in a sentence before "and 7 others".
 _LISTED = 5
 
 
 def conclusion(ranking: Ranking) -> str:
-    """Say in one sentence who is best, by how much, over what, and from whom it cannot be told apart."""
+    """Return a sentence with the best scheduler, its lead, the scope, and the schedulers that it is not distinguishable
+    from.
+    """
     criterion, where = spoken(ranking.by), scope(ranking)
     count, best = len(ranking.standings), ranking.standings[0]
     if count == 1:
-        return f"There is nothing to compare {best.scheduler} with; its {criterion} over {where} is {best.mean:.4g}."
+        return f"Only {best.scheduler} was ranked; its {criterion} over {where} is {best.mean:.4g}."
     if all(ties == ranking.blocks for row in ranking.ties for ties in row):
         return f"All {count} schedulers are equal by {criterion}, over {where}."
     leaders = [standing for standing in ranking.standings if standing.rank == 1]
@@ -34,7 +36,7 @@ def conclusion(ranking: Ranking) -> str:
 
 
 def notes(ranking: Ranking) -> Iterator[str]:
-    """Say what the conclusion speaks about, and what it leaves out."""
+    """Yield sentences about the scope of the conclusion, and what it leaves out."""
     count = len(ranking.standings)
     if count > 1:
         yield from _reach(ranking)
@@ -48,22 +50,22 @@ def notes(ranking: Ranking) -> Iterator[str]:
         yield f"On the Pareto front of {spoken(ranking.by)} and energy: {_listed(front)}."
     unmetered = [standing.scheduler for standing in ranking.standings if standing.on_front is None]
     if front and unmetered:
-        yield f"Not considered for it, because their energy is not known in every block: {_listed(unmetered)}."
+        yield f"Not considered for the front, as their energy is not known in every block: {_listed(unmetered)}."
     yield from _starving(ranking)
     yield from _overloaded(ranking)
     if preempts(ranking):
-        yield "Waits end at a job's first start; what preempted jobs wait after that is in the mean response."
+        yield "Waits end at a job's first start; the mean response includes later waits of preempted jobs."
     yield from _without_adequacy(ranking)
     yield from _omissions(ranking)
 
 
 def preempts(ranking: Ranking) -> bool:
-    """Return whether anybody suspended jobs."""
+    """Return whether any scheduler suspended jobs."""
     return any(standing.means.get("preemptions", 0.0) > 0 for standing in ranking.standings)
 
 
 def scope(ranking: Ranking) -> str:
-    """Say what was compared: 30 variations of 3 workloads on 2 platforms."""
+    """Return the compared workloads and platforms in words: 30 variations of 3 workloads on 2 platforms."""
     where = ranking.workloads[0] if len(ranking.workloads) == 1 else f"{len(ranking.workloads)} workloads"
     if ranking.variations > len(ranking.workloads):
         where = f"{ranking.variations} variations of {where}"
@@ -76,29 +78,29 @@ def scope(ranking: Ranking) -> str:
 
 
 def _behind(ranking: Ranking, other: Standing) -> bool:
-    """Return whether the first is told from `other` and the better of the two by their ratio."""
+    """Return whether the first is significantly different from `other`, and better by their ratio."""
     return other.p_value <= ALPHA and (other.ratio > 1) == (ranking.better == "less")
 
 
 def _apart(ranking: Ranking, leaders: Sequence[Standing], behind: Sequence[Standing]) -> str:
-    """Say from whom the leaders are told apart, and by how much the next of the others differs."""
+    """Return from which schedulers the leaders are distinguishable, and by how much the next of the others differs."""
     if ranking.units < FEWEST:
         units = "one job stream" if ranking.units < 2 else counted(ranking.units, ranking.unit)
-        more = "" if ranking.units < 2 else f": it takes at least {FEWEST}"
+        more = "" if ranking.units < 2 else f": at least {FEWEST} are needed"
         return f"; {units} cannot show whether that is more than chance{more}"
     rest = [standing for standing in ranking.standings if standing not in leaders]
     alike = [standing for standing in rest if standing not in behind]
     if not rest:
-        return f", and {'the two are' if len(leaders) == 2 else 'they are'} not told apart"
+        return f", and {'the two are' if len(leaders) == 2 else 'they are'} not distinguishable"
     if not behind:
         smallest = min(standing.p_value for standing in rest)
         least = f"p = {smallest:.2g}{'' if len(rest) == 1 else ' at least'}"
-        return f", but is better than none of the others for certain ({least}){_by_how_much(ranking, rest[0])}"
+        return f", but is not significantly better than any other ({least}){_by_how_much(ranking, rest[0])}"
     whom = ("the other" if len(rest) == 1 else "all others") if not alike else f"{len(behind)} of {len(rest)} others"
     evidence = f"p = {max(standing.p_value for standing in behind):.2g}{'' if len(behind) == 1 else ' at most'}"
-    words = f"; better than {whom} ({evidence})"
+    words = f"; significantly better than {whom} ({evidence})"
     if alike:
-        words += f", not better for certain than {_listed([standing.scheduler for standing in alike])}"
+        words += f", not significantly better than {_listed([standing.scheduler for standing in alike])}"
     return words + _by_how_much(ranking, rest[0])
 
 
@@ -115,44 +117,44 @@ def _reach(ranking: Ranking) -> Iterator[str]:
     if ranking.units < 2:
         yield (
             f"This is one job stream, replayed in {counted(ranking.blocks, 'block')}: "
-            "variations of the workload, or further workloads, would show how much of it is chance."
+            "variations of the workload, or further workloads, would show the role of chance."
         )
     elif ranking.unit == "variation":
         whose = ranking.workloads[0] if len(ranking.workloads) == 1 else "these workloads"
         yield (
-            f"Intervals and tests speak of variations of {whose}, not of other workloads, "
-            "and grow surer with the number of variations."
+            f"Intervals and tests hold for variations of {whose}, not for other workloads, "
+            "and become more certain with more variations."
         )
     else:
         repeated = ranking.variations > ranking.units
         yield (
-            f"Intervals and tests speak of workloads like these {ranking.units}"
-            + (", whose variations only repeat them: --unit variation is about these alone." if repeated else ".")
+            f"Intervals and tests hold for workloads like these {ranking.units}"
+            + (", whose variations only repeat them: --unit variation tests these alone." if repeated else ".")
         )
 
 
 def _power(ranking: Ranking) -> Iterator[str]:
-    """Say what the verdicts are, and how many units it would take for more."""
+    """Yield how the tests were made, and the number of units needed for more certainty."""
     if ranking.units < 2:
         return
     count = len(ranking.standings)
     if ranking.units >= FEWEST:
         pairs = f", corrected for {count * (count - 1) // 2:,} pairs" if count > 2 else ""
-        letters = "; schedulers that share a letter do not differ for certain" if len(ranking.groups) > 1 else ""
+        letters = "; schedulers that share a letter do not differ significantly" if len(ranking.groups) > 1 else ""
         yield (
-            f"Verdicts are of permutation tests of the ratios at {100 * ALPHA:.0f} %{pairs}{letters}. "
-            "Intervals are of 95 % where ratios scatter about evenly to both sides."
+            f"Differences are tested by permutations of the ratios at {100 * ALPHA:.0f} %{pairs}{letters}. "
+            "Intervals cover 95 % if ratios scatter evenly to both sides."
         )
     needed = []
     if ranking.units_for_next is not None:
         needed.append(
-            "between the first and the next that does not differ from it for certain, if the ratio stays as it is, "
+            "between the first and the next that does not differ from it significantly, if their ratio stays as it is, "
             + _about(ranking, ranking.units_for_next)
         )
     if ranking.units_for_tenth is not None:
         needed.append(f"between two schedulers that differ by 10 %, {_about(ranking, ranking.units_for_tenth)}")
     if needed:
-        yield f"To detect a difference in four of five cases takes: {'; '.join(needed)}."
+        yield f"Needed to detect a difference in four of five cases: {'; '.join(needed)}."
 
 
 def _about(ranking: Ranking, units: int) -> str:
@@ -160,7 +162,10 @@ def _about(ranking: Ranking, units: int) -> str:
 
 
 def _contrary(ranking: Ranking) -> Iterator[str]:
-    """Name who is behind in mean rank and yet told to be better, which is possible: ranks do not see by how much."""
+    """Yield the schedulers that are significantly better by their ratio than one with a better mean rank.
+
+    This is possible because ranks ignore the size of differences.
+    """
     sign = 1 if ranking.better == "less" else -1
     found = [
         f"{later.scheduler} than {earlier.scheduler}"
@@ -169,11 +174,11 @@ def _contrary(ranking: Ranking) -> Iterator[str]:
         if row < column and ranking.p_values[row][column] <= ALPHA and sign * (ranking.ratios[row][column] - 1) > 0
     ]
     if found:
-        yield f"By their ratios better than who is before them in mean rank: {_listed(found)}."
+        yield f"Significantly better by their ratios, despite a worse mean rank: {_listed(found)}."
 
 
 def _elsewhere(ranking: Ranking) -> Iterator[str]:
-    """Name the workloads on which somebody else comes first."""
+    """Yield the workloads on which another scheduler is best."""
     best = ranking.standings[0]
     behind = [
         workload
@@ -185,7 +190,7 @@ def _elsewhere(ranking: Ranking) -> Iterator[str]:
 
 
 def _starving(ranking: Ranking) -> Iterator[str]:
-    """Warn where the first lets some jobs wait much longer than others do, or all of them respond later."""
+    """Yield a warning if the first has a much longer maximum wait or mean response than another."""
     best = ranking.standings[0]
     for name, words in (("max_wait", "its longest wait"), ("mean_response", "its mean response")):
         known = [(s.means[name], s.scheduler) for s in ranking.standings if math.isfinite(s.means.get(name, math.nan))]
@@ -193,19 +198,21 @@ def _starving(ranking: Ranking) -> Iterator[str]:
         if name == ranking.by or not known or not own > _STARVING * min(known)[0]:
             continue
         least, whose = min(known)
-        yield f"{best.scheduler} has a price: {words} is {lasting(own)}, where {whose} has {lasting(least)}."
+        yield f"{best.scheduler} has a disadvantage: {words} is {lasting(own)}, that of {whose} is {lasting(least)}."
 
 
 def _overloaded(ranking: Ranking) -> Iterator[str]:
-    """Warn where more work was submitted than the machine can do: waits then say how long the log is."""
+    """Yield a warning if more work was submitted than the machine can do: waits then depend on the length of the
+    log.
+    """
     loads = {name: load for name, load in ranking.loads.items() if load >= 1}
     if loads:
         varied = ranking.variations > len(ranking.workloads)
         words = "{} or a variation of it (up to {})" if varied else "{} ({})"
         shares = [words.format(name, share(load)) for name, load in loads.items()]
         yield (
-            f"More work is submitted than the machine can do on {_listed(shares)}: queues only grow then, and waits "
-            "say as much of the length of the log as of the scheduler."
+            f"More work is submitted than the machine can do on {_listed(shares)}: queues then keep growing, and waits "
+            "depend on the length of the log as much as on the scheduler."
         )
 
 
@@ -224,7 +231,7 @@ def _without_adequacy(ranking: Ranking) -> Iterator[str]:
 
 
 def _omissions(ranking: Ranking) -> Iterator[str]:
-    """Say what was left out, because of whom, and why."""
+    """Yield what was left out, by scheduler and reason."""
     every = ranking.blocks + ranking.blocks_left_out
     alike: dict[tuple[int, str], list[str]] = {}
     for scheduler in ranking.left_out:
@@ -242,7 +249,7 @@ def _omissions(ranking: Ranking) -> Iterator[str]:
 
 
 def _reasons(gaps: Sequence[Gap]) -> str:
-    """Count the reasons: 2 failed, 1 missing."""
+    """Return the number of gaps for each reason: 2 failed, 1 missing."""
     counts = Counter(gap.reason for gap in gaps)
     return ", ".join(f"{number} {reason}" for reason, number in sorted(counts.items()))
 

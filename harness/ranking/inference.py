@@ -1,13 +1,14 @@
-"""What paired runs say beyond themselves: by which ratio any two schedulers differ, and whether that is chance.
+"""Statistics of paired runs: the ratio by which two schedulers differ, and whether it may be chance.
 
 Every function takes logarithms of ratios, one row per unit of inference and one column per pair of schedulers. Units
-count as independent of each other and alike; whoever calls decides what they are.
+are assumed to be independent and identically distributed; the caller chooses them.
 
-A pair is judged by Student's t of its column, and what t would be by chance is found by permutation: if two schedulers
-are equally good, a unit might as well have favoured the other, so the signs of whole rows are flipped, in all ways or
-in many. What counts is the largest t of all pairs, so that among all pairs together a difference is seen where there
-is none in one case of twenty (Westfall and Young 1993), however many schedulers there are and however alike. Ties and
-zeros need no care. `reports/verdicts.md` says how often it is wrong, beside Nemenyi's, Wilcoxon's and Student's tests.
+The statistic of a pair is Student's t of its column. Its distribution under chance comes from permutations: if two
+schedulers are equally good, a unit might as well have favoured the other. So the signs of whole rows are flipped, in
+all ways or in many random ones. The largest t of all pairs is counted. A difference is then found among all pairs where
+none exists in at most 5 % of cases (Westfall and Young 1993), for any number of schedulers. Ties and zeros need no
+special treatment. `reports/verdicts.md` compares the error rates with those of the tests by Nemenyi, Wilcoxon and
+Student.
 """
 
 import math
@@ -19,41 +20,41 @@ import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float64]
 
-#: What counts as significant; intervals cover the rest.
+#: The level of significance; intervals cover the rest.
 ALPHA = 0.05
 
-#: Fewer units cannot show anything, whatever they are: 2 of 2⁵ flips are more than one in twenty.
+#: Fewer units can never be significant: 2 of 2⁵ flips are more than 5 %.
 FEWEST = 6
 
-#: Flips drawn where there are more ways than that, five hundred at a time to save memory.
+#: The largest number of flips; if there are more ways, this many are drawn. Batches of 500 save memory.
 RESAMPLES = 4999
 _BATCH = 500
 
-#: Sums of flipped numbers that differ by no more than rounding errors are equal.
+#: Sums are rounded to this many decimals, so that rounding errors make no difference.
 _DECIMALS = 9
 
-#: A ratio beyond a million counts as a million: so who waits for nothing has a ratio to who waits.
+#: A ratio beyond a million counts as a million, so that a wait of 0 has a ratio to other waits.
 WIDEST = math.log(1e6)
 
-#: In how many of the cases a difference shall be seen, where a number of units is recommended; the most looked at.
+#: The probability of detecting a difference with the recommended number of units, and the largest number considered.
 POWER = 0.8
 _MOST = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What is known of every pair, in the order of the columns."""
+    """The results for every pair, in the order of the columns."""
 
     means: Matrix  # of the logarithms
     spreads: Matrix  # their standard deviations between units
-    half: Matrix  # half the width of the 95 % interval of the mean; infinite where there are too few units
+    half: Matrix  # half the width of the 95 % interval of the mean; infinite if there are too few units
     p_values: Matrix  # corrected for the number of pairs
     units: int
 
     def needed(self, pair: int, effect: float | None = None) -> int | None:
-        """Return how many units it takes to see in 80 % of cases what a pair differs by, or another `effect`.
+        """Return the number of units needed to detect the difference of a pair, or another `effect`, in 80 % of cases.
 
-        The number follows from Student's t at the threshold that holds here; None is more than 10,000, or no end.
+        The number follows from Student's t at the present threshold; None if more than 10,000 are needed.
         """
         from scipy.stats import t
 
@@ -69,7 +70,7 @@ class Inference:
 
 
 def log_ratios(one: Matrix, other: Matrix) -> Matrix:
-    """Return ln(one / other), within ± ln 10⁶; nothing divided by nothing is no difference."""
+    """Return ln(one / other), clipped to ± ln 10⁶; 0 / 0 counts as no difference."""
     size = np.abs(one) + np.abs(other)
     relative = np.divide(one - other, size, out=np.zeros_like(size), where=size > 0)
     with np.errstate(divide="ignore"):
@@ -78,7 +79,7 @@ def log_ratios(one: Matrix, other: Matrix) -> Matrix:
 
 
 def infer(differences: Matrix, seed: int) -> Inference:
-    """Judge every column of `differences`, and all of them together; `seed` is of the flips, where they are drawn."""
+    """Test every column of `differences`, with all of them together; `seed` draws the flips if there are too many."""
     units, pairs = differences.shape
     means = differences.mean(axis=0)
     nothing = np.full(pairs, math.nan)
@@ -87,14 +88,14 @@ def infer(differences: Matrix, seed: int) -> Inference:
     spreads = differences.std(axis=0, ddof=1)
     chance, drawn = _by_chance(differences, seed)
     seen = np.round(np.abs(_of_length_one(differences).sum(axis=0)), _DECIMALS)
-    # What was seen is one of the ways; among those drawn it is counted besides.
+    # The observed signs are one of the ways; if ways were drawn, the observed one is counted in addition.
     reached = len(chance) - np.searchsorted(chance, seen) + drawn
     p_values = reached / (len(chance) + drawn)
     return Inference(means, spreads, _half(spreads, chance, drawn, units), p_values, units)
 
 
 def _of_length_one(differences: Matrix) -> Matrix:
-    """Scale every column: the sums of such columns are in the order of their t, however signs are flipped."""
+    """Scale every column to length 1: the sums of such columns have the order of their t, for any signs."""
     length = np.sqrt((differences**2).sum(axis=0))
     scaled: Matrix = np.divide(differences, length, out=np.zeros_like(differences), where=length > 0)
     return scaled
@@ -107,7 +108,7 @@ def _by_chance(differences: Matrix, seed: int) -> tuple[Matrix, int]:
     columns, units = _of_length_one(differences), len(differences)
 
     def largest(signs: Matrix, axis: int) -> Any:
-        # Not `@`, whose threads get in each other's way over so little.
+        # Not `@`, whose threads slow each other down on such small arrays.
         return np.abs(np.einsum("...u,up->...p", np.moveaxis(signs, axis, -1), columns)).max(axis=-1)
 
     found = permutation_test(
@@ -123,9 +124,9 @@ def _by_chance(differences: Matrix, seed: int) -> tuple[Matrix, int]:
 
 
 def _half(spreads: Matrix, chance: Matrix, drawn: int, units: int) -> Matrix:
-    """Return half the widths of the intervals: exactly those that leave zero out are significant."""
-    allowed = math.floor(ALPHA * (len(chance) + drawn)) - drawn  # so many ways may reach what is significant
-    # Above the largest sum that is not significant, and be it by a rounding error.
+    """Return half the widths of the intervals: exactly those that exclude zero are significant."""
+    allowed = math.floor(ALPHA * (len(chance) + drawn)) - drawn  # the number of ways that may exceed the threshold
+    # Slightly above the largest sum that is not significant.
     largest = chance[-1 - allowed] + 10.0**-_DECIMALS if units >= FEWEST else math.inf
     if largest >= math.sqrt(units):
         return np.full(len(spreads), math.inf)
@@ -134,13 +135,15 @@ def _half(spreads: Matrix, chance: Matrix, drawn: int, units: int) -> Matrix:
 
 
 def groups(alike: npt.NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """Find sets in which all are `alike` in pairs, so that each such pair is in one; the first begin the first."""
+    """Return sets whose members are pairwise `alike`, such that each such pair is in one; in order of their first
+    members.
+    """
     found: list[tuple[int, ...]] = []
     for row in range(len(alike)):
         for column in range(row, len(alike)):
             if alike[row, column] and not any(row in group and column in group for group in found):
                 found.append(_grown(alike, row, column))
-    # A scheduler is alike itself, and so begins a set of its own only if it is in no other.
+    # A scheduler is alike itself, so it is a set of its own unless it is in another set.
     return [group for group in found if not any(set(group) < set(other) for other in found)]
 
 

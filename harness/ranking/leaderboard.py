@@ -1,4 +1,4 @@
-"""The table of a ranking, and its conclusion in words."""
+"""A ranking as text: its table, and its conclusion in words."""
 
 import csv
 import io
@@ -17,13 +17,13 @@ from harness.ranking.conclusion import conclusion, covered, notes, preempts, sco
 from harness.ranking.ranking import ENERGY, Ranking, Standing, rank
 from harness.results.measures import Measure, known_measures
 
-#: Shown beside the criterion.
+#: Measures shown next to the criterion.
 COMPANIONS = ("mean_wait", "mean_response", "max_wait", "utilisation", ENERGY, "adequacy")
 
-#: Of jobs that are suspended, too, these end at the first start: nobody is the best by them where anybody preempts.
+#: These ignore waits after a suspension, so no best is marked for them if any scheduler preempts.
 _UNTIL_THE_FIRST_START = ("mean_wait", "median_wait", "p95_wait", "p99_wait", "max_wait")
 
-#: Significant digits for people: more would not survive another sample of jobs.
+#: Significant digits in tables for readers: further digits would differ with another sample of jobs.
 _DIGITS = 4
 
 
@@ -46,13 +46,13 @@ def leaderboard(
     extra: Iterable[Measure] = (),
     parameters: Mapping[str, str] | None = None,
 ) -> str:
-    """Rank the results of a field and write the ranking as text; see `harness.ranking.ranking.rank`.
+    """Rank the results of a field and return the ranking as text; see `harness.ranking.ranking.rank`.
 
-    Where some schedulers did not run on some platforms, there is one ranking on the platforms that all of them share,
-    and one on each platform.
+    If some schedulers did not run on some platforms, there is one ranking on the platforms that all of them share, and
+    one on each platform.
 
-    People get the table and its conclusion, csv is the table alone, json one object with all that is known.
-    `parameters` are policies as the table names them, and with all their parameters.
+    The format csv is the table alone, json one object with all results, and the others are the table and its
+    conclusion. `parameters` maps policies as named in the table to their form with all parameters.
     """
     known_format(format)
     extra = tuple(extra)
@@ -71,14 +71,14 @@ def leaderboard(
 
 
 def _rankable(frame: pd.DataFrame, by: str) -> list[Part]:
-    """Return the parts of a field that have something to rank; all, where none has."""
+    """Return the parts of a field that have something to rank; all, if none has."""
     found = parts(frame) if {"scheduler", "platform", "workload"} <= set(frame) else [Part("", frame)]
     done = [part for part in found if by in frame and part.frame[by].notna().any()]
     return done or [Part("", frame)]
 
 
 def _one_csv(places: Sequence[str], texts: Sequence[str]) -> str:
-    """Join tables as one, with the columns of all and one that says where."""
+    """Join tables as one, with the columns of all and a column for the platforms."""
     rows = [
         {"where": where, **row}
         for where, text in zip(places, texts, strict=True)
@@ -91,7 +91,7 @@ def _one_csv(places: Sequence[str], texts: Sequence[str]) -> str:
 def show(
     ranking: Ranking, format: str, extra: Iterable[Measure] = (), parameters: Mapping[str, str] | None = None
 ) -> str:
-    """Write a ranking as text."""
+    """Return a ranking as text."""
     known_format(format)
     named = {part for standing in ranking.standings for part in standing.scheduler.split(" + ")}
     full = {short: whole for short, whole in (parameters or {}).items() if short in named}
@@ -118,9 +118,9 @@ def show(
 
 
 def _whose(ranking: Ranking) -> str:
-    """Say what means are of where there are variations besides the logs."""
+    """Return a remark that means are over the logs themselves, if there are variations."""
     apart = ranking.variations > len(ranking.workloads)
-    return "; measures are of the logs as they are, where it is not said otherwise" if apart else ""
+    return "; measures are means over the original logs unless marked otherwise" if apart else ""
 
 
 def _standings(ranking: Ranking, format: str) -> list[_Column]:
@@ -142,13 +142,13 @@ def _standings(ranking: Ranking, format: str) -> list[_Column]:
 
 
 def interval(standing: Standing) -> str:
-    """Return the interval of a ratio for people; nothing where there is none."""
+    """Return the interval of a ratio for readers; empty if there is none."""
     low, high = standing.interval
     return f"{readable(low, 3)}–{readable(high, 3)}" if low == low else ""
 
 
 def _measures(ranking: Ranking, extra: Iterable[Measure], format: str) -> list[_Column]:
-    """Make the columns of the criterion and its companions; what nobody has is not shown."""
+    """Return the columns of the criterion and its companions; those without values are left out."""
     standings = ranking.standings
     known = known_measures(extra)
     columns = []
@@ -174,5 +174,5 @@ def _verdicts(ranking: Ranking) -> list[_Column]:
 
 
 def _json(ranking: Ranking, parameters: Mapping[str, str]) -> str:
-    told = {"conclusion": conclusion(ranking), "notes": list(notes(ranking)), "parameters": dict(parameters)}
-    return to_json(told | asdict(ranking))
+    words = {"conclusion": conclusion(ranking), "notes": list(notes(ranking)), "parameters": dict(parameters)}
+    return to_json(words | asdict(ranking))

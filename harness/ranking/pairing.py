@@ -1,4 +1,4 @@
-"""Paired comparison: the blocks in which every scheduler has a value, and what had to be left out for that."""
+"""Paired comparison: the blocks in which every scheduler has a value, and the runs and schedulers that are left out."""
 
 import math
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from harness.results.measures import Measure
 
-#: What two runs must share to be compared with each other.
+#: The properties that two runs must share to be compared.
 BLOCK = ("workload", "platform", "variation", "seed")
 
-#: A scheduler with a value in a smaller share of the blocks is left out, rather than the blocks it lacks.
+#: A scheduler with values in fewer blocks than this share is left out, instead of the blocks that it lacks.
 ENOUGH = 0.5
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A run that gives no value to compare."""
+    """A run without a value to compare."""
 
     scheduler: str
     workload: str
@@ -36,9 +36,10 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """The values of every measure, for every scheduler that stays, in every block that all of them share.
+    """The values of every measure, for every remaining scheduler, in every block that all of them share.
 
-    Of a measure against the log only the blocks in which all of them have it: variations and generated jobs have none.
+    A measure against the log has only the blocks in which all schedulers have it: variations and generated jobs have
+    none.
     """
 
     measures: dict[str, pd.DataFrame]  # each with a row per block and a column per scheduler, both sorted
@@ -48,7 +49,7 @@ class Pairing:
 
 
 def pair(frame: pd.DataFrame, by: str, measures: "Sequence[Measure]") -> Pairing:
-    """Keep the runs of `frame` on common blocks: those in which no scheduler lacks a value of `by`."""
+    """Keep the runs of `frame` on common blocks: those in which every scheduler has a value of `by`."""
     runs = _checked(frame, by, [measure.name for measure in measures])
     blocks = runs.index.unique()
     done = runs[runs["status"] == "done"]
@@ -75,7 +76,7 @@ def pair(frame: pd.DataFrame, by: str, measures: "Sequence[Measure]") -> Pairing
 
 
 def _checked(frame: pd.DataFrame, by: str, measures: "Sequence[str]") -> pd.DataFrame:
-    """Return the columns that count, by block and sorted, so that the order of the rows means nothing."""
+    """Return the relevant columns, by block and sorted, so that the order of the rows does not matter."""
     for name in (*BLOCK, "scheduler", "status", by):
         if name not in frame:
             raise HarnessError(f"the results have no column {name!r}: expected one row per run of a tournament")
@@ -89,7 +90,7 @@ def _checked(frame: pd.DataFrame, by: str, measures: "Sequence[str]") -> pd.Data
         try:
             runs[name] = runs[name].astype(float)
         except (TypeError, ValueError):
-            raise HarnessError(f"the column {name!r} of the results holds something else: expected numbers") from None
+            raise HarnessError(f"the column {name!r} of the results has other values: expected numbers") from None
     runs["error"] = frame["error"].fillna("") if "error" in frame else ""
     labels = ["workload", "platform", "scheduler"]
     runs[labels] = runs[labels].astype(str)

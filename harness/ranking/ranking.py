@@ -1,13 +1,13 @@
-"""Schedulers ranked by one measure, paired on the same blocks, with what the ranks are worth.
+"""Rank schedulers by one measure, paired on the same blocks, with the significance of their differences.
 
-A block is one workload, platform, variation and seed: within it schedulers met the same jobs on the same machine.
-Blocks are not independent of each other. Variations redrawn from one log are alike, platforms and seeds repeat the
-same jobs, and schedulers that flip no coins give the same schedule for every seed. So ranks and ratios are averaged
-within a *unit* of inference first, and intervals and tests count units, not blocks:
+A block is one workload, platform, variation and seed: within it schedulers have the same jobs on the same machine.
+Blocks are not independent. Variations of one log are alike, platforms and seeds repeat the same jobs, and schedulers
+without random decisions give the same schedule for every seed. So ranks and ratios are first averaged within a *unit*
+of inference, and intervals and tests count units, not blocks:
 
-workload    where there are several: what they say holds for workloads like these
-variation   where there is one, or on request: what they say holds for variations of these very workloads only, and
-            grows surer with their number although nothing more is known of the logs themselves
+- workload: the default for several workloads. The results hold for workloads like these.
+- variation: the default for one workload. The results hold only for variations of these workloads. They become more
+  certain with more variations, although nothing more is known about the logs themselves.
 """
 
 import math
@@ -29,37 +29,37 @@ from harness.results.measures import Measure, known_measures
 
 Unit = Literal["workload", "variation"]
 
-#: The measure that the Pareto front sets against the criterion.
+#: The measure that the Pareto front compares with the criterion.
 ENERGY = "energy"
 
-#: Of mean ranks: sums of thirds and the like must not decide by their rounding errors who is first.
+#: Decimals of mean ranks: rounding errors of sums of fractions must not decide the order.
 _DECIMALS = 12
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one scheduler stands. Means are over the logs as they are; median and spread over all blocks."""
+    """The place of one scheduler. Means are over the original logs; median and spread over all blocks."""
 
     rank: int  # 1 is best; equal mean ranks share it
     scheduler: str
     mean_rank: float
-    ratio: float  # of the criterion to that of the first: the geometric mean over units
-    interval: tuple[float, float]  # 95 %, of the ratio; not a number where there are too few units
+    ratio: float  # of the criterion to that of the first scheduler: the geometric mean over units
+    interval: tuple[float, float]  # 95 %, of the ratio; not a number if there are too few units
     p_value: float  # of no difference from the first, corrected for the number of pairs
     groups: str  # a letter for every group it belongs to
     mean: float  # of the criterion
-    of_variations: float  # the same over the blocks of variations; not a number where there are none
+    of_variations: float  # the mean over the blocks of variations; not a number if there are none
     median: float
     spread: tuple[float, float]  # of the criterion: 2.5 and 97.5 % quantiles
     energy_spread: tuple[float, float]
-    on_front: bool | None  # criterion against energy; None where the energy is not known
+    on_front: bool | None  # criterion against energy; None if the energy is not known
     workload_ranks: dict[str, float]  # mean rank on each workload alone
     means: dict[str, float] = field(repr=False)  # of every measure
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Everything that is known about who is best by one measure; sequences and matrices follow `standings`."""
+    """The ranking of schedulers by one measure; sequences and matrices follow `standings`."""
 
     by: str
     measure_unit: str
@@ -69,23 +69,23 @@ class Ranking:
     blocks: int
     workloads: tuple[str, ...]
     platforms: tuple[str, ...]
-    variations: int  # of all workloads together, the logs themselves included
+    variations: int  # of all workloads, including the logs themselves
     seeds: int
     standings: tuple[Standing, ...]  # best first
     ratios: tuple[tuple[float, ...], ...]  # of the row's criterion to the column's
     p_values: tuple[tuple[float, ...], ...]  # that row and column do not differ; corrected for the number of pairs
-    units_for_next: int | None  # how many it takes to tell the first from the next that it is not told from
-    units_for_tenth: int | None  # and two schedulers that differ by 10 %
-    groups: tuple[tuple[str, ...], ...]  # who are not told apart, in pairs; none where nobody could be
+    units_for_next: int | None  # units needed to distinguish the first from the next indistinguishable scheduler
+    units_for_tenth: int | None  # units needed to distinguish two schedulers that differ by 10 %
+    groups: tuple[tuple[str, ...], ...]  # pairwise indistinguishable schedulers; none if there are too few units
     identical: tuple[tuple[str, ...], ...]  # schedulers that gave the same schedules in all blocks
-    wins: tuple[tuple[int, ...], ...]  # in how many blocks the row is better than the column
+    wins: tuple[tuple[int, ...], ...]  # the number of blocks in which the row is better than the column
     ties: tuple[tuple[int, ...], ...]
     left_out: tuple[str, ...]  # schedulers
     blocks_left_out: int
-    loads: dict[str, float]  # the largest offered load on each workload, where it is known
-    with_adequacy: tuple[str, ...]  # the workloads whose log was compared with
+    loads: dict[str, float]  # the largest offered load on each workload, if known
+    with_adequacy: tuple[str, ...]  # the workloads that were compared with their logs
     without_adequacy: tuple[str, ...]  # the others: logs without waits, or of another machine
-    gaps: tuple[Gap, ...]  # the runs because of which something was left out
+    gaps: tuple[Gap, ...]  # the runs that caused omissions
 
 
 def rank(
@@ -98,8 +98,8 @@ def rank(
 ) -> Ranking:
     """Rank the schedulers of a tournament's results, one row per run, by one measure.
 
-    `unit` is what intervals and tests count (by default workloads, or the variations of a single one), `extra` are
-    measures that are not built in, and `seed` is of the permutations.
+    `unit` is the unit of intervals and tests (by default workloads, or the variations of a single one). `extra` are
+    measures that are not built in, and `seed` draws the permutations.
     """
     known = known_measures(extra)
     criterion = criterion_of(by, known)
@@ -180,13 +180,13 @@ def _standings(
 
 
 def criterion_of(by: str, known: dict[str, Measure]) -> Measure:
-    """Return the measure to rank by; refuse what cannot judge."""
+    """Return the measure to rank by; refuse one that does not judge runs."""
     if by not in known:
         raise HarnessError(f"cannot rank by {by!r}, there is no such measure; {did_you_mean(by, known)}")
     if known[by].better == "neither":
         raise HarnessError(
-            f"cannot rank by {by!r}: it describes a run and does not judge it; expected a measure of which less or "
-            "more is better, such as 'mean_wait'"
+            f"cannot rank by {by!r}: neither less nor more of it is better; expected a measure that judges a run, such "
+            "as 'mean_wait'"
         )
     return known[by]
 
@@ -202,7 +202,7 @@ def _unit(unit: str | None, blocks: pd.Index) -> Unit:
     known_unit(unit)
     if unit == "variation" and len(variations) > 1 and variations.min() < 2:
         raise HarnessError(
-            f"the unit of inference 'variation': of {variations.idxmin()} there is only one; "
+            f"the unit of inference 'variation': {variations.idxmin()} has only one; "
             "expected two or more of every workload, or 'workload'"
         )
     if unit == "workload" or (unit is None and len(variations) > 1):
@@ -211,11 +211,11 @@ def _unit(unit: str | None, blocks: pd.Index) -> Unit:
 
 
 def _identical(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the schedulers, two or more, whose runs all gave the same starts and the same mean response."""
+    """Return groups of schedulers whose runs all gave the same starts and the same mean response."""
     if not {"schedule_digest", "mean_response"} <= set(frame):
         return ()
     done = frame[(frame["status"] == "done") & frame["scheduler"].isin(names)]
-    # Starts may be the same where ends are not: under another rate, or on nodes that wake first.
+    # Equal starts do not imply equal ends: the rate may differ, or nodes may have to wake first.
     same = done["schedule_digest"] + done["mean_response"].map(" {!r}".format)
     schedules = done.assign(same=same).pivot(index=list(BLOCK), columns="scheduler", values="same")
     found: dict[tuple[object, ...], list[str]] = {}
@@ -225,18 +225,18 @@ def _identical(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...], 
 
 
 def _of_logs(table: pd.DataFrame) -> "pd.Series[bool]":
-    """Find the blocks that replay logs as they are, not variations of them."""
+    """Return which blocks replay the original logs, not variations."""
     return pd.Series(table.index.get_level_values("variation") == 0, index=table.index)
 
 
 def _logs(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the blocks of the logs as they are; all, where there are only variations."""
+    """Return the blocks of the original logs; all, if there are only variations."""
     logs = table[_of_logs(table)]
     return table if logs.empty else logs
 
 
 def _front(means: pd.DataFrame, criterion: Measure) -> dict[str, bool]:
-    """Find who is on the Pareto front of criterion against energy, among those whose energy is known."""
+    """Return which schedulers are on the Pareto front of criterion and energy, among those with a known energy."""
     if ENERGY not in means or criterion.name == ENERGY:
         return {}
     known = means[np.isfinite(means[ENERGY])]
@@ -263,7 +263,7 @@ def _spread(values: "pd.Series[float]") -> tuple[float, float]:
 
 
 def _counted(costs: pd.DataFrame, relation: np.ufunc) -> tuple[tuple[int, ...], ...]:
-    """Count the blocks in which the row's scheduler stands in that relation to the column's."""
+    """Return the number of blocks in which the relation holds between the row's scheduler and the column's."""
     values = costs.to_numpy()
     counts = relation(values[:, :, None], values[:, None, :]).sum(axis=0)
     return tuple(tuple(row) for row in counts.tolist())

@@ -1,4 +1,4 @@
-"""Two schedulers on one log and its variations: which is better by which measure, how sure that is, and who pays."""
+"""Compare two schedulers on one log and its variations: by measure, by class of jobs, and by user."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Workload
 
-#: What two schedulers are compared by if nobody says otherwise; what is not known is left out.
+#: The default measures of a comparison; those without values are left out.
 MEASURES = (
     *("mean_wait", "median_wait", "p95_wait", "max_wait", "mean_response", "mean_bounded_slowdown"),
     *("area_weighted_response", "utilisation", "energy", "carbon", "cost"),
 )
 
-#: The measure of jobs that never started, shown where it differs, because the others leave these jobs out.
+#: The measure of jobs that never started, shown if it differs, because the others leave these jobs out.
 UNSTARTED = "unstarted"
 
-#: Runtimes at which classes of jobs part [s].
+#: The upper limits of the classes of runtime [s].
 _LENGTHS = {"up to 10 min": 600.0, "up to 2 h": 7200.0, "longer": np.inf}
 
-#: So many of the users who lose most are named, of those with at least so many jobs.
+#: The number of users listed with the largest losses, and the fewest jobs of such a user.
 _USERS, _JOBS_OF_A_USER = 3, 10
 
 
 @dataclass(frozen=True)
 class Line:
-    """One measure of both."""
+    """One measure of both schedulers."""
 
     measure: Measure
     one: float  # on the log itself
     other: float
-    ratio: float  # of the other to the one: the geometric mean over all streams; not a number where one of them has 0
-    interval: tuple[float, float]  # 95 %; not a number where there are too few, or no ratio
+    ratio: float  # of the second to the first: the geometric mean over all streams; not a number if a value is 0
+    interval: tuple[float, float]  # 95 %; not a number if there are too few streams, or no ratio
     p_value: float  # corrected for the number of measures
-    lower: bool  # the other has less of it, on the whole
+    lower: bool  # the second has less of it on average
 
     @property
     def verdict(self) -> str:
-        """Say whether the other is told to be better or worse by it."""
+        """ "better" or "worse" if the second scheduler differs significantly, else empty."""
         if self.p_value > ALPHA or self.measure.better == "neither":
             return ""
         return "better" if self.lower == (self.measure.better == "less") else "worse"
@@ -63,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Share:
-    """Some of the jobs, and how long they wait on the log itself."""
+    """A class of jobs, and its waits on the log itself."""
 
     whose: str
     jobs: int
@@ -75,14 +75,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Duel:
-    """Two schedulers beside each other."""
+    """The comparison of two schedulers."""
 
     units: int  # the log and its variations
     lines: tuple[Line, ...]
     classes: tuple[Share, ...]
-    users: tuple[Share, ...]  # who lose most by the other, the first most
+    users: tuple[Share, ...]  # those whose waits grow most under the second
     load: float  # offered to the machine
-    needed: int | None  # units to see a difference of 10 % by the first measure
+    needed: int | None  # units needed to detect a difference of 10 % by the first measure
 
 
 def duel(
@@ -101,7 +101,8 @@ def duel(
 ) -> Duel:
     """Replay `workload` and `resamples` variations of it under two schedulers, and compare them by `measures`.
 
-    A schedule in a scheduler's place is of the log alone, and may lack jobs: they are compared on those that it has.
+    An external schedule may replace a scheduler. It has no variations and may lack jobs: the comparison is then on the
+    jobs that it has.
     """
     known = known_measures(extra)
     for name in measures:
@@ -135,7 +136,7 @@ def duel(
         names.append(UNSTARTED)
     one, other = (table[names].to_numpy(dtype=np.float64) for table in tables)
     if not names:
-        raise HarnessError("none of the measures is known of both schedulers on every stream of jobs: expected others")
+        raise HarnessError("no measure has a value for both schedulers on every stream of jobs: expected others")
     judged = infer(log_ratios(other, one), seed)
     frames = [schedule.ran for schedule in (found[0, 0][1], found[0, 1][1]) if schedule is not None]
     return Duel(
@@ -149,19 +150,19 @@ def duel(
 
 
 def shared(workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | Recorded]", resamples: int) -> "Workload":
-    """Return the jobs that all schedules among the schedulers have."""
+    """Return the jobs that all external schedules among the schedulers have."""
     for one in schedulers:
         if isinstance(one, Recorded):
             if resamples:
-                raise HarnessError(f"{one.name} is a schedule of the log itself: expected no variations beside it")
+                raise HarnessError(f"{one.name} is a schedule of the log itself: expected no variations (--resamples)")
             if workload.now is not None:
-                raise HarnessError(f"{one.name}: a schedule does not go on from a state: expected two schedulers")
+                raise HarnessError(f"{one.name}: a schedule cannot continue from a state: expected two schedulers")
             workload = one.common(workload)
     return workload
 
 
 def _line(measure: Measure, place: int, values: tuple[Matrix, Matrix], judged: Inference) -> Line:
-    """Return the line of a measure. Nothing has a ratio to 0: there the numbers themselves must do."""
+    """Return the line of a measure; it has no ratio if a value is 0."""
     mean, half = judged.means[place], judged.half[place]
     ratio, interval = float(np.exp(mean)), (np.nan, np.nan)
     if not all((table[:, place] > 0).all() for table in values):
@@ -178,7 +179,7 @@ def _share(whose: str, one: pd.DataFrame, other: pd.DataFrame) -> Share:
 
 
 def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
-    """Yield classes of jobs by width and by length; the widest tenth is a class of its own."""
+    """Yield classes of jobs by width and by runtime; the widest tenth is a class of its own."""
     wide = float(one["procs"].quantile(0.9))
     widths = {"1 processor": 1.0, f"up to {wide:.0f} processors": wide, "wider": np.inf}
     for column, bounds in (("procs", widths), ("run", _LENGTHS)):
@@ -191,7 +192,7 @@ def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
 
 
 def _losers(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
-    """Yield the users whose jobs wait longest more under the other, in sum."""
+    """Yield the users whose total wait grows most under the second scheduler."""
     waits = pd.DataFrame({"one": one["wait"], "other": other["wait"], "user": one["user"]}).dropna()
     waits = waits[waits["user"] >= 0]
     lost = (waits["other"] - waits["one"]).groupby(waits["user"])

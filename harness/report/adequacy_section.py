@@ -1,4 +1,6 @@
-"""How far each replay is from the log: P with its reference, the growth table, residence simulated against logged."""
+"""The distance of each replay from its log: P with its reference, the growth table, simulated against logged
+residence.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +18,7 @@ from harness.results.charts.log_comparison import Compared
 
 @section("adequacy", "How far is this from the real machine?")
 def adequacy(subject: Subject) -> dict[str, Any] | None:
-    """Gather P of the replays whose log has waits, and why the others have none."""
+    """Return P of the replays whose log has waits, and why the others have none."""
     if not subject.close_ups:
         return None
     known = list(_compared(subject))
@@ -85,7 +87,7 @@ def _where(run: CloseUp, compared: Compared) -> dict[str, Any]:
 
 @adequacy.chart
 def residences(subject: Subject) -> Iterator[Figure]:
-    """Draw how many jobs had which residence time, simulated against logged."""
+    """Draw the residence times of all jobs, simulated against logged."""
     for run, compared in _compared(subject):
         found, edges, cells = compared.found, compared.edges, compared.cells
         middle = np.sqrt(edges[1:] * edges[:-1]).tolist()
@@ -97,7 +99,7 @@ def residences(subject: Subject) -> Iterator[Figure]:
             "z": [[float(np.log10(1 + n)) if n else None for n in row] for row in cells],
             "customdata": cells.astype(int).tolist(),
             "hovertemplate": "logged %{x:,.3g} s, simulated %{y:,.3g} s<br>%{customdata:,} jobs<extra></extra>",
-            "zmin": -0.6,  # one job is seen too
+            "zmin": -0.6,  # so that a single job is visible
             "showscale": False,
         }
         diagonal = {
@@ -112,7 +114,7 @@ def residences(subject: Subject) -> Iterator[Figure]:
         yield Figure(
             f"residence-{run.workload}-{run.policy + 1}",
             f"Residence time: {run.title}",
-            f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a stronger colour is "
+            f"Residence times (wait and run) of {found.jobs:,} jobs, simulated against logged; a darker colour means "
             f"more jobs. On the dashed line both are equal; half of the jobs are within {readable(found.median, 4)} s "
             f"of it, 95 % within {readable(found.p95, 4)} s.",
             [tiles, diagonal],
@@ -124,7 +126,7 @@ def residences(subject: Subject) -> Iterator[Figure]:
 
 @adequacy.chart
 def waits_beside_logged(subject: Subject) -> Iterator[Figure]:
-    """Draw which share of the jobs waited how long at most, simulated and logged."""
+    """Draw the distribution of waits, simulated and logged."""
     for run, compared in _compared(subject):
         lines = [
             {
@@ -141,7 +143,7 @@ def waits_beside_logged(subject: Subject) -> Iterator[Figure]:
         yield Figure(
             f"logged-waits-{run.workload}-{run.policy + 1}",
             f"Waits, simulated and logged: {run.title}",
-            f"Share of the jobs that waited no longer; waits under 1 s are drawn as 1 s. The jobs are "
+            f"Share of the jobs by their longest wait; waits under 1 s are drawn as 1 s. The jobs are "
             f"{readable(abs(scale.bias), 4)} s {'shorter' if scale.bias < 0 else 'longer'} in the simulated system on "
             f"average; the rank correlation of the waits is {readable(scale.rank_correlation, 3)}.",
             lines,
@@ -152,7 +154,7 @@ def waits_beside_logged(subject: Subject) -> Iterator[Figure]:
 
 @adequacy.chart
 def error_by_class(subject: Subject) -> Iterator[Figure]:
-    """Draw which share of the squared error each class and each month holds, beside its share of the jobs."""
+    """Draw the share of the squared error of each class and month, next to its share of the jobs."""
     for run, compared in _compared(subject):
         for by, part in compared.where.cells.groupby("by", sort=False):
             if by in ("user", "group") or len(part) < 2:
@@ -171,7 +173,7 @@ def error_by_class(subject: Subject) -> Iterator[Figure]:
             yield Figure(
                 f"error-{str(by).split()[0]}-{run.workload}-{run.policy + 1}",
                 f"Error by {by}: {run.title}",
-                f"{worst['cell']} holds {readable(100 * worst['error'], 3)} % of the squared error in "
+                f"{worst['cell']} has {readable(100 * worst['error'], 3)} % of the squared error in "
                 f"{readable(100 * worst['share'], 3)} % of the jobs, which are {readable(abs(worst['bias']), 4)} s "
                 f"{'shorter' if worst['bias'] < 0 else 'longer'} in the simulated system on average.",
                 bars,

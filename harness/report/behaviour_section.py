@@ -1,4 +1,4 @@
-"""Where and when each scheduler behaves differently: capacity, distributions, classes of jobs, the system over time."""
+"""Differences between schedulers: capacity, distributions, classes of jobs, the system over time."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -18,7 +18,7 @@ from harness.results.charts.multiples import small_multiples
 
 @section("behaviour", "Where and when do they differ?", alone="Where and when?")
 def behaviour(subject: Subject) -> dict[str, Any] | None:
-    """Gather what a reader must know about the choice of the runs that are looked at closely."""
+    """Return the remarks on the choice of the runs that are shown in detail."""
     return {"remarks": subject.remarks} if subject.schedulers else None
 
 
@@ -32,7 +32,7 @@ def _by_workload(subject: Subject) -> Iterator[list[CloseUp]]:
 
 @behaviour.chart
 def multiples(subject: Subject) -> Iterator[Figure]:
-    """Draw what decides on each workload, where there are too many for a chart of their own."""
+    """Draw the criterion on each workload, if there are too many for a chart each."""
     if subject.ranking is not None:
         found = small_multiples(subject.done, subject.schedulers, subject.measures[subject.by])
         yield from [found] if found else []
@@ -43,7 +43,7 @@ def multiples(subject: Subject) -> Iterator[Figure]:
 
 @behaviour.chart
 def capacity(subject: Subject) -> Iterator[Figure]:
-    """Draw how much of each machine worked, and stood idle while jobs waited."""
+    """Draw the share of each machine that worked, and that was idle while jobs waited."""
     done = subject.done[subject.done["platform"].isin(subject.procs)]
     for workload, runs in done.groupby("workload", sort=False):
         procs = runs["platform"].map(subject.procs)
@@ -63,7 +63,7 @@ def capacity(subject: Subject) -> Iterator[Figure]:
             f"Capacity used and wasted: {workload}",
             "Share of the processors at full rate, averaged over time: at work, and idle although jobs were waiting"
             f"{'; numbers are places in the ranking' if ranked else ''}. "
-            f"{worst} wastes {'most, ' if len(means) > 1 else ''}{wasted[worst]:.1%} of the machine.",
+            f"{worst} wastes {'the most, ' if len(means) > 1 else ''}{wasted[worst]:.1%} of the machine.",
             _bars(means, subject.schedulers),
             {
                 "barmode": "stack",
@@ -103,18 +103,18 @@ def _bars(means: pd.DataFrame, schedulers: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-# ---------------------------------------------------------------- runs looked at closely
+# ---------------------------------------------------------------- runs in detail
 
 
 @behaviour.chart
 def waits(subject: Subject) -> Iterator[Figure]:
-    """Draw how many jobs waited at most how long."""
+    """Draw the distribution of waits."""
     return map(run_figures.waits, _by_workload(subject))
 
 
 @behaviour.chart
 def slowdowns(subject: Subject) -> Iterator[Figure]:
-    """Draw how many jobs had at most which bounded slowdown."""
+    """Draw the distribution of bounded slowdowns."""
     return map(run_figures.slowdowns, _by_workload(subject))
 
 
@@ -130,7 +130,7 @@ def classes(subject: Subject) -> Iterator[Figure]:
             yield Figure(
                 f"classes-{run.workload}-{run.policy + 1}",
                 f"Mean wait by class: {run.title}",
-                f"Mean wait by width and length; a stronger colour is longer. The longest, "
+                f"Mean wait by width and length; a darker colour means longer. The longest, "
                 f"{lasting(float(waits.max()))}, is that of jobs of {_width(width)} processors and {_length(length)}.",
                 [_tiles(run, longest)],
                 {"xaxis": axis("processors", type="category"), "yaxis": axis("length", type="category")},

@@ -1,4 +1,4 @@
-"""At what energy: every scheduler's measure against the energy it took, all workloads together and each alone."""
+"""Every scheduler's measures against its energy, for all workloads together and for each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ _CRITERIA = ("mean_bounded_slowdown", "mean_wait")
 
 @section("energy", "At what energy?")
 def energy(subject: Subject) -> dict[str, Any] | None:
-    """Gather who takes least energy, if anybody accounts for it."""
+    """Return the scheduler with the least energy, if energy was accounted."""
     if subject.ranking is None:
         return None
     done = _metered(subject)
@@ -28,7 +28,7 @@ def energy(subject: Subject) -> dict[str, Any] | None:
 
 @energy.chart
 def pareto_front(subject: Subject) -> Iterator[Figure]:
-    """Draw what decides, and two measures that all look at, against energy, for all workloads and for each."""
+    """Draw the criterion and two common measures against energy, for all workloads and for each."""
     done = _metered(subject)
     workloads = list(map(str, done["workload"].unique()))
     for name in dict.fromkeys((subject.by, *_CRITERIA)):
@@ -47,21 +47,21 @@ def _metered(subject: Subject) -> pd.DataFrame:
 
 
 def _comparable(runs: pd.DataFrame) -> pd.DataFrame:
-    """Leave out who failed somewhere: it would be compared on other jobs than the others."""
+    """Leave out schedulers with failed runs: they would be compared on other jobs than the others."""
     counts = runs["scheduler"].value_counts()
     return runs[runs["scheduler"].isin(counts.index[counts == counts.max()])]
 
 
 def _conclusion(done: pd.DataFrame, schedulers: list[str], by: Measure) -> str:
-    """Say who takes least energy, and how much more the first of the ranking takes."""
+    """Return a sentence on the scheduler with the least energy, and how much more the first of the ranking takes."""
     means = _comparable(done).groupby("scheduler")[list({ENERGY, by.name})].mean()
     energy, measured = means[ENERGY].to_dict(), means[by.name].to_dict()
     thrifty, first = min(energy, key=energy.__getitem__), schedulers[0]
-    said = f"{thrifty} takes least energy, {readable(energy[thrifty], 4)} kWh a run on average"
+    least = f"{thrifty} takes the least energy, {readable(energy[thrifty], 4)} kWh a run on average"
     if first == thrifty:
-        return f"{said}, and ranks first."
+        return f"{least}, and ranks first."
     if first not in energy or by.name == ENERGY:
-        return f"{said}."
+        return f"{least}."
     values = [f"{readable(measured[scheduler], 4)} {by.unit}".rstrip() for scheduler in (first, thrifty)]
     more = f"{energy[first] / energy[thrifty] - 1:.1%} more"
-    return f"{said}; {first}, which ranks first, takes {more}, at {spoken(by.name)} {' instead of '.join(values)}."
+    return f"{least}; {first}, which ranks first, takes {more}, at {spoken(by.name)} {' instead of '.join(values)}."

@@ -1,4 +1,4 @@
-"""The charts of a page as files, for papers: drawn by the browser through kaleido, in daylight colours."""
+"""The charts of a page as files for papers, drawn by the browser through kaleido, in light colours."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from harness.report.page import Page
 from harness.report.rendering import drawing
 from harness.results.charts.figures import Figure, printed
 
-#: [px]; papers scale what they include.
+#: The width of a chart [px].
 _WIDTH = 900
 _FORMATS = ("svg", "png")
 
@@ -35,7 +35,7 @@ def draw(page: Page, folder: Path) -> list[Path]:
     ]
     try:
         kaleido.write_fig_from_object_sync(jobs)
-    except Exception as error:  # whatever happened to the browser
+    except Exception as error:  # any error of the browser
         if type(error).__name__ != "ChromeNotFoundError":
             raise
         raise HarnessError(
@@ -45,7 +45,7 @@ def draw(page: Page, folder: Path) -> list[Path]:
 
 
 def _diagrams(page: Page, folder: Path) -> Iterator[Path]:
-    """Write the diagram of the ranking, which is SVG already."""
+    """Write the diagram of the ranking, which is already SVG."""
     for section in page.sections:
         if section.data.get("diagram"):
             path = folder / "ratios.svg"
@@ -58,5 +58,5 @@ def _options(figure: Figure, kind: str) -> dict[str, Any]:
 
 
 def _file_name(figure: Figure) -> str:
-    """Return its name in letters that every system takes; cut long ones."""
+    """Return a file name of at most 60 characters that every system accepts."""
     return re.sub(r"[^\w.-]+", "-", figure.name).strip("-")[:60]

@@ -1,4 +1,4 @@
-"""One self-contained page: a tournament's, or one run's. It opens offline, and runs no script but its own."""
+"""One self-contained HTML page about a tournament or a run. It opens offline, and runs no script but its own."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harness.experiment.stored_results import Results
     from harness.results.schedule import Schedule
 
-#: The sections of every page, in their order; one that has nothing to say is left out.
+#: The sections of every page, in their order; sections without content are left out.
 SECTIONS = (winners, summary, energy, behaviour, runs, adequacy, provenance)
 
 
@@ -37,7 +37,7 @@ class Page:
     title: str
     about: str
     sections: list[Shown]
-    warnings: list[str] = field(default_factory=list)  # what is missing
+    warnings: list[str] = field(default_factory=list)  # about missing runs and jobs
 
     @property
     def figures(self) -> list[Figure]:
@@ -46,7 +46,7 @@ class Page:
 
     @property
     def shown_first(self) -> list[Figure]:
-        """The charts that a reader sees who chooses nothing."""
+        """The charts that the page shows before the reader chooses."""
         return [figure for s in self.sections for figure in s.figures if figure.when == s.figures[0].when]
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -68,10 +68,11 @@ def tournament_page(
     look: Sequence[str] = (),
     unit: str | None = None,
 ) -> Page:
-    """Return the page of what is in a tournament's store, finished or not, ranked by a measure.
+    """Return the page of the results of a tournament, finished or not, ranked by a measure.
 
-    `extra` are measures of plugins, and `watch(done, all)` is called as the runs are repeated that it looks at closely:
-    those of the best schedulers and the last, or of those to `look` at. `unit` is one observation, as for `rank`.
+    `extra` are measures of plugins. Some runs are repeated to show them in detail: those of the best schedulers and the
+    last, or of those to `look` at. `watch(done, all)` is called meanwhile. `unit` is the unit of inference, as for
+    `rank`.
     """
     subject = tournament_subject(results, by, extra, plugins, watch, look, unit)
     field = results.about["field"]
@@ -84,7 +85,7 @@ def tournament_page(
 def run_page(
     schedule: "Schedule", *, extra: Iterable[Measure] = (), command: str = "", plugins: tuple[str, ...] = ()
 ) -> Page:
-    """Return the page of one run, made with `simulate(…, timeline=True)`; `command` is what reproduces it."""
+    """Return the page of one run, made with `simulate(…, timeline=True)`; `command` reproduces it."""
     subject = run_subject(schedule, extra, command, plugins)
     title = f"{schedule.workload.name}: {subject.schedulers[0]}"
     about = f"{counted(len(schedule.workload), 'job')} on {schedule.platform.name}."
@@ -96,32 +97,32 @@ def _sections(subject: Subject) -> list[Shown]:
 
 
 def _missing(results: "Results", frame: pd.DataFrame) -> list[str]:
-    """Say what a reader would otherwise take for all there is."""
+    """Return warnings about runs that the page lacks."""
     failed = int((frame["status"] == "failed").sum())
     done = len(frame) - failed
     if done == results.planned:
         return _left_out(frame)
-    said = [f"{done:,} of {counted(results.planned, 'run')} are done: this tournament is not complete."]
+    found = [f"{done:,} of {counted(results.planned, 'run')} are done: this tournament is not complete."]
     if failed:
-        said.append(f"{counted(failed, 'run')} failed, listed with the errors at the end of this page.")
+        found.append(f"{counted(failed, 'run')} failed, listed with the errors at the end of this page.")
     if untried := results.planned - len(frame):
         verb = "was" if untried == 1 else "were"
-        said.append(f"{counted(untried, 'run')} {verb} not tried yet; the same command goes on from there.")
-    return said + _left_out(frame)
+        found.append(f"{counted(untried, 'run')} {verb} not tried yet; the same command continues from there.")
+    return found + _left_out(frame)
 
 
 def _left_out(frame: pd.DataFrame) -> list[str]:
-    """Name jobs that no average knows of: a scheduler must not look better for them."""
+    """Return warnings about jobs that no average includes: a scheduler must not look better without them."""
     why = {
         "unaccepted": "the platform is too small for them or they were rejected",
-        "stranded": "nodes that they need stayed down, or a hold never let them go",
+        "stranded": "nodes that they need stayed down, or a hold never released them",
     }
     done = frame[frame["status"] == "done"]
-    said = []
+    found = []
     for name, reason in why.items():
         if (worst := done[done[name] > 0].sort_values(name, kind="stable").tail(1)).size:
             run = worst.iloc[0]
             many = f"{run[name]:,.0f} of {run['jobs']:,.0f} jobs of {run['workload']} on {run['platform']}"
             elsewhere = ", the most of any run" if len(done) > 1 else ""
-            said.append(f"Jobs were left out of every average, because {reason}: {many}{elsewhere}.")
-    return said
+            found.append(f"Jobs were left out of every average, because {reason}: {many}{elsewhere}.")
+    return found

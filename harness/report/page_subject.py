@@ -1,4 +1,4 @@
-"""What a page is about, gathered before anything is drawn: a tournament's results, or one run."""
+"""The data of a page, collected before anything is drawn: the results of a tournament, or one run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page is about, for all of its sections."""
+    """The data of a page, for all of its sections."""
 
-    frame: pd.DataFrame  # a row for every run, as `Results.frame` has them
-    measures: Mapping[str, Measure]  # by name, those of plugins too
+    frame: pd.DataFrame  # a row for every run, as in `Results.frame`
+    measures: Mapping[str, Measure]  # by name, including those of plugins
     schedulers: list[str]  # the best first
     procs: Mapping[str, int]  # of the platforms, by name
-    close_ups: list[CloseUp]  # of the runs that are looked at closely
+    close_ups: list[CloseUp]  # the runs that are shown in detail
     remarks: list[str] = field(default_factory=list)  # on their choice
-    by: str = ""  # what decides
+    by: str = ""  # the measure that ranks
     ranking: Ranking | None = None
-    why_not: str = ""  # there is no ranking
+    why_not: str = ""  # the reason if there is no ranking
     results: "Results | None" = None  # of a tournament
     schedule: "Schedule | None" = None  # of one run
-    command: str = ""  # that reproduces it
+    command: str = ""  # the command that reproduces it
     plugins: tuple[str, ...] = ()
-    where: str = ""  # the platforms of the ranking, if it is not of all
-    others: Sequence[tuple[str, Ranking]] = ()  # the rankings on each platform, where schedulers lack some
+    where: str = ""  # the platforms of the ranking, if not all
+    others: Sequence[tuple[str, Ranking]] = ()  # the rankings by platform, if some schedulers cannot run on some
 
     @property
     def done(self) -> pd.DataFrame:
-        """The runs that finished, of the schedulers that are ranked."""
+        """The finished runs of the ranked schedulers."""
         return apart(self.frame[(self.frame["status"] == "done") & self.frame["scheduler"].isin(self.schedulers)])
 
 
 def apart(frame: pd.DataFrame) -> pd.DataFrame:
-    """Name the variations of a workload apart from the log itself: nothing is averaged over both."""
+    """Rename the variations of each workload, so that no average is over both the log and its variations."""
     if "variation" not in frame or not (frame["variation"] > 0).any():
         return frame
     workload = frame["workload"].astype(str)
@@ -63,7 +63,7 @@ def tournament_subject(
     look: Sequence[str] = (),
     unit: str | None = None,
 ) -> Subject:
-    """Rank what is in a tournament's store, finished or not, and repeat the runs that are looked at closely."""
+    """Rank the results of a tournament, finished or not, and repeat the runs that are shown in detail."""
     extra = list(extra)
     frame = results.frame()
     (ranking, where), others, why_not = _ranked(frame, by, extra, unit)
@@ -87,7 +87,7 @@ def tournament_subject(
 
 
 def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, plugins: tuple[str, ...]) -> Subject:
-    """Look closely at one run, which was made with its timeline."""
+    """Return the data of one run that was made with its timeline."""
     extra = list(extra)
     workload, platform = readable(schedule.workload.name), schedule.platform
     scheduler = " + ".join(schedule.scheduler[part] for part in ("order", "start"))
@@ -107,14 +107,15 @@ def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, pl
 def _ranked(
     frame: pd.DataFrame, by: str, extra: list[Measure], unit: str | None
 ) -> tuple[tuple[Ranking | None, str], list[tuple[str, Ranking]], str]:
-    """Return the ranking of most schedulers and where it holds, those of each platform, or why there is none.
+    """Return the ranking with most schedulers and its platforms, the rankings by platform, or the reason if there is
+    none.
 
-    A measure that is no criterion and an unknown unit are refused.
+    Raises an error for a measure that does not judge runs and for an unknown unit.
     """
     criterion_of(by, known_measures(extra))
     known_unit(unit)
     if not (frame["status"] == "done").any():
-        return (None, ""), [], "no run is done yet." if frame.empty else "no run is done, all that were tried failed."
+        return (None, ""), [], "no run is done yet." if frame.empty else "no run is done: all tried runs failed."
     found, why = [], ""
     for part in sorted(parts(frame), key=lambda part: -part.frame["scheduler"].nunique()):
         try:

@@ -1,4 +1,4 @@
-"""What exactly was run: inputs by their hashes, preparation, policies by their source, versions, machine, command."""
+"""Provenance: inputs with their hashes, preparation, policies with their versions, machine, command."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @section("provenance", "What exactly was run?")
 def provenance(subject: Subject) -> dict[str, Any]:
-    """Gather everything that the results depend on."""
+    """Return everything that the results depend on."""
     if subject.schedule is not None:
         return of_run(subject.schedule, subject.command, subject.plugins)
     assert subject.results is not None
@@ -36,7 +36,7 @@ def provenance(subject: Subject) -> dict[str, Any]:
 
 
 def of_tournament(results: "Results", frame: pd.DataFrame, plugins: tuple[str, ...]) -> dict[str, Any]:
-    """Return the provenance of a tournament, as its store has it."""
+    """Return the provenance of a tournament, as stored."""
     about = results.about
     chosen = sorted({(part, str(spec)) for part, column in COLUMNS.items() for spec in frame[column].unique() if spec})
     failed = frame[frame["status"] == "failed"]
@@ -81,7 +81,7 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> dict
 
 
 def _policies_of(schedule: "Schedule", known: Policies) -> list[Mapping[str, str]]:
-    """Return the policies of a run, or the parts that a configuration of Slurm decides."""
+    """Return the policies of a run, or the parts that a Slurm configuration decides."""
     if schedule.policies.configured:
         return [_configured(part, spec) for part, spec in schedule.scheduler.items() if spec.startswith(SLURM)]
     rows = [row for part in schedule.scheduler for row in _rows(part, schedule.policies[part], known)]
@@ -89,7 +89,7 @@ def _policies_of(schedule: "Schedule", known: Policies) -> list[Mapping[str, str
 
 
 def _configured(part: str, spec: str) -> Mapping[str, str]:
-    """Return a part that a configuration of Slurm decides."""
+    """Return a part that a Slurm configuration decides."""
     return {"part": part, "spec": spec, "about": "as the configuration says", "version": ""}
 
 
@@ -106,7 +106,7 @@ def _events(events: "Events | None") -> Mapping[str, object] | None:
 
 
 def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> list[Mapping[str, str]]:
-    """Return every policy with its parameters, what it says it does, and the version of its source here."""
+    """Return every policy with its parameters, its summary, and the version of its source here."""
     known = load(*plugins).policies
     rows: list[Mapping[str, str]] = []
     for part, spec in chosen:
@@ -122,7 +122,7 @@ def _policies(chosen: Iterable[tuple[str, str]], plugins: tuple[str, ...]) -> li
 
 
 def _rows(part: str, choice: Choice, known: Policies) -> list[Mapping[str, str]]:
-    """Return the policies of a part one by one: each of several holds, and those that queues have of their own."""
+    """Return the policies of a part one by one: each of several holds, and those of queues."""
     if part == "hold":
         return [_policy(part, replace(one, inner=None)) for one in choice.chain]
     rows = [_policy(part, replace(choice, queues=()))]
@@ -134,6 +134,6 @@ def _rows(part: str, choice: Choice, known: Policies) -> list[Mapping[str, str]]
 
 
 def _policy(part: str, choice: Choice) -> Mapping[str, str]:
-    """Return a policy with its parameters, what it says it does, and the version of its source here."""
+    """Return a policy with its parameters, its summary, and the version of its source here."""
     policy = choice.policy
     return {"part": part, "spec": str(choice), "about": policy.summary, "version": fingerprint(policy.function)}

@@ -1,4 +1,4 @@
-"""A ranking as effect sizes, in coordinates: every scheduler's ratio to the first, with its interval, on one axis."""
+"""The layout of a diagram of effect sizes: every scheduler's ratio to the first, with its interval, on one axis."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from harness.ranking.ranking import Ranking
 #: [px]
 _SPAN, _LINE, _AXIS, _LETTER = 420, 24, 34, 7.2
 
-#: Intervals are cut off where they reach further beyond all ratios than this factor.
+#: Intervals are cut off at this factor beyond the extreme ratios.
 _MARGIN = 3.0
 
 
@@ -23,7 +23,7 @@ class Place:
     policy: int
     x: float
     y: float
-    low: float | None  # None where there is no interval
+    low: float | None  # None if there is no interval
     high: float | None
     text: str  # its ratio, and the interval
 
@@ -37,13 +37,13 @@ class Diagram:
     axis: float
     left: float
     right: float
-    one: float  # where the ratio is 1
+    one: float  # the position of ratio 1
     ticks: list[tuple[float, str]]
     places: list[Place]
 
 
 def diagram(ranking: Ranking) -> Diagram | None:
-    """Lay out a ranking of two or more schedulers."""
+    """Return the layout of a ranking; None for a single scheduler."""
     standings = ranking.standings
     if len(standings) < 2:
         return None
@@ -77,7 +77,7 @@ def diagram(ranking: Ranking) -> Diagram | None:
 
 
 def _ticks(lowest: float, highest: float) -> Iterator[float]:
-    """Yield round ratios between the two, as many as can be read beside each other."""
+    """Yield round ratios between the two, few enough to be readable."""
     decades = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
     for steps in ((1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 7.0, 8.0, 9.0), (1.0, 2.0, 5.0), (1.0,)):
         found = [step * 10.0**decade for decade in decades for step in steps]

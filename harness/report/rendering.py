@@ -1,4 +1,4 @@
-"""A page as one HTML file: names are escaped wherever they stand, and the browser runs no script but the page's own."""
+"""Render a page as one HTML file: all names are escaped, and the browser runs no script but the page's own."""
 
 import base64
 import hashlib
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from harness.report.page import Page
 
-#: What Plotly may do to a chart that a reader does not want.
+#: Plotly's options for all charts.
 _CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
 def require(*, images: bool = False) -> None:
-    """Refuse what would fail at the end, for want of the libraries that a page needs, and its images."""
+    """Raise an error if a library is missing that a page or its images need, before the work for it begins."""
     needed = {"jinja2": "report", "plotly": "report"} | ({"kaleido": "images"} if images else {})
     for name, extra in needed.items():
         if find_spec(name) is None:
@@ -42,7 +42,7 @@ def render(page: "Page") -> str:
         numbered[id(figure)]: {"data": figure.data, "layout": figure.layout | {"height": figure.height}}
         for figure in page.figures
     }
-    # The browser runs these scripts and no others, whatever a name from a file tries to smuggle in.
+    # The browser runs only these scripts, even if a name from a file contains another.
     allowed = " ".join(map(_hash, scripts))
     policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
     return (
@@ -61,7 +61,7 @@ def render(page: "Page") -> str:
 
 
 def drawing(diagram: Diagram) -> str:
-    """Return the diagram of a ranking as SVG of its own."""
+    """Return the diagram of a ranking as an SVG file."""
     return _templates().get_template("diagram.svg.j2").render(diagram=diagram)
 
 
@@ -82,10 +82,10 @@ def _templates() -> "Environment":
 
 
 def embedded(value: Any) -> Any:
-    """Return a value as JSON that may stand in a <script>: nothing in it can end the element."""
+    """Return a value as JSON that is safe in a <script>: nothing in it can end the element."""
     from markupsafe import Markup
 
-    text = json.dumps(finite(value), separators=(",", ":"))  # ASCII: no line separators of JavaScript's either
+    text = json.dumps(finite(value), separators=(",", ":"))  # ASCII, so without JavaScript's line separators
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)

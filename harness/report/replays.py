@@ -1,4 +1,4 @@
-"""The runs of a tournament that its page looks at closely: simulated again, and held against what the store says."""
+"""Repeat the runs of a tournament that its page shows in detail, and compare them with the store."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from harness.experiment.run_matrix import Plan, Run
     from harness.experiment.stored_results import Results
 
-#: Looked at closely: on the first so many workloads, the so many best schedulers and the worst.
+#: Shown in detail: the first workloads, with this many of the best schedulers and the worst.
 WORKLOADS = 6
 BEST = 3
 
-#: A run of more jobs than this is not repeated for pictures, unless somebody asks to look at it. Who preempts looks at
-#: everybody at every event: its jobs count as many times as this. Seconds would choose others on another machine.
+#: Runs of more jobs are not repeated for charts unless the user requests them (--look). Preemptive policies are slower:
+#: their jobs count this many times. A limit in seconds would depend on the machine.
 MOST_JOBS = 300_000
 _PREEMPTING = 10
 
-#: Pairs of repetitions that tell how far the replay of the best scheduler that is quick enough is from itself.
+#: Pairs of repetitions for the repeatability of the best scheduler that is fast enough.
 PAIRS = 3
 
-#: Rectangles of all Gantt charts of a page together.
+#: Rectangles of all Gantt charts of a page.
 RECTANGLES = 40_000
 
 Watch = Callable[[int, int], None]
@@ -38,11 +38,11 @@ Watch = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A run to look at closely."""
+    """A run to show in detail."""
 
-    row: "pd.Series[Any]"  # of the store's frame
-    place: int  # of its scheduler
-    repeated: bool  # whether it is also held against repetitions of itself
+    row: "pd.Series[Any]"  # of the store's table
+    place: int  # of its scheduler in the ranking
+    repeated: bool  # whether its repeatability is measured too
 
 
 def replays(
@@ -53,7 +53,7 @@ def replays(
     watch: Watch,
     look: Sequence[str] = (),
 ) -> tuple[list[CloseUp], list[str]]:
-    """Repeat the runs that are looked at closely; return them, and what a reader must know about their choice."""
+    """Repeat the runs that are shown in detail; return them, and remarks on their choice."""
     wanted, remarks = choose(frame, schedulers, look)
     if not wanted:
         return [], remarks
@@ -61,7 +61,7 @@ def replays(
         field = field_again(results.about["field"], plugins=plugins)
         known = _by_name(make_plan(field, plugins))
     except (HarnessError, OSError) as error:
-        return [], [f"No pictures of single runs: what was run is not at hand any more. {error}"]
+        return [], [f"No charts of single runs: the inputs are no longer available. {error}"]
     found, gone, other = [], [], []
     for number, one in enumerate(wanted):
         watch(number, len(wanted))
@@ -77,20 +77,20 @@ def replays(
             other.append(title)
     watch(len(wanted), len(wanted))
     if found:
-        same = "Every run shown was simulated again for this page, and gave the schedule whose digest the store holds."
+        same = "Every run shown was simulated again for this page, and its schedule has the digest in the store."
         remarks.insert(0, same)
     if gone:
-        remarks.append(f"Cannot be repeated, as the field does not have them any more: {', '.join(gone)}.")
+        remarks.append(f"Cannot be repeated, as they are no longer in the field: {', '.join(gone)}.")
     if other:
         remarks.append(
-            "Not shown, because repeated here they gave another schedule than the store holds (an input, a policy or "
-            f"the engine has changed): {', '.join(other)}."
+            "Not shown, because their schedules are no longer those in the store (an input, a policy or the engine has "
+            f"changed): {', '.join(other)}."
         )
     return found, remarks
 
 
 def _by_name(plan: "Plan") -> "dict[Any, Run]":
-    """Return the runs of a plan by identity; and by name, for what another version of the engine has run."""
+    """Return the runs of a plan by identity, and by name for runs of another version of the engine."""
     named = {
         (run.workload.name, run.platform.name, run.variation, run.seed, *(run.policies[part] for part in PARTS)): run
         for run in plan.runs
@@ -99,7 +99,7 @@ def _by_name(plan: "Plan") -> "dict[Any, Run]":
 
 
 def _name(row: "pd.Series[Any]") -> tuple[Any, ...]:
-    """Return what a run is called in the store's frame."""
+    """Return the name of a run in the store's table."""
     return tuple(row[name] for name in ("workload", "platform", "variation", "seed", *COLUMNS.values()))
 
 
@@ -124,28 +124,28 @@ def choose(frame: pd.DataFrame, schedulers: list[str], look: Sequence[str] = ())
         else:
             slow |= dict.fromkeys(f"{name} on {workload}" for name in runs["scheduler"][jobs > MOST_JOBS])
             shown = pd.concat([quick.head(BEST), quick.iloc[BEST:].tail(1)])
-        quickest = shown.index[jobs[shown.index] * 2 * PAIRS <= MOST_JOBS][:1]  # and best
+        quickest = shown.index[jobs[shown.index] * 2 * PAIRS <= MOST_JOBS][:1]  # which is also the best
         wanted += [_Wanted(row, int(row["place"]), index in quickest) for index, row in shown.iterrows()]
     if wanted and len(schedulers) > BEST + 1 and not look:
         remarks.append(
-            f"Of {len(schedulers)} schedulers the first {BEST} of the ranking are looked at closely, and the last; "
+            f"Of {len(schedulers)} schedulers the first {BEST} of the ranking and the last are shown in detail; "
             "--look SCHEDULER chooses others."
         )
     if len(workloads) > WORKLOADS:
-        remarks.append(f"Of {len(workloads)} workloads the first {WORKLOADS} are looked at closely.")
+        remarks.append(f"Of {len(workloads)} workloads the first {WORKLOADS} are shown in detail.")
     if slow:
-        remarks.append(f"Too many jobs to be repeated for pictures, unless --look asks for it: {', '.join(slow)}.")
+        remarks.append(f"Not repeated for charts because of their many jobs (--look includes them): {', '.join(slow)}.")
     return wanted, remarks
 
 
 def _jobs(runs: pd.DataFrame) -> "pd.Series[float]":
-    """Return how many jobs each run has, as if all took as long."""
+    """Return the number of jobs of each run, weighted by the cost of preemption."""
     preempting = runs["preemptions"] > 0 if "preemptions" in runs else False
     return runs["jobs"].astype(float) * np.where(preempting, _PREEMPTING, 1)
 
 
 def _again(run: "Run", wanted: _Wanted, rectangles: int) -> tuple[CloseUp, str]:
-    """Simulate a run again; return it looked at closely, and the digest of its schedule."""
+    """Simulate a run again; return its details, and the digest of its schedule."""
     schedule = run.simulate(timeline=True)
     name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
     pairs = PAIRS if wanted.repeated else 0

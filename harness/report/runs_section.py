@@ -1,4 +1,4 @@
-"""Run by run: who was where when, the two charts of the service-rate paper, rates and sleeping nodes."""
+"""Run by run: Gantt charts, the two charts of the service-rate paper, rates and sleeping nodes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from harness.results.charts.gantt import Gantt
 
 @section("runs", "Run by run")
 def runs(subject: Subject) -> dict[str, Any] | None:
-    """Gather the Gantt charts of the runs that are looked at closely."""
+    """Return the Gantt charts of the runs that are shown in detail."""
     if not subject.close_ups:
         return None
     return {"gantts": [_embedded(run.gantt, run) for run in subject.close_ups if run.gantt is not None]}
@@ -23,13 +23,13 @@ def runs(subject: Subject) -> dict[str, Any] | None:
 
 @runs.chart
 def processors_and_jobs(subject: Subject) -> Iterator[Figure]:
-    """Draw the processors that are busy above the jobs that run and wait."""
+    """Draw the busy processors above the running and waiting jobs."""
     return map(run_figures.processors_and_jobs, subject.close_ups)
 
 
 @runs.chart
 def rate_and_sleep(subject: Subject) -> Iterator[Figure]:
-    """Draw the rate, and the nodes that sleep, switch or failed, where they change at all."""
+    """Draw the rate, and the nodes that sleep, switch or failed, if they change."""
     styles = {"rate": ("#ae3ec9", "solid"), "asleep": ("#1c7ed6", "solid"), "switching": ("#a07b00", "dot")}
     for run in subject.close_ups:
         times = run.timeline
@@ -45,12 +45,12 @@ def rate_and_sleep(subject: Subject) -> Iterator[Figure]:
             data.append(
                 steps(times["day"], times[name], name, {"color": colour, "dash": dash, "width": 1.1}, yaxis=panel)
             )
-        said = [f"the rate is between {times[name].min():.3g} and {times[name].max():.3g}" for name in rate]
-        said += [f"at most {int(times[name].max()):,} of {run.nodes:,} nodes are {name}" for name in nodes]
+        found = [f"the rate is between {times[name].min():.3g} and {times[name].max():.3g}" for name in rate]
+        found += [f"at most {int(times[name].max()):,} of {run.nodes:,} nodes are {name}" for name in nodes]
         yield Figure(
             f"rates-{run.workload}-{run.policy + 1}",
             f"Rate and sleep: {run.title}",
-            f"Rate and states of the nodes over time: {'; '.join(said)}.",
+            f"Rate and states of the nodes over time: {'; '.join(found)}.",
             data,
             {**stacked_axes(titles), "showlegend": True, "hovermode": "closest"},
             height=160 + 140 * len(titles),

@@ -1,4 +1,4 @@
-"""The sections of a page, each declared once beside the charts in it."""
+"""The sections of a page; each module declares one section with its charts."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Gather = Callable[[Subject], dict[str, Any] | None]
 
 @dataclass(frozen=True)
 class Shown:
-    """A section as it stands on a page."""
+    """A section of a page, with its data and charts."""
 
     name: str
     title: str
@@ -24,21 +24,21 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """A section that pages may have, `runs` say: `runs.html.j2` is its template, `@runs.chart` adds a chart to it."""
+    """A section that pages may have. For `runs`, the template is `runs.html.j2`, and `@runs.chart` adds a chart."""
 
     name: str
     title: str
-    gather: Gather  # the data of its template, or None where the subject has nothing to say to it
-    alone: str  # its title where there is one scheduler only
+    gather: Gather  # returns the data of its template, or None to leave it out
+    alone: str  # its title for a single scheduler
     charts: list[Chart] = field(default_factory=list)
 
     def chart(self, draw: Chart) -> Chart:
-        """Add a chart: `draw` yields it as often as the subject has something to draw."""
+        """Add a chart: `draw` yields any number of figures."""
         self.charts.append(draw)
         return draw
 
     def of(self, subject: Subject) -> Shown | None:
-        """Return the section about `subject`, or None where there is nothing to say."""
+        """Return the section about `subject`, or None to leave it out."""
         data = self.gather(subject)
         if data is None:
             return None
@@ -49,5 +49,5 @@ class Section:
 
 
 def section(name: str, title: str, alone: str = "") -> Callable[[Gather], Section]:
-    """Make the function below, which gathers the data of a template, a section."""
+    """Return a decorator that makes a section of a function that returns the data of a template."""
     return lambda gather: Section(name, title, gather, alone or title)

@@ -1,4 +1,4 @@
-"""How did it go: every measure of one run."""
+"""The summary section: every measure of one run."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from harness.results.measures import measures_table
 
 @section("summary", "How did it go?")
 def summary(subject: Subject) -> dict[str, Any] | None:
-    """Gather the scheduler of a run, and the measures that it has."""
+    """Return the scheduler of a run, and its measures."""
     schedule = subject.schedule
     if schedule is None:
         return None

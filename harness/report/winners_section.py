@@ -1,4 +1,4 @@
-"""Who wins, and how sure are we: leaderboard, ratios, every measure, who beats whom."""
+"""The ranking section: leaderboard, ratios, all measures, and wins of each pair."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from harness.report.ratio_diagram import diagram
 from harness.report.section import section
 from harness.results.measures import Measure
 
-#: Above so many rows the table of all measures has one row per scheduler, not one for each of its workloads too.
+#: With more rows, the table of all measures has rows for schedulers only, not for each of their workloads.
 _MOST_ROWS = 600
 
 _DIGITS = 4
@@ -24,7 +24,7 @@ _DIGITS = 4
 
 @section("winners", "Who wins, and how sure are we?")
 def winners(subject: Subject) -> dict[str, Any] | None:
-    """Gather the ranking of a tournament, or why there is none."""
+    """Return the ranking of a tournament, or why there is none."""
     if subject.schedule is not None:
         return None
     ranking = subject.ranking
@@ -60,11 +60,11 @@ def _short(ranking: Ranking) -> list[tuple[str, ...]]:
 
 
 def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str, Measure]) -> dict[str, Any]:
-    """Return the means of all measures over the runs of each scheduler, in all and on each workload."""
+    """Return the means of all measures over the runs of each scheduler, over all workloads and on each."""
     done = apart(frame[frame["status"] == "done"])
     variations = done["workload"].astype(str).str.endswith(", variations")
     names = [name for name in known if name in done and done[name].notna().any()]
-    names.sort(key=lambda name: done.groupby("scheduler")[name].mean().nunique() == 1)  # what says nothing comes last
+    names.sort(key=lambda name: done.groupby("scheduler")[name].mean().nunique() == 1)  # constant measures come last
     workloads = list(map(str, done["workload"].unique()))
     place = {scheduler: number for number, scheduler in enumerate(schedulers)}
     logs = done if variations.all() else done[~variations]
@@ -92,18 +92,18 @@ def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str,
 
 
 def _logs_with(runs: pd.DataFrame, measure: str) -> str:
-    """Return of how many logs a measure is known: 2 of 3 logs."""
+    """Return for how many logs a measure is known: 2 of 3 logs."""
     known = runs.loc[runs[measure].notna(), "workload"].nunique()
     return f"{known} of {counted(runs['workload'].nunique(), 'log')}"
 
 
 def cell(value: float) -> tuple[str, str]:
-    """Return a value for people, and for sorting."""
+    """Return a value for readers, and for sorting."""
     return readable(value, _DIGITS), "" if value != value else f"{value:.9g}"
 
 
 def head(measure: Measure, logs: str = "") -> dict[str, str]:
-    """Return a measure as the head of a column, with its meaning; of one against the log, also how many it covers."""
+    """Return a measure as the head of a column, with its meaning; for one against the log, also how many it covers."""
     better = {"less": "Less is better.", "more": "More is better.", "neither": "Neither more nor less is better."}
     tip = f"{measure.meaning} {measure.formula}{f' [{measure.unit}]' if measure.unit else ''}. {better[measure.better]}"
     return {
@@ -122,7 +122,7 @@ def _known(value: float | None) -> bool:
 
 
 def _matrix(ranking: Ranking) -> list[list[dict[str, Any] | None]]:
-    """Count wins, ties and losses of the row against the column, and say if they are told apart."""
+    """Return the wins, ties and losses of the row against the column, and whether they differ significantly."""
     count = len(ranking.standings)
     return [
         [
@@ -142,7 +142,7 @@ def _matrix(ranking: Ranking) -> list[list[dict[str, Any] | None]]:
 
 
 def _surely(ranking: Ranking, row: int, column: int) -> str:
-    """Say whether the row is told to be better or worse than the column."""
+    """Return "better" or "worse" if the row differs significantly from the column, else ""."""
     if ranking.p_values[row][column] > ALPHA:
         return ""
     return "better" if (ranking.ratios[row][column] < 1) == (ranking.better == "less") else "worse"

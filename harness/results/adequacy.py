@@ -1,14 +1,14 @@
-"""Adequacy: how far two streams of the same jobs are apart, say a replay and the log (Baranov et al. 2019).
+"""Adequacy: the distance between two streams of the same jobs, such as a replay and its log (Baranov et al. 2019).
 
-Of two streams of n jobs, the residence times (waiting and processing) are v and V. Their difference is
+For two streams of n jobs, the residence times (waiting and processing) are v and V. Their difference is
 
     P = sqrt(Σ (V_i − v_i)² / n)        E = sqrt(Σ (V_i − v_i)²)
 
-P is what to compare by; E grows with n. Both are undefined unless the streams have as many jobs and, job by job,
-the same submit time, width and requested time. Jobs are taken by submit time.
+Compare by P; E grows with n. Both are undefined unless the streams have the same number of jobs and each job has the
+same submit time, width and requested time. Jobs are in order of submit time.
 
-A. Baranov, D. Lyakhovets, G. Savin, B. Shabanov, P. Telegin: Measure of adequacy for the supercomputer job
-management system model.
+A. Baranov, D. Lyakhovets, G. Savin, B. Shabanov, P. Telegin: Measure of adequacy for the supercomputer job management
+system model.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from harness.workload.log import Log, LoggedStatus, Workload
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
-#: Times that differ by less are the same [s]: where the rate changes, they carry rounding errors.
+#: Times that differ by less count as equal [s]: changing rates cause rounding errors.
 ROUNDING = 1e-6
 
 Floats = npt.NDArray[np.float64]
@@ -32,12 +32,12 @@ Ints = npt.NDArray[np.int64]
 
 
 class UndefinedError(HarnessError):
-    """Two streams cannot be compared; the message says why, and by which job that shows first."""
+    """Two streams cannot be compared; the message states the reason and the first job that shows it."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How far two streams are apart in their first `jobs` jobs."""
+    """The distance of two streams over their first `jobs` jobs."""
 
     jobs: int
     P: float  # [s]
@@ -47,7 +47,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Adequacy:
-    """How far two streams of jobs are apart."""
+    """The distance between two streams of jobs."""
 
     streams: tuple[str, str]
     jobs: int
@@ -56,12 +56,12 @@ class Adequacy:
     median: float  # of |V − v| [s]
     p95: float  # of |V − v| [s]
     growth: tuple[Growth, ...]  # over the first 50, 100, 250, … jobs, and all
-    scale: Scale  # null models, the skill, and what a few jobs do not move
+    scale: Scale  # null models, the skill, and robust figures
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What is compared, in the order in which the jobs arrived."""
+    """The jobs of a schedule or log that are compared, in order of arrival."""
 
     name: str
     job: Ints
@@ -73,23 +73,23 @@ class Stream:
 
 
 def adequacy(replay: "Schedule | Log", against: "Schedule | Log | None" = None) -> Adequacy:
-    """Compare `replay` with `against`: with another schedule or log, or else with the log that was replayed.
+    """Compare `replay` with `against`: another schedule or log, or by default the log that was replayed.
 
-    What is compared with the log that was replayed are its jobs as they were prepared. `UndefinedError` is raised if
-    the two cannot be compared.
+    From the replayed log the jobs are compared as they were prepared. Raises `UndefinedError` if the two cannot be
+    compared.
     """
     if against is not None:
         ours, theirs = (as_written(s) if isinstance(s, Log) else simulated(s) for s in (replay, against))
         return compare(ours, theirs)
     if isinstance(replay, Log):
-        raise HarnessError(f"{replay.name} is a log: expected another one that it is compared with")
+        raise HarnessError(f"{replay.name} is a log: expected a second log or schedule to compare it with")
     return compare(simulated(replay), logged(replay.workload))
 
 
 def elsewhere(schedule: "Schedule") -> str:
-    """Return why a schedule cannot be compared with its log: it is of another machine; empty if it is not.
+    """Return why a schedule cannot be compared with its log if its platform has another size; empty if the sizes agree.
 
-    A log that does not name the size of its machine may have run on any.
+    A log that does not state the size of its machine may have run on any.
     """
     procs, cores = schedule.workload.procs, schedule.platform.cores
     if procs in (None, cores):
@@ -130,7 +130,7 @@ def prefixes(jobs: int) -> list[int]:
 
 
 def simulated(schedule: "Schedule") -> Stream:
-    """Take the jobs as they were simulated; whoever leaves the queue waited until then."""
+    """Return the jobs as they were simulated; a job that left the queue waited until then."""
     jobs = np.asarray(schedule.outcome.jobs)  # in order of submission already
     submit, start, end = jobs["submit"], jobs["start"], jobs["end"]
     wait = np.where(np.isnan(start), end, start) - submit
@@ -144,9 +144,9 @@ def simulated(schedule: "Schedule") -> Stream:
 
 
 def logged(workload: Workload) -> Stream:
-    """Take the jobs as the log says they went; whoever left the queue did not run."""
+    """Return the jobs with the times in the log; a job that left the queue did not run."""
     jobs = workload.jobs
-    # Arrays are brought into order, not the frame: it would note every copy, of every run of a tournament.
+    # The arrays are sorted, not the table: a table would record each copy, for every run of a tournament.
     order = np.argsort(jobs["submit"].to_numpy(), kind="stable")
     job, submit, procs, estimate, cancel = (
         jobs[name].to_numpy()[order] for name in ("job", "submit", "procs", "estimate", "cancel")
@@ -162,7 +162,7 @@ def logged(workload: Workload) -> Stream:
 
 
 def as_written(log: Log) -> Stream:
-    """Take the jobs of a log that is not prepared, by submit time and number: some logs are in order of end."""
+    """Return the jobs of a log that is not prepared, by submit time and number: some logs are sorted by end time."""
     jobs = log.jobs.take(np.lexsort((log.jobs["job"], log.jobs["submit"])))
     job, submit, procs, used, estimate, wait, run, status = (
         jobs[name].to_numpy() for name in ("job", "submit", "procs", "used_procs", "estimate", "wait", "run", "status")
@@ -195,13 +195,13 @@ def refuse_other_jobs(model: Stream, real: Stream) -> None:
     else:
         return
     raise UndefinedError(
-        f"the adequacy of {model.name} against {real.name} is undefined: {counts}job {what}; expected as many jobs, "
-        "and of each the same submit time, width and requested time"
+        f"the adequacy of {model.name} against {real.name} is undefined: {counts}job {what}; expected the same jobs, "
+        "each with the same submit time, width and requested time"
     )
 
 
 def _refuse_unknown(stream: Stream, advice: str = "") -> None:
-    """Refuse what lacks waits or runtimes, with `advice` on what to do about some waits that are unknown."""
+    """Refuse a stream with unknown waits or runtimes, with `advice` for a log in which some waits are unknown."""
     unknown = np.isnan(stream.residence)
     if unknown.any():
         first = int(np.argmax(unknown))
@@ -209,6 +209,6 @@ def _refuse_unknown(stream: Stream, advice: str = "") -> None:
         lacking = f"{np.count_nonzero(unknown):,} of {len(unknown):,}"
         raise UndefinedError(
             f"the adequacy against {stream.name} is undefined: the {what} of job {stream.job[first]} is unknown (not "
-            f"logged); expected waits and runtimes of all jobs, {lacking} lack them"
+            f"logged); expected waits and runtimes of all jobs, which {lacking} lack"
             + (advice if what == "wait" and not unknown.all() else "")
         )

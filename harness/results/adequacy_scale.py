@@ -1,15 +1,19 @@
-"""A scale for the adequacy P: what replays that know nothing of queues would have, and what a few jobs do to it.
+"""A scale for the adequacy P: the P of simple null models, and the influence of a few jobs.
 
-P in seconds says little by itself: it may be large because a log's waits are. Three null models stand beside it, each
-a machine that runs every job as long as the log says and knows no scheduling: nobody waits; everybody waits as long as
-the log's mean; jobs of a class of width and requested time (powers of two) wait as long as the log's mean of the class.
-The last two are told the log's own means, and of a small class that is nearly the answer. The skill of a replay is
-1 − P / P_null, where P_null is that of the constant wait if nothing else is said, as forecasts are held against the
-climate: 1 is the log itself, 0 is no better than one number for all, and it may be below. It is given against the
-other two as well: a replay that is further from the log than the mean waits by class has missed a rule by which the
-site treats jobs of some widths and requested times.
+P in seconds alone is hard to judge: it may be large because a log's waits are long. Three null models put it on a
+scale. In each, every job runs as long as in the log, without any scheduling:
 
-P is a mean of squares, so a few jobs may hold most of it: companions that they do not move are given too.
+- no job waits;
+- every job waits for the log's mean wait;
+- every job waits for the log's mean wait of its class of width and requested time (powers of two).
+
+The last two use means of the log itself; in a small class the mean is nearly the answer. The skill of a replay is 1 − P
+/ P_null, by default with the P_null of the constant wait: 1 is the log itself, 0 is no better than one wait for all,
+and it can be negative. Weather forecasts are compared with the climate in the same way. The skill against the other two
+models is given as well. A replay that is further from the log than the mean waits by class has missed a rule by which
+the site treats jobs of some widths and requested times.
+
+P is a mean of squares, so a few jobs may cause most of it. Robust figures are therefore given too.
 """
 
 import math
@@ -25,28 +29,28 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: The share of the jobs that P is given without, those that differ most.
+#: The share of the jobs, those that differ most, that `P_without_worst` leaves out.
 WORST = 0.01
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What P has to be seen beside."""
+    """Figures that help to judge P."""
 
     nobody_waits: float  # P of the null models [s]
     mean_wait: float
     mean_wait_by_class: float
-    skill: float  # 1 − P / P of the mean wait; not a number where that is not off at all
+    skill: float  # 1 − P / P of the mean wait; not a number if that P is 0
     skill_nobody_waits: float  # the same against the other two
     skill_by_class: float
     bias: float  # mean of V − v [s]
-    rank_correlation: float  # of the waits (Spearman); not a number where all are equal
+    rank_correlation: float  # of the waits (Spearman); not a number if all are equal
     P_without_worst: float  # without the 1 % of the jobs that differ most [s]
-    worst_share: float  # of the squared error, that these jobs hold; not a number where there is none
+    worst_share: float  # of the squared error, caused by these jobs; not a number if there is no error
 
 
 def scaled(model: "Stream", real: "Stream") -> Scale:
-    """Put the difference of two streams of the same jobs on a scale."""
+    """Return the scale for the difference of two streams of the same jobs."""
     off = model.residence - real.residence
     squares = np.sort(off**2)
     few = max(1, math.ceil(WORST * len(off))) if len(off) > 1 else 0
@@ -69,22 +73,22 @@ def scaled(model: "Stream", real: "Stream") -> Scale:
 
 
 def _rank_correlation(one: Floats, other: Floats) -> float:
-    """Return Spearman's, as pandas has it: scipy's would take a third of a second to import for one number."""
+    """Return Spearman's rank correlation by pandas: the import of scipy would take a third of a second."""
     return float(pd.DataFrame({"one": one, "other": other}).corr("spearman").to_numpy()[0, 1])
 
 
 def skill(model: "Stream", real: "Stream") -> float:
-    """Return 1 − P / P_null, P_null of one wait for all; not a number where that is not off at all."""
+    """Return 1 − P / P_null with one wait for all jobs; not a number if P_null is 0."""
     return _skill(root_mean_square(model.residence - real.residence), constant_wait(real))
 
 
 def constant_wait(real: "Stream") -> float:
-    """Return P of the null model in which all jobs wait as long as they did on average."""
+    """Return P of the null model in which all jobs have the mean wait."""
     return root_mean_square(real.wait - real.wait.mean())
 
 
 def null_models(real: "Stream") -> tuple[float, float, float]:
-    """Return P of the null models: nobody waits, a constant wait, a constant wait by class of width and request."""
+    """Return P of the null models: no waits, a constant wait, a constant wait by class of width and requested time."""
     wait = real.wait
     _, group = np.unique(
         np.stack([np.ceil(np.log2(np.maximum(values, 1.0))) for values in (real.procs, real.estimate)]),

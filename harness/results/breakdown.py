@@ -1,9 +1,9 @@
-"""Where and why a replay departs from its log: which jobs hold the error, and what of it no queue explains.
+"""Break down the difference between a replay and its log by jobs, and measure waiting that no queue explains.
 
-The error, Σ (V − v)², is divided among cells of jobs: by user, group, queue, width, requested time, and the hour,
-weekday and month of submission. Of each cell is said too what share of its logged waiting passed while the job would
-have fitted on the processors that were free by the logged schedule, and at which hour of the day and on which weekday
-its jobs that waited began: a rule of the site that lets long jobs begin in the evening shows in both.
+The error Σ (V − v)² is divided among cells of jobs: by user, group, queue, width, requested time, and the hour, weekday
+and month of submission. Each cell also has the share of its logged waiting during which the job would have fit on the
+free processors of the logged schedule. It has the hour and weekday at which most of its waiting jobs started, too. A
+site rule that lets long jobs start in the evening shows in both.
 """
 
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ from harness.workload.wall_clock import DAYS, WallClock
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
-#: Only waits from here on are asked when they ended: shorter ones end when their jobs come [s].
+#: Shorter waits are ignored for the hour of start: those end soon after the submission [s].
 _WAITED = 900.0
 
-#: So many jobs of a cell have to have waited before it is said when they began.
+#: The hour of start is given only for cells with at least this many waiting jobs.
 _ENOUGH = 30
 
 Floats = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Departure:
-    """The first job that starts at another time than in the log, and the state of the logged machine then."""
+    """The first job with another start than in the log, and the state of the logged machine at that time."""
 
     job: int
     procs: int
@@ -40,28 +40,28 @@ class Departure:
     submit: float  # [s]
     logged: float  # its start [s]
     replayed: float
-    waiting: int  # jobs in the logged queue, it among them
+    waiting: int  # jobs in the logged queue, including this one
     ahead: int  # of them, those submitted before it
     free: int  # processors
 
 
 @dataclass(frozen=True, eq=False)
 class Breakdown:
-    """Where a replay departs from its log.
+    """The differences between a replay and its log, by cells of jobs.
 
     `cells` has a row for each cell: `by`, `cell`, `jobs`, `share` of the jobs, `error` (share of the squared error),
-    `bias` (mean of V − v [s]), `fitting` (share of the logged waiting that passed while the job would have fitted),
-    and of the jobs that waited: `hour` of the day and `weekday` at which most began, and which share of them.
+    `bias` (mean of V − v [s]), `fitting` (share of the logged waiting during which the job would have fit). For the
+    jobs that waited it has the most frequent `hour` of the day and `weekday` of their starts, with their shares.
     """
 
     cells: pd.DataFrame
     departure: Departure | None
-    fitting: float  # share of all logged waiting; not a number where nobody waited
+    fitting: float  # share of all logged waiting; not a number if no job waited
     procs: int
-    peak: int  # processors busy together, by the log
+    peak: int  # the most processors busy at once, by the log
 
     def telling(self, count: int = 12) -> pd.DataFrame:
-        """Return the `count` cells that matter first: much of the error in few of the jobs."""
+        """Return the `count` most important cells: those with much of the error in few jobs."""
         lift = self.cells["error"] / self.cells["share"]
         weight = self.cells["error"] * np.log(lift.clip(lower=1.0))
         order = np.argsort(-weight.to_numpy(), kind="stable")
@@ -69,7 +69,7 @@ class Breakdown:
 
 
 def breakdown(schedule: "Schedule") -> Breakdown:
-    """Say where the replay in `schedule` departs from the log that it replays."""
+    """Return the breakdown of a replay against the log that it replays."""
     workload = schedule.workload
     ours, theirs = simulated(schedule), logged(workload)
     jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
@@ -104,7 +104,7 @@ def breakdown(schedule: "Schedule") -> Breakdown:
 
 
 def _groupings(jobs: pd.DataFrame, submit: Floats, clock: WallClock) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what jobs are grouped by: its name, a key for each job, and how a key is told."""
+    """Yield the criteria for groups of jobs: the name, a key for each job, and the function that formats a key."""
     for name in ("user", "group", "queue"):
         if name in jobs and (jobs[name] >= 0).any():
             yield name, jobs[name].to_numpy(), str
@@ -150,7 +150,7 @@ def _cell(part: pd.DataFrame, jobs: int, total: float, clock: WallClock) -> dict
 def _departure(
     schedule: "Schedule", jobs: pd.DataFrame, machine: Occupation, start: Floats, procs: int
 ) -> Departure | None:
-    """Find the first job that starts at another time, by the earlier of both, and the logged state at that instant."""
+    """Return the first job with another start, by the earlier of both starts, and the logged state at that time."""
     differ = np.abs(start - machine.start) > ROUNDING
     if not differ.any():
         return None

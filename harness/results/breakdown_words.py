@@ -1,4 +1,4 @@
-"""A breakdown in words, for the terminal and for pages: one table of the cells that matter, and a few sentences."""
+"""A breakdown as a table of its important cells and a few sentences, for the terminal and for pages."""
 
 import math
 from dataclasses import asdict
@@ -10,16 +10,16 @@ from harness.workload.wall_clock import DAYS
 
 HEADERS = (
     *("jobs by", "cell", "jobs", "of all", "of the error"),
-    *("mean of V − v", "waited though it fitted", "began mostly"),
+    *("mean of V − v", "waited though it fit", "usual start"),
 )
 UNITS = ("", "", "", "%", "%", "s", "%", "")
 
-#: Of the waits that ended, this share in one hour of the day, or on one weekday, is worth telling.
+#: The hour of the day or the weekday is shown if at least this share of the waiting jobs started in it.
 _HOUR, _WEEKDAY = 0.15, 0.4
 
 
 def rows(found: Breakdown, count: int = 12) -> list[tuple[Any, ...]]:
-    """Return the cells that matter first, as `HEADERS` says."""
+    """Return the most important cells as rows for `HEADERS`."""
     return [
         (
             cell["by"],
@@ -36,21 +36,21 @@ def rows(found: Breakdown, count: int = 12) -> list[tuple[Any, ...]]:
 
 
 def sentences(found: Breakdown) -> list[str]:
-    """Say where the replay departs first, and what of the log no queue explains."""
+    """Return sentences about the first difference from the log, and about waiting that no queue explains."""
     told = []
     if found.peak > found.procs:
         told.append(
             f"The logged schedule is not feasible: up to {found.peak:,} of {found.procs:,} processors were busy "
-            "together."
+            "at once."
         )
     if found.fitting > 0:
         told.append(
-            f"By the log, {found.fitting:.0%} of all waiting passed while the job would have fitted: the queue, or a "
-            "rule of the site, held it."
+            f"By the log, {found.fitting:.0%} of all waiting passed while the job would have fit: the queue order or a "
+            "rule of the site delayed it."
         )
     if (first := found.departure) is not None:
         told.append(
-            f"The first job to depart is {first.job} ({first.procs:,} processors for {first.estimate:,.0f} s, "
+            f"The first job to differ is {first.job} ({first.procs:,} processors for {first.estimate:,.0f} s, "
             f"submitted at {first.submit:,.0f} s): started at {first.logged:,.0f} s in the log, at "
             f"{first.replayed:,.0f} s in the replay; then {first.waiting:,} jobs waited on the real machine, "
             f"{first.ahead:,} ahead of it, and {first.free:,} of {found.procs:,} processors were free."
@@ -59,7 +59,7 @@ def sentences(found: Breakdown) -> list[str]:
 
 
 def as_facts(found: Breakdown) -> dict[str, Any]:
-    """Return all of it, every cell, for JSON."""
+    """Return the whole breakdown, with every cell, for JSON."""
     return {
         "cells": found.cells.to_dict("records"),
         "departure": asdict(found.departure) if found.departure else None,
@@ -69,7 +69,7 @@ def as_facts(found: Breakdown) -> dict[str, Any]:
 
 
 def _began(cell: dict[Any, Any]) -> str:
-    """Say when the jobs that waited began, if they did together."""
+    """Return the weekday and the hour at which many of the jobs that waited started; empty if there is none."""
     words = []
     if (cell["weekday_share"] or 0) >= _WEEKDAY:
         words.append(f"{DAYS[int(cell['weekday'])]} ({cell['weekday_share']:.0%})")

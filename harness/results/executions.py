@@ -1,8 +1,8 @@
-"""Executions of a workload on a real machine: what they share with a replay and each other, and how far they are apart.
+"""Compare executions of one workload on a real machine with a replay and with each other.
 
-An execution is a log, whoever wrote it. Its jobs are known by their numbers. Their submissions differ by seconds from
-what was planned, as clocks and dispatchers do; a job may be lacking, because it was lost. P between two executions of
-one workload is a measured P_ideal: what no replay need be below.
+An execution is a log. Its jobs are identified by their numbers. Their submissions may differ by seconds from the plan,
+because of clocks and dispatchers, and lost jobs may be missing. P between two executions of one workload measures
+P_ideal: a replay need not be below it.
 """
 
 import itertools
@@ -18,30 +18,30 @@ from harness.results.repeatability import upper_quantile
 from harness.workload.log import Log, Step, Workload
 from harness.workload.occupation import Occupation
 
-#: So far may submissions of one job be apart in two executions [s]: dispatchers lag by seconds.
+#: The largest difference between the submissions of a job in two executions [s]: dispatchers lag by seconds.
 LAG = 60.0
 
-#: Of the waiting time, this share passed while the job would have fitted: some of the processors were not there.
+#: If more than this share of the waiting passed while the job would have fit, some processors were unavailable.
 _LOST = 0.1
 
 
 @dataclass(frozen=True)
 class Execution:
-    """One execution, and what in it was not as it should be."""
+    """One execution, and the incidents that disturbed it."""
 
     name: str
     jobs: int
-    busiest: int  # processors in use together, at most
+    busiest: int  # the most processors in use at once
     incidents: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Apart:
-    """How far two streams of the same jobs are apart."""
+    """The distance between two streams of the same jobs."""
 
     one: str
     other: str
-    jobs: int  # that both have
+    jobs: int  # in both
     P: float  # [s]
     median: float  # of |V − v| [s]
     p95: float  # of |V − v| [s]
@@ -57,13 +57,13 @@ class Executions:
 
     @property
     def ideal(self) -> float:
-        """P_ideal, measured: the mean over the pairs without incidents [s]; not a number where there is none."""
+        """P_ideal, measured: the mean over the pairs without incidents [s]; not a number if there is none."""
         usual = [pair.P for pair in self.pairs if pair.usual]
         return sum(usual) / len(usual) if usual else math.nan
 
     @property
     def upper(self) -> tuple[float, float]:
-        """What P of another pair stays below, with which probability (about: pairs share executions)."""
+        """An upper bound of P for another pair, and its probability (approximate, as pairs share executions)."""
         usual = [pair.P for pair in self.pairs if pair.usual]
         return upper_quantile(usual) if usual else (math.nan, math.nan)
 
@@ -71,8 +71,8 @@ class Executions:
 def matched(one: Stream, other: Stream) -> tuple[Stream, Stream]:
     """Return the jobs that two streams share, by number, if both may be executions of one workload.
 
-    Where the submissions are the same, the jobs have to be too. Else they may lie up to `LAG` apart, once the clocks
-    are set by their median difference; widths and requested times have to be equal.
+    If the submissions are equal, the jobs must be equal too. Otherwise submissions may differ by up to `LAG` after the
+    clocks are aligned by their median difference; widths and requested times must be equal.
     """
     ours, theirs = (_by_number(stream) for stream in (one, other))
     common, mine, its = np.intersect1d(ours.job, theirs.job, assume_unique=True, return_indices=True)
@@ -96,9 +96,9 @@ def matched(one: Stream, other: Stream) -> tuple[Stream, Stream]:
 
 
 def submissions_apart(one: Stream, other: Stream) -> str:
-    """Return how far the submissions of the jobs that two streams share are apart, as a sentence; empty if not at all.
+    """Return a sentence on how far the submissions of the jobs that two streams share differ; empty if they do not.
 
-    The clocks are set by their median difference.
+    The clocks are aligned by their median difference.
     """
     ours, theirs = (_by_number(stream) for stream in (one, other))
     common, mine, its = np.intersect1d(ours.job, theirs.job, assume_unique=True, return_indices=True)
@@ -113,7 +113,7 @@ def submissions_apart(one: Stream, other: Stream) -> str:
 
 
 def witnessed(workload: Workload, log: Log, execution: Log) -> Workload:
-    """Return `workload`, prepared of `log`, with the waits and runtimes of an `execution` as what its log says.
+    """Return `workload`, prepared from `log`, with the waits and runtimes of an `execution` as its logged values.
 
     Jobs that the execution lacks are left out.
     """
@@ -153,10 +153,10 @@ def apart(one: Stream, other: Stream, *, usual: bool = True) -> Apart:
 def compare_executions(
     logs: Sequence[Log], procs: int | None = None, jobs: int | None = None, *, alike: bool = True
 ) -> Executions:
-    """Compare executions of one workload, pair by pair, and say which of them were disturbed.
+    """Compare each pair of executions of one workload, and list the incidents of each execution.
 
-    The machine has `procs` processors, or as many as any of them used; the workload has `jobs` jobs, or as many as any.
-    Where processors are not `alike`, idle ones do not say that anybody could have had them.
+    By default, `procs` and `jobs` are the largest numbers of processors and of jobs of any execution. If processors are
+    not `alike`, idle processors do not count as available to waiting jobs.
     """
     busy = [Occupation.of(log.jobs) for log in logs]
     procs = procs or max((one.peak for one in busy), default=0)
@@ -174,10 +174,10 @@ def compare_executions(
 
 
 def _incidents(log: Log, busy: Occupation, procs: int, jobs: int, alike: bool) -> list[str]:
-    """Say what in an execution was not as it should be, on a machine of `procs` processors."""
+    """Return the incidents of an execution on a machine of `procs` processors."""
     found = []
     if lacking := jobs - len(log.jobs):
-        found.append(f"{lacking:,} of {jobs:,} jobs are lacking")
+        found.append(f"{lacking:,} of {jobs:,} jobs are missing")
     if never := len(log.jobs) - len(busy):
         found.append(f"{never:,} jobs did not run")
     waiting = float((busy.start - busy.submit).sum())
@@ -185,7 +185,7 @@ def _incidents(log: Log, busy: Occupation, procs: int, jobs: int, alike: bool) -
     if alike and busy.peak < procs and idle > _LOST:
         found.append(
             f"never more than {busy.peak:,} of {procs:,} processors were busy, though {idle:.0%} of the waiting time "
-            "passed while the job would have fitted"
+            "passed while the job would have fit"
         )
     if busy.peak > procs:
         found.append(f"up to {busy.peak:,} of {procs:,} processors were busy")
@@ -195,7 +195,7 @@ def _incidents(log: Log, busy: Occupation, procs: int, jobs: int, alike: bool) -
 def _by_number(stream: Stream) -> Stream:
     numbers, first, counts = np.unique(stream.job, return_index=True, return_counts=True)
     if (counts > 1).any():
-        raise UndefinedError(f"{stream.name}: job {numbers[np.argmax(counts > 1)]} is there twice; expected it once")
+        raise UndefinedError(f"{stream.name}: job {numbers[np.argmax(counts > 1)]} occurs twice: expected it once")
     return _taken(stream, first)
 
 

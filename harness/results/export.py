@@ -1,4 +1,4 @@
-"""A schedule or its timeline as a file, in the format that the file's name says."""
+"""Write a schedule or its timeline to a file, in the format of the file's name."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def export(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
-    """Write `schedule` to `path`: the whole file or, if anything goes wrong, nothing."""
+    """Write `schedule` to `path`: the whole file or, after an error, nothing."""
     schedule_writer(path)(schedule, path)
 
 
@@ -33,17 +33,17 @@ def export_timeline(schedule: "Schedule", path: str | os.PathLike[str]) -> None:
     timeline_writer(path)(schedule.timeline, path)
 
 
-#: So many rows are made text at once: a row is many times as large as text than in its columns.
+#: The number of rows converted to text at once: as text, a row takes many times more memory.
 _ROWS = 100_000
 
 
 def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield some rows after the other."""
+    """Yield the rows in pieces."""
     return (frame.iloc[begin : begin + _ROWS] for begin in range(0, len(frame), _ROWS))
 
 
 def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write its columns; whole numbers without a decimal point, what is missing left empty."""
+    """Write the columns; whole numbers without a decimal point, missing values empty."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(",".join(map(harmless, frame.columns)).encode() + b"\n")
         for rows in _pieces(frame):
@@ -52,14 +52,14 @@ def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write its columns, as they are."""
+    """Write the columns unchanged."""
     _need_pyarrow(path, "Parquet")
     with replacing(path) as temporary:
         frame.to_parquet(temporary, engine="pyarrow", index=False)
 
 
 def write_arrow(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write its columns, as they are, as an Arrow file, which others map into memory."""
+    """Write the columns unchanged as an Arrow file, which other programs can map into memory."""
     _need_pyarrow(path, "Arrow")
     with replacing(path) as temporary:
         frame.to_feather(temporary, compression="uncompressed")
@@ -73,7 +73,7 @@ def _need_pyarrow(path: str | os.PathLike[str], what: str) -> None:
 
 
 def write_json(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a list of objects, one a row; what is missing is null."""
+    """Write a list of objects, one per row; missing values are null."""
     headers, before = list(map(str, frame)), "[\n"
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for rows in _pieces(frame):
@@ -100,13 +100,13 @@ _LOGS: dict[str, Writer] = {".swf": write_log, ".swf.gz": write_log}
 
 
 def schedule_writer(path: str | os.PathLike[str]) -> Writer:
-    """Return what writes a schedule in the format that the name of `path` ends in."""
+    """Return the function that writes a schedule in the format of the name of `path`."""
     tables = {suffix: _of_frame(write) for suffix, write in _TABLES.items()}
     return _writer(path, tables | _LOGS, "a schedule")
 
 
 def timeline_writer(path: str | os.PathLike[str]) -> Writer:
-    """Return what writes the table of a timeline in the format that the name of `path` ends in."""
+    """Return the function that writes the table of a timeline in the format of the name of `path`."""
     return _writer(path, _TABLES, "a timeline")
 
 
@@ -119,20 +119,20 @@ def _writer(path: str | os.PathLike[str], writers: dict[str, Writer], what: str)
     for suffix, write in writers.items():
         if name.endswith(suffix):
             return write
-    raise HarnessError(f"{path}: cannot tell the format of {what}; expected a name ending in {', '.join(writers)}")
+    raise HarnessError(f"{path}: unknown format of {what}; expected a name ending in {', '.join(writers)}")
 
 
 def simulated_log(schedule: "Schedule") -> Log:
     """Return the schedule as a log: wait, run and status of the simulation, the rest from the workload.
 
-    Cancelled jobs keep their patience as their wait, even those that were started and, having no work, ended at
-    once: replaying the log with `prepare(…, unknown="cancel")` gives the same schedule.
+    A cancelled job keeps the time until its cancellation as its wait, even if it was started and ended at once because
+    its work is unknown. A replay of the log with `prepare(…, unknown="cancel")` therefore gives the same schedule.
     """
     frame, jobs = schedule.frame, schedule.workload.jobs
     gave_up = (schedule.statuses == Ending.CANCELLED) & ~(frame["run"] > 0)
     served = frame["start"].notna() & ~gave_up
     patience = jobs["cancel"].where(np.isfinite(jobs["cancel"]), frame["end"])
-    left = frame["start"].where(~gave_up, patience)  # the queue: to run, or for good
+    left = frame["start"].where(~gave_up, patience)  # the queue
     columns = {
         "job": frame["job"],
         "submit": frame["submit"],

@@ -1,7 +1,7 @@
-"""Fairness: was a job made to wait for jobs that came after it?
+"""Fairness: whether a job was delayed by jobs that arrived after it.
 
-A job was treated unfairly if it started later than it would have had nobody arrived after it (Sabin and Sadayappan
-2005). That takes one more simulation per job examined, so a sample is usually enough.
+A job was treated unfairly if it started later than it would have if no job had arrived after it (Sabin and Sadayappan
+2005). This takes one more simulation for each examined job, so a sample is usually enough.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ from harness.workload.log import Workload
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
-#: Starts that differ by less are the same [s]: where the rate changes, times carry rounding errors.
+#: Starts that differ by less count as equal [s]: changing rates cause rounding errors.
 ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class Fairness:
-    """How many of the jobs examined were treated unfairly, and by how much."""
+    """The number of examined jobs that were treated unfairly, and their delays."""
 
     examined: int
     unfair: int
@@ -36,7 +36,7 @@ class Fairness:
         later = f", by {self.mean_delay:,.0f} s on average and {self.max_delay:,.0f} s at most" if self.unfair else ""
         return (
             f"fairness: {self.unfair} of {self.examined} jobs examined started later than they would have "
-            f"had nobody arrived after them{later}"
+            f"if no job had arrived after them{later}"
         )
 
 
@@ -47,10 +47,10 @@ def fairness(
     sample: int | None = None,
     seed: int = 0,
 ) -> Fairness:
-    """Compare every job's start, or that of `sample` jobs drawn by `seed`, with its start had nobody come later.
+    """Compare the start of each job, or of `sample` jobs drawn with `seed`, with its start if no job had arrived after
+    it.
 
-    `replay` simulates a workload with the scheduler, platform and seed that `schedule` was made with. Only jobs
-    that ran are examined.
+    `replay` simulates a workload with the scheduler, platform and seed of `schedule`. Only jobs that ran are examined.
     """
     if sample is not None and sample < 1:
         raise HarnessError(f"sample={sample}: expected at least one job to examine")
@@ -72,7 +72,7 @@ def fairness(
 
 
 def _up_to(schedule: "Schedule", arrival: int) -> Workload:
-    """Return the jobs that had arrived when the `arrival`-th had, itself included; still in log order."""
+    """Return the jobs that arrived up to the `arrival`-th, itself included, in log order."""
     workload = schedule.workload
     rows = np.sort(schedule.outcome.place[: arrival + 1])
     digest = hashlib.sha256(f"{workload.digest} first {arrival + 1}".encode()).hexdigest()

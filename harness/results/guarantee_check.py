@@ -1,7 +1,7 @@
-"""Whether a schedule keeps a promise, from the schedule alone: who started when, on how many processors, for how long.
+"""Check from a schedule alone whether it keeps a guarantee: from starts, ends, widths and requested times.
 
-Jobs queue in the order of their submission. Jobs submitted at the same time queue in the order of the file. Times may
-differ by a second or so, as real schedulers look at their queue every so often: `slack`.
+Jobs queue in order of submission, and at the same time in order of the file. Starts may be later than guaranteed by
+`slack`, as real schedulers examine their queue at intervals.
 """
 
 from dataclasses import dataclass, replace
@@ -20,63 +20,63 @@ from harness.workload.occupation import Occupation
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: What a schedule may promise: nothing, that nobody overtakes, that who does does not delay the first of the queue, or
-#: that nobody is delayed beyond the reservation it got when it was submitted, or a better one since.
+#: The guarantees: none; "fcfs": jobs start in queue order; "easy": backfilled jobs do not delay the first of the
+#: queue; "conservative": no job starts after its reservation, which is made at its submission and may improve.
 Promise = Literal["none", "fcfs", "easy", "conservative"]
 
-#: So many of those that wait are named.
+#: The number of waiting jobs that a report names.
 _NAMED = 10
 
 
 @dataclass(frozen=True)
 class Breach:
-    """Where a promise was first broken."""
+    """The first violation of a guarantee."""
 
-    job: int  # to whom it was given
-    instant: float  # at which it was broken [s]
+    job: int  # whose guarantee was broken
+    instant: float  # of the violation [s]
     start: float  # of the job [s]
     why: str
-    queue: tuple[int, ...]  # who waited then, the first first; some of them
-    waiting: int  # how many did
+    queue: tuple[int, ...]  # the first of the jobs that waited then
+    waiting: int  # the number of all that waited
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What a schedule shows."""
+    """The result of a check."""
 
     name: str
     jobs: int  # that ran
-    left_out: int  # that did not, or of which it is not known when
+    left_out: int  # jobs that did not run, or without a start time
     procs: int
     overcommitted: Breach | None
     promise: Promise
     broken: Breach | None
-    void: int  # promises that were missed because a job before ran longer than it was to
+    void: int  # guarantees that do not count because an earlier job exceeded its requested time
 
     @property
     def kept(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no violation."""
         return self.overcommitted is None and self.broken is None
 
 
 def verify(
     log: Log, promise: str = "none", *, procs: int | None = None, slack: float = 0.0, workload: Log | None = None
 ) -> Verified:
-    """Look for the first instant at which more than `procs` processors were used, and the first broken promise.
+    """Find the first instant with more than `procs` processors in use, and the first violation of the guarantee.
 
-    `procs` are those that the log names, by default. `slack` is how much later than promised a job may start [s].
-    Reservations are made by requested times: those of `workload`, by job number, or else of `log`.
+    By default, `procs` is the number that the log names. `slack` is how much later than guaranteed a job may start [s].
+    Reservations use the requested times of `workload`, by job number, or else those of `log`.
     """
     if promise not in get_args(Promise):
         raise HarnessError(f"the promise {promise!r}: {did_you_mean(promise, get_args(Promise))}")
     if procs is None:
         procs = log.procs
     if procs is None:
-        raise HarnessError(f"{log.name} does not say how many processors its machine had: give --procs N")
+        raise HarnessError(f"{log.name} does not state how many processors its machine had: give --procs N")
     log = log if workload is None else _requested(log, workload)
     starts = _Starts.of(log)
     if not len(starts.job):
-        raise HarnessError(f"{log.name}: of none of its {len(log.jobs):,} jobs it is known when it started")
+        raise HarnessError(f"{log.name}: none of its {len(log.jobs):,} jobs has a start time")
     if promise in ("easy", "conservative") and (unknown := ~(starts.requested > 0)).any():
         raise HarnessError(
             f"{log.name}: job {starts.job[np.argmax(unknown)]} has no requested time "
@@ -113,7 +113,7 @@ class _Starts:
     submit: Floats
     start: Floats
     end: Floats
-    requested: Floats  # times; not positive where unknown
+    requested: Floats  # times; not positive if unknown
     procs: Floats
 
     @staticmethod
@@ -133,25 +133,25 @@ class _Starts:
 
     @cached_property
     def planned(self) -> Floats:
-        """The latest time at which each is to end, by its requested time."""
+        """The latest end of each job, by its requested time."""
         return self.start + self.requested
 
     @cached_property
     def head_from(self) -> Floats:
-        """When each became the first of the queue: submitted, and all before it started."""
+        """When each became the first of the queue: after its submission and the starts of all earlier jobs."""
         before = np.concatenate([[-np.inf], np.maximum.accumulate(self.start)[:-1]])
         head: Floats = np.maximum(self.submit, before)
         return head
 
     def breach(self, row: int, instant: float, why: str) -> Breach:
-        """Tell of a job, with the queue at an instant."""
+        """Return the violation of a job's guarantee, with the queue at an instant."""
         waits = np.flatnonzero((self.submit <= instant) & (self.start > instant))
         queue = tuple(self.job[waits[:_NAMED]].tolist())
         return Breach(int(self.job[row]), instant, float(self.start[row]), why, queue, len(waits))
 
 
 def _overcommitment(starts: _Starts, procs: int) -> Breach | None:
-    held = starts.end > starts.start  # who runs no time holds nothing
+    held = starts.end > starts.start  # jobs with a runtime of 0 hold nothing
     busy = Occupation(starts.submit[held], starts.start[held], starts.end[held], starts.procs[held])
     instants, used = busy.steps
     over = np.flatnonzero(used > procs)
@@ -163,7 +163,7 @@ def _overcommitment(starts: _Starts, procs: int) -> Breach | None:
 
 
 def _overtaking(starts: _Starts, slack: float) -> Breach | None:
-    """Find the first start of a job while one that is before it in the queue waits."""
+    """Return the first start of a job while an earlier job of the queue waits."""
     latest = np.concatenate([[-np.inf], np.maximum.accumulate(starts.start)[:-1]])
     rows = np.flatnonzero(starts.start < latest - slack)
     if not len(rows):
@@ -176,15 +176,17 @@ def _overtaking(starts: _Starts, slack: float) -> Breach | None:
 
 
 def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:
-    """Find the first of the queue that starts later than it could, by requested times, when it became the first.
+    """Return the first job that starts later than the time at which it could start, given when it became first in the
+    queue.
 
-    Return also how many were late because a job ran longer than it was to, which voids the promise.
+    The requested times of the running jobs determine that time. Return also the number of late jobs without a valid
+    guarantee, because a running job exceeded its requested time.
     """
     late: list[tuple[float, int]] = []
     void = 0
     for row in np.flatnonzero(starts.start > starts.head_from + slack).tolist():
         now = starts.head_from[row]
-        # Who overtakes at this very instant does so with the promise given.
+        # A job that is backfilled at this very instant starts after the guarantee was given.
         runs = (starts.end > now) & (starts.start < now)
         runs[:row] |= (starts.end[:row] > now) & (starts.start[:row] <= now)
         runs = np.flatnonzero(runs)
@@ -204,16 +206,16 @@ def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, in
     if not late:
         return None, void
     instant, first = min(late)
-    given = f"when it became the first of the queue, at {starts.head_from[first]:,.0f} s, it could count on then"
+    given = f"its latest start when it became the first of the queue, at {starts.head_from[first]:,.0f} s"
     return starts.breach(first, instant, given), void
 
 
 def _missed(log: Log, starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:
-    """Find the first job that does not start by its reservation; count those whose promise was void, too."""
+    """Return the first job that starts after its reservation, and the number of late jobs without a valid guarantee."""
     columns = ("submit", "wait", "run", "estimate", "procs", "used_procs")
     submit, wait, run, asked, width, used = (log.jobs[name].to_numpy(dtype=np.float64) for name in columns)
     width = np.where(width > 0, width, used)
-    # Who left the queue without running held a reservation until then; of the others nothing is known.
+    # A job that left the queue without running held a reservation until then; other jobs without times are unknown.
     kept = np.flatnonzero((submit >= 0) & (wait >= 0) & (width > 0) & ((run >= 0) | (asked > 0)))
     jobs = waiting_jobs(*(column[kept] for column in (submit, submit + wait, run, asked, width)))
     follower = Follower(jobs, procs)
@@ -222,5 +224,5 @@ def _missed(log: Log, starts: _Starts, procs: int, slack: float) -> tuple[Breach
         return None, follower.void
     number = int(log.jobs["job"].to_numpy()[kept[late.row]])
     row = int(np.flatnonzero(starts.job == number)[0])
-    why = "it was promised a start by then, beside who ran and those who were promised one before it"
+    why = "its reservation, given the running jobs and the reservations before it"
     return starts.breach(row, late.reserved, why), follower.void

@@ -1,4 +1,4 @@
-"""Requests of jobs that the platform of a replay does not have, so that the replay ignores them."""
+"""Requests of jobs for resources that the platform of a replay does not have, and which the replay ignores."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from harness.workload.resource_columns import NEEDS
 
 
 def ignored_requests(workload: Workload, platform: Platform) -> list[str]:
-    """Return a sentence for each kind of request that is ignored: how many jobs, and the option that respects it."""
+    """Return a sentence for each ignored kind of request, with the number of jobs and the option that respects it."""
     return [
         f"ignored: {_request(jobs, what)}, which the platform {platform.name!r} does not have: expected --platform "
         f"FILE.toml with {key}, or --slurm slurm.conf"
@@ -20,7 +20,7 @@ def ignored_requests(workload: Workload, platform: Platform) -> list[str]:
 
 
 def ignored_in_a_field(replays: Iterable[tuple[Workload, Platform]]) -> list[str]:
-    """Return a sentence for each kind of request that the platforms of a field do not have, one for each workload."""
+    """Return a sentence for each workload and kind of request that platforms of a field do not have."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for workload, platform in replays:
         for jobs, what, key in _ignored(workload, platform):
@@ -61,5 +61,5 @@ def _requests(workload: Workload, platform: Platform) -> Iterator[tuple[int, str
     known = {name for t in types for name in dict(t.resources)} | set(dict(platform.licences))
     lacking = {str(name).removeprefix(NEEDS) for name in jobs if str(name).startswith(NEEDS)} - known
     for name in sorted(lacking):
-        if (kind := name.partition(":")[0]) == name or kind not in lacking:  # gpu counts the jobs of gpu:a100
+        if (kind := name.partition(":")[0]) == name or kind not in lacking:  # jobs with gpu:a100 are counted under gpu
             yield above_zero(NEEDS + name), name, "resources or licences"

@@ -1,4 +1,4 @@
-"""How a job ended: what the engine wrote down and what the workload says of it, as one code and one word."""
+"""How jobs ended, as a code and a word, from the engine's records and the workload."""
 
 from enum import IntEnum
 from typing import Any
@@ -16,7 +16,7 @@ class Ending(IntEnum):
     COMPLETED, KILLED, CANCELLED, UNACCEPTED, STRANDED = range(5)
 
 
-#: By code: what the frame of a schedule calls it, and the Standard Workload Format.
+#: By code: the word in the table of a schedule, and the status in the Standard Workload Format.
 WORDS = np.array([ending.name.lower() for ending in Ending])
 SWF_CODES = np.array([LoggedStatus.COMPLETED, LoggedStatus.FAILED, *[LoggedStatus.CANCELLED] * 3])
 

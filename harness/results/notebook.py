@@ -1,4 +1,4 @@
-"""How a schedule shows itself in a notebook: in words, as a table, as charts."""
+"""The display of a schedule in a notebook: in words, as a table, as charts."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def schedule_html(schedule: "Schedule") -> str:
-    """Return the first things to know of a run: the sentence, warnings, and the measures that say something."""
+    """Return the summary of a run: the sentence, warnings, and the headline measures."""
     values, known = schedule.measures(), known_measures()
     names = run_summary.chosen("", values, known)
     told = [run_summary.sentence(schedule), *map("Warning: {}.".format, run_summary.warnings(schedule))]
@@ -23,7 +23,7 @@ def schedule_html(schedule: "Schedule") -> str:
 
 
 def schedule_plot(schedule: "Schedule", what: str) -> Any:
-    """Return one chart of a run as Plotly's own object."""
+    """Return one chart of a run as a Plotly figure."""
     from harness.results.charts import run_figures
     from harness.results.charts.close_up import overview
     from harness.results.charts.figures import for_a_notebook
@@ -41,7 +41,7 @@ def schedule_plot(schedule: "Schedule", what: str) -> Any:
 
 
 def schedule_gantt(schedule: "Schedule", most: int) -> Any:
-    """Return who was served where when as Plotly's own object."""
+    """Return the Gantt chart of a run as a Plotly figure."""
     from harness.results.charts.figures import for_a_notebook
     from harness.results.charts.gantt import gantt
     from harness.results.charts.run_figures import places
@@ -51,12 +51,12 @@ def schedule_gantt(schedule: "Schedule", most: int) -> Any:
     timed = _with_timeline(schedule)
     window = gantt(timed, replayed_by(schedule), most)
     if window is None:
-        raise HarnessError(f"{schedule.workload.name}: no job ran, so that there is nobody to draw")
+        raise HarnessError(f"{schedule.workload.name}: no job ran: expected a run with at least one job to draw")
     return for_a_notebook(places(window, f"{readable(schedule.workload.name)} · {_scheduler(schedule)}"))
 
 
 def replayed_by(schedule: "Schedule") -> "Callable[..., Schedule]":
-    """Return what replays a workload as the run was made; refuse a schedule that no simulation made."""
+    """Return the function that replays a workload like this run; refuse a schedule that no simulation made."""
     if schedule.again is None:
         raise HarnessError(f"{schedule.workload.name}: cannot be repeated: expected a schedule made by simulate(…)")
     return schedule.again

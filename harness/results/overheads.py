@@ -1,8 +1,8 @@
-"""Overheads of a real machine, from its executions: what a job's launch and completion take, as distributions.
+"""Fit the overheads of a real machine from its executions: distributions of launch and completion times.
 
-The launch of a job that found nobody waiting and processors enough is its whole wait. What a completion takes is not
-logged; but the runtimes of one job in two executions differ by it, and of two exponential times of one mean the
-absolute difference is exponential of that mean.
+If no job waited at a submission and enough processors were free, the whole wait of the job is its launch time. The time
+of a completion is not logged, but the runtimes of one job in two executions differ by it. The absolute difference of
+two exponential times of equal mean is exponential with that mean.
 """
 
 import itertools
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def fitted_overheads(logs: Sequence[Log], procs: int) -> dict[str, str]:
-    """Return `launch` and, of several executions, `completion`, as `harness.repeatability` takes them."""
+    """Return `launch` and, from several executions, `completion`, as arguments of `harness.repeatability`."""
     found = {}
     launches = np.concatenate([_unobstructed(Occupation.of(log.jobs), procs) for log in logs])
     if len(launches):
@@ -45,7 +45,7 @@ def fitted(seconds: Floats) -> str:
     if np.ptp(seconds) == 0:
         return f"constant(seconds={median:.3g})"
     low, high = np.quantile(seconds, [0.01, 0.99]).tolist()
-    sigma = float(np.log(np.maximum(seconds, 0.5)).std())  # clocks of whole seconds say 0 for less than half of one
+    sigma = float(np.log(np.maximum(seconds, 0.5)).std())  # clocks of whole seconds round times below 0.5 to 0
     choices = {
         f"exponential(mean={mean:.3g})": stats.expon(scale=mean),
         f"uniform(low={low:.3g}, high={high:.3g})": stats.uniform(low, max(high - low, 1e-9)),
@@ -55,9 +55,9 @@ def fitted(seconds: Floats) -> str:
 
 
 def _unobstructed(busy: Occupation, procs: int) -> Floats:
-    """Return the waits of jobs that found nobody waiting and processors enough."""
+    """Return the waits of jobs that found an empty queue and enough free processors."""
     enough = busy.busy_at(busy.submit) + busy.procs <= procs
     order = np.argsort(busy.submit, kind="stable")
-    before = np.empty(len(busy))  # when the last of those submitted before began
+    before = np.empty(len(busy))  # the latest start of the jobs submitted before
     before[order] = np.concatenate([[-np.inf], np.maximum.accumulate(busy.start[order])[:-1]])
     return (busy.start - busy.submit)[enough & (before <= busy.submit)]

@@ -1,4 +1,4 @@
-"""The power of the platform compared with the caps that policies of a run promise to keep."""
+"""Compare the power of the platform with the caps that policies of a run promise to keep."""
 
 import math
 import warnings
@@ -21,7 +21,7 @@ class PowerCapWarning(UserWarning):
 
 
 class CapWatch:
-    """Adds up for how long the platform drew more than a cap, and what it drew at most."""
+    """Adds up how long the platform drew more than a cap, and its highest power."""
 
     def __init__(self, policy: str, watts: float) -> None:
         """Begin before the first sample."""
@@ -31,7 +31,7 @@ class CapWatch:
         self._power = self._since = math.nan  # of the last sample
 
     def add(self, samples: npt.NDArray[Any]) -> None:
-        """Take the samples that the engine wrote since the last call: the power from each instant on."""
+        """Add the samples that the engine wrote since the last call: the power from each instant on."""
         if not len(samples):
             return
         times = np.concatenate([[self._since], samples["time"]])

@@ -1,16 +1,16 @@
-"""Repeatability: how far two repetitions of one experiment are apart, the reference value of the adequacy.
+"""Repeatability: the distance between two repetitions of one experiment, a reference value for the adequacy.
 
-To launch a job and to clear up after it takes the machine some time, and never the same. A repetition replays
-every job with work S_i + a_i + c_i, launch and completion overheads a_i and c_i drawn anew: the processors are held
-meanwhile, and schedulers do not know. The processing time of a job includes both, as in the paper; the runtimes of
-a log do too, but only the differences between repetitions count. Requested times cover the overheads: those that
-do not are raised, in all repetitions alike.
+The launch of a job and the clean-up after it take the machine a varying time. A repetition replays every job with work
+S_i + a_i + c_i, with random launch and completion overheads a_i and c_i. The processors are held for all of it, and
+schedulers do not know the overheads. The processing time of a job includes both, as in the paper. The runtimes of a log
+include them too, but only the differences between repetitions count. Requested times that do not cover the overheads
+are raised, equally in all repetitions.
 
-Or the overheads lie `outside` the runtime, as where the machine notes when the job's own program began and ended: then
-the launch is the end of its wait, and the completion is nobody's time, but that the processors are free only after it.
+With overheads `outside`, the runtime excludes them, as on machines that log the start and end of the job's own program.
+The launch then counts as waiting. The completion counts for no job, but the processors are free only after it.
 
-A job may also be seen some time after its submission. Where the scheduler looks at its queue once a minute, that
-decides which look is the first to find it there.
+The scheduler may also see a job some time after its submission. If the scheduler runs once a minute, this decides which
+run is the first to consider the job.
 """
 
 import hashlib
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: Whether the runtime of a job holds what its launch and its completion take.
+#: Whether the runtime of a job includes its launch and its completion.
 Overheads = Literal["inside", "outside"]
 
-#: Distribution → its parameters [s] and defaults, and how so many are drawn. All are at least 0.
+#: Distribution → its parameters [s] with defaults, and the function that draws from it. All values are at least 0.
 _DISTRIBUTIONS: dict[str, tuple[dict[str, float], Callable[..., Floats]]] = {
     "constant": ({"seconds": 5.0}, lambda draw, size, seconds: np.full(size, seconds)),
     "exponential": ({"mean": 5.0}, lambda draw, size, mean: draw.exponential(mean, size)),
@@ -47,43 +47,43 @@ _DISTRIBUTIONS: dict[str, tuple[dict[str, float], Callable[..., Floats]]] = {
 }
 
 
-#: No overhead is as long as decades [s]; the squares of such would be no numbers any more.
+#: Overheads must be shorter than decades [s]: the squares of longer ones would overflow.
 _TOO_LONG = 1e9
 
-#: How many of true repetitions the verdict is to let pass.
+#: The share of true repetitions that the verdict should accept.
 _LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Repeatability:
-    """P between pairs of repetitions, called P_ideal; the means of what two repetitions differ by."""
+    """P between pairs of repetitions, called P_ideal, and the growth of their differences."""
 
     P: float  # mean over the pairs [s]
     low: float  # of the 95 % interval of that mean [s]; not a number for a single pair
     high: float
     pairs: tuple[float, ...]  # P of each pair [s]
     growth: tuple[Growth, ...]
-    upper: float  # what P of another pair exceeds with probability 1 − `level` at most [s]
-    level: float  # 95 %, if there are pairs enough
+    upper: float  # P of another pair is below this with a probability of at least `level` [s]
+    level: float  # 95 %, or less with few pairs
 
     def verdict(self, model: Adequacy) -> str:
-        """Say whether a model that is so far from the log can be told from the machine itself.
+        """Return whether the replay is distinguishable from the machine itself, in a sentence.
 
-        It cannot if another pair of repetitions may well be so far apart: their mean is no threshold, a quarter or
-        more of true repetitions exceed it.
+        It is not if another pair of repetitions may have such a P. The mean of P is no threshold: a quarter or more of
+        true repetitions exceed it.
         """
         P = model.P
         reference = f"the {self.upper:,.1f} s that {self.level:.0%} of pairs of repetitions stay below"
         if self.upper >= P:
-            return f"P = {P:,.1f} s, not above {reference}: the replay cannot be told from the machine."
+            return f"P = {P:,.1f} s, not above {reference}: the replay is indistinguishable from the machine."
         times = f"{P / self.P:,.1f} times P_ideal and " if self.P > 0 else ""
-        return f"P = {P:,.1f} s, {times}above {reference}: the replay can be told from the machine."
+        return f"P = {P:,.1f} s, {times}above {reference}: the replay is distinguishable from the machine."
 
 
 def upper_quantile(values: Sequence[float]) -> tuple[float, float]:
-    """Return what another value like these stays below with a probability, and that: 95 %, or what so few can tell.
+    """Return an upper bound for another value like these, and its probability: 95 %, or less if there are few values.
 
-    Of n + 1 values in random order the last is not above the k-th smallest of the others with probability k / (n + 1).
+    Of n + 1 values in random order, the last is not above the k-th smallest of the others with probability k / (n + 1).
     """
     count = len(values)
     k = min(count, math.ceil(_LEVEL * (count + 1)))
@@ -102,17 +102,17 @@ def repeatability(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Repeatability:
-    """Replay `workload` twice with random overheads, `pairs` times, and see how far the two are apart.
+    """Replay `workload` twice with random overheads, `pairs` times, and return the distance between the two.
 
     `replay` simulates a workload with the scheduler, platform and seed in question. The interval of the mean is
-    bootstrapped, because single pairs may be far off. `progress(done, all)` is called after every replay.
+    bootstrapped, because single pairs may differ much. `progress(done, all)` is called after every replay.
     """
     if overheads not in get_args(Overheads):
         raise HarnessError(f"overheads={overheads!r}: {did_you_mean(str(overheads), get_args(Overheads))}")
     if pairs < 1:
         raise HarnessError(f"pairs={pairs}: expected at least one pair of repetitions")
     draw = np.random.default_rng(seed)
-    runs = np.isinf(workload.jobs["cancel"].to_numpy())  # who leaves the queue is neither launched nor completed
+    runs = np.isinf(workload.jobs["cancel"].to_numpy())  # jobs that leave the queue have no launch and no completion
     size = (2 * pairs, len(workload))
     before, after = runs * seconds(launch, draw, size), runs * seconds(completion, draw, size)
     late, taken = seconds(submission, draw, size), before + after
@@ -157,11 +157,11 @@ def seconds(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floa
     values = values | given
     if values.get("low", 0.0) > values.get("high", math.inf):
         raise HarnessError(f"{spec}: expected low to be at most high")
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # overflows are refused below
         overheads = drawn(draw, size, **values)
     longest = overheads.max(initial=0.0)
     if not longest < _TOO_LONG:
-        what = "what is no number" if np.isnan(longest) else f"an overhead of {longest:.3g} s"
+        what = "not a number" if np.isnan(longest) else f"an overhead of {longest:.3g} s"
         raise HarnessError(f"{spec}: draws {what}; expected all to be below {_TOO_LONG:.0g} s")
     return overheads
 
@@ -184,9 +184,9 @@ def _repetition(workload: Workload, late: Floats, taken: Floats, longest: Floats
 
 
 def _noted(stream: Stream, held: Workload, workload: Workload, before: Floats, after: Floats) -> Stream:
-    """Return a repetition as it is noted: by the true submissions, launches `before` as waiting, `after` not at all.
+    """Return a repetition by its true submissions, with launches `before` as waiting, and completions `after` excluded.
 
-    These take their share of the time in which the job held its processors, which is longer where they are slow.
+    Both are a share of the time in which the job held its processors, which is longer on slow processors.
     """
     seen, order = (np.argsort(of.jobs["submit"].to_numpy(), kind="stable") for of in (held, workload))
     place = np.empty_like(seen)
@@ -201,6 +201,6 @@ def _noted(stream: Stream, held: Workload, workload: Workload, before: Floats, a
 
 
 def _mean(rows: tuple[Growth, ...]) -> Growth:
-    """Return the means of what pairs differ by in their first so many jobs."""
+    """Return the mean growth of pairs over their first jobs."""
     P, E, different = np.mean([(row.P, row.E, row.different) for row in rows], axis=0).tolist()
     return Growth(rows[0].jobs, P, E, different)

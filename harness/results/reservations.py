@@ -1,9 +1,9 @@
-"""Conservative backfilling's promise, followed along a schedule: every job holds a reservation that never moves later.
+"""The reservations of conservative backfilling, computed along a given schedule: no reservation ever moves later.
 
-The reservations themselves are in no schedule. They are made here as conservative backfilling makes them: a job that
-is submitted gets the earliest place beside who runs, until its requested end, and what was promised to those before it;
-where a job ends early or leaves the queue, each reservation is lifted once, in queue order, and put back at its
-earliest place. Who starts by then has got what it was promised, whoever decided it.
+A schedule does not contain reservations. They are computed here as conservative backfilling would. A submitted job gets
+the earliest start that fits the running jobs, until their requested ends, and the earlier reservations. If a job ends
+early or leaves the queue, each reservation is cancelled once, in queue order, and made again at its earliest time. The
+guarantee of a job is kept if it starts by its reservation.
 """
 
 from bisect import bisect_right
@@ -14,42 +14,42 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-#: Times are counted in whole microseconds: sums of decimals do not agree further.
+#: Times are rounded to microseconds: sums of decimals are no more exact.
 _DIGITS = 6
 
 
 @dataclass
 class Waiting:
-    """A job of the schedule, and what it was promised."""
+    """A job of the schedule and its reservation."""
 
     row: int
     submit: float
-    start: float  # when it starts, or leaves the queue
+    start: float  # its start, or when it leaves the queue
     end: float
     asked: float
     procs: int
     leaves: bool  # it never runs
     reserved: float = np.inf
-    void: float = np.inf  # the promise that was made void, if one was
+    void: float = np.inf  # the reservation that became invalid, if one did
 
     @property
     def sure(self) -> bool:
-        """Whether its promise stands."""
+        """Whether its reservation is valid."""
         return self.void == np.inf
 
     def until(self, begin: float) -> float:
-        """Return when it is to end at the latest if it starts at `begin`."""
+        """Return its latest end if it starts at `begin`."""
         return round(begin + self.asked, _DIGITS)
 
     @cached_property
     def planned(self) -> float:
-        """When it is to end at the latest, once it runs."""
+        """Its latest end, given its start."""
         return self.until(self.start)
 
 
 @dataclass
 class _Plan:
-    """Processors that are free, from each time on."""
+    """The availability profile: free processors from each time on."""
 
     times: list[float] = field(default_factory=lambda: [-np.inf])
     free: list[int] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Plan:
         return place + 1
 
     def fit(self, procs: int, length: float, now: float) -> float:
-        """Return the earliest time from `now` on from which so many stay free for so long."""
+        """Return the earliest time from `now` on at which `procs` processors are free for `length` seconds."""
         begin = np.inf
         for place in range(bisect_right(self.times, now) - 1, len(self.times)):
             if self.free[place] < procs:
@@ -83,7 +83,7 @@ class _Plan:
         return np.inf
 
     def forget(self, now: float) -> None:
-        """Leave out what lies before `now`, and what repeats the entry before it."""
+        """Remove entries before `now`, and those that repeat the entry before."""
         place = bisect_right(self.times, now) - 1
         kept = [0] + [k for k in range(1, len(self.times) - place) if self.free[place + k] != self.free[place + k - 1]]
         self.times = [self.times[place + k] for k in kept]
@@ -91,7 +91,7 @@ class _Plan:
 
 
 class Follower:
-    """The plan of conservative backfilling beside a schedule that somebody made."""
+    """Computes the reservations of conservative backfilling along a schedule."""
 
     def __init__(self, jobs: list[Waiting], procs: int) -> None:
         """Begin with an empty machine; `jobs` are in queue order."""
@@ -99,7 +99,7 @@ class Follower:
         self.plan = _Plan(free=[procs])
         self.queue: list[Waiting] = []
         self.running: list[Waiting] = []
-        self.void = 0  # promises that were missed because a job ran longer than it was to
+        self.void = 0  # reservations missed because a job exceeded its requested time
 
     def first_late(self, slack: float) -> Waiting | None:
         """Return the first job that starts more than `slack` after its reservation, if one does."""
@@ -111,7 +111,7 @@ class Follower:
         return None
 
     def _instants(self) -> Iterator[tuple[float, list[Waiting]]]:
-        """Yield the instants at which something happens, with who is submitted then."""
+        """Yield the instants at which something happens, with the jobs submitted then."""
         came = 0
         times = {time for job in self.jobs for time in (job.submit, job.start, job.end)}
         times |= {job.planned for job in self.jobs if job.end > job.planned}
@@ -123,7 +123,7 @@ class Follower:
             yield now, arrived
 
     def _instant(self, now: float, arrived: list[Waiting]) -> None:
-        """Let happen what falls on `now`: ends, then who leaves, then who comes, then starts."""
+        """Apply the changes at `now`: ends, then departures from the queue, then submissions, then starts."""
         self.plan.forget(now)
         anew = self._outlived(now)
         early = self._left(now)
@@ -133,18 +133,18 @@ class Follower:
             self._compress(now)
         for job in arrived:
             if job.procs <= self.procs:
-                # What is planned around somebody whose own promise is void may come too early.
+                # A reservation that depends on an invalid one may be too early.
                 sure = all(one.sure for one in self.queue) and all(one.end <= one.planned for one in self.running)
                 self._promise(job, now)
                 job.void = job.void if sure else job.reserved
                 self.queue.append(job)
         if self._started(now):
             self._plan_anew(now)
-        if self._left(now):  # who runs no time at all
+        if self._left(now):  # jobs with a runtime of 0
             self._compress(now)
 
     def _outlived(self, now: float) -> bool:
-        """Say whether somebody runs on at its requested end: then nothing that was promised stands."""
+        """Return whether a job exceeds its requested time now; this makes all reservations invalid."""
         outlived = any(job.planned == now < job.end for job in self.running)
         if outlived:
             for job in self.queue:
@@ -152,7 +152,7 @@ class Follower:
         return outlived
 
     def _left(self, now: float) -> bool:
-        """Take off who ends or leaves; say whether that was earlier than planned."""
+        """Remove the jobs that end or leave the queue; return whether one did so earlier than planned."""
         early = False
         for job in [job for job in self.running if job.end <= now]:
             self.running.remove(job)
@@ -165,7 +165,7 @@ class Follower:
         return early
 
     def _started(self, now: float) -> bool:
-        """Start who starts now; say whether one is late, so that the others have to be planned around it."""
+        """Start the jobs that start now; return whether one is late, so that the others must be planned again."""
         late = False
         for job in [job for job in self.queue if job.start <= now]:
             self.queue.remove(job)
@@ -181,7 +181,7 @@ class Follower:
         self.plan.change(-job.procs, job.reserved, job.until(job.reserved))
 
     def _compress(self, now: float) -> None:
-        """Lift each reservation once, and put it back at its earliest place, which is never later."""
+        """Cancel each reservation once and make it again at its earliest time, which is never later."""
         for job in self.queue:
             if job.reserved > now:
                 self.plan.change(job.procs, job.reserved, job.until(job.reserved))
@@ -189,7 +189,9 @@ class Follower:
                 self.plan.change(-job.procs, job.reserved, job.until(job.reserved))
 
     def _plan_anew(self, now: float) -> None:
-        """Forget every reservation and promise again, in queue order; who outlived its request ends when it ends."""
+        """Make all reservations again, in queue order; a job that exceeded its requested time is planned until its real
+        end.
+        """
         self.plan = _Plan([now], [self.procs])
         for job in self.running:
             self.plan.change(-job.procs, now, job.planned if job.planned > now else job.end)
@@ -204,7 +206,7 @@ def waiting_jobs(
     asked: npt.NDArray[np.float64],
     procs: npt.NDArray[np.float64],
 ) -> list[Waiting]:
-    """Return jobs in queue order; who never ran has no run, a number below 0, and leaves the queue at its start."""
+    """Return jobs in queue order; a job with `run` below 0 never ran, and leaves the queue at its start."""
     rows = np.argsort(submit, kind="stable")
     length = np.where(asked > 0, asked, np.maximum(run, 0.0))
     columns = (np.round(values[rows], _DIGITS).tolist() for values in (submit, start, np.maximum(run, 0.0), length))

@@ -1,4 +1,4 @@
-"""The first things to know of a run: a sentence, a dozen measures, and warnings where something is wrong."""
+"""The summary of a run: a sentence, a dozen measures, and warnings."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,23 +16,23 @@ from harness.results.measures import Measure, known_measures
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
 
-#: People are shown so many measures unless they ask for others.
+#: The number of measures shown by default.
 MOST = 12
 
-#: What the columns of `rows` are.
+#: The headers of `rows`.
 HEADS = ("measure", "value", "meaning")
 
-#: A machine is called overloaded if, at the last submission, at least this share of all jobs waits.
+#: A machine is overloaded if, at the last submission, more than this share of all jobs waits.
 _LEFT_WAITING = 0.05
 
-#: Jobs are said to starve that wait longer than this many times the 95 % quantile, and longer than a week.
+#: A job starves if it waits longer than this many times the 95 % quantile, and longer than a week.
 _STARVING, _WEEK = 5.0, 7 * 86400.0
 
 
 def chosen(asked: str, values: Mapping[str, float], known: Mapping[str, Measure]) -> list[str]:
-    """Return the measures to show: those `asked` for by name or group, `all`, or if empty the dozen that say something.
+    """Return the measures to show: those of `asked`, names or groups, or `all`; by default the headline measures.
 
-    Those of plugins are always among the dozen: whoever loads a plugin wants to see them.
+    The default includes those of plugins, and leaves out measures that are 0 or not a number.
     """
     if not asked:
         telling = [name for name, value in values.items() if known[name].headline and value == value and value != 0]
@@ -47,7 +47,7 @@ def chosen(asked: str, values: Mapping[str, float], known: Mapping[str, Measure]
 
 
 def rows(values: Mapping[str, float], known: Mapping[str, Measure]) -> list[tuple[str, str, str]]:
-    """Return measures as rows for people, below `HEADS`: in the units that people think in."""
+    """Return measures as rows for `HEADS`, with values in readable units."""
     return [
         (name, humane(value, known[name].unit, share=known[name].share), known[name].meaning)
         for name, value in values.items()
@@ -55,7 +55,7 @@ def rows(values: Mapping[str, float], known: Mapping[str, Measure]) -> list[tupl
 
 
 def sentence(schedule: "Schedule") -> str:
-    """Return how the run went, in a sentence."""
+    """Return a sentence that summarises the run."""
     waits = schedule.of_those_that_ran("wait")
     policies = schedule.scheduler
     where = f"{schedule.workload.name} on {schedule.platform.name} under {policies['order']} + {policies['start']}"
@@ -72,23 +72,23 @@ def _waited(waits: npt.NDArray[np.float64]) -> str:
     """Return how long the jobs waited, in words."""
     jobs = counted(len(waits), "job")
     if waits.max() == 0:
-        return f"{jobs}, and nobody waited"
+        return f"{jobs}, and none waited"
     half, late, longest = (float(np.quantile(waits, share)) for share in (0.5, 0.95, 1.0))
     usual = f"waited {lasting(half)} or less" if half > 0 else "did not wait"
     return f"half of {jobs} {usual}, one in twenty {lasting(late)} or more, one {lasting(longest)}"
 
 
 def warnings(schedule: "Schedule") -> Iterable[str]:
-    """Yield what is wrong with the run, each in a sentence."""
+    """Yield a sentence for each problem of the run."""
     yield from _overloaded(schedule)
     yield from _starving(schedule)
     yield from _held_to_the_end(schedule)
 
 
 def _overloaded(schedule: "Schedule") -> Iterator[str]:
-    """Say so if jobs bring more work than the machine does while they are submitted, and the queue grows."""
+    """Yield a warning if the submitted work exceeds the capacity, and the queue grows."""
     submit, start = (schedule.of_those_that_ran(name) for name in ("submit", "start"))
-    if not len(submit) or schedule.workload.now is not None:  # those who wait from before are no load
+    if not len(submit) or schedule.workload.now is not None:  # the waiting jobs of a snapshot are no load
         return
     span = float(submit.max() - submit.min())
     waiting = int(np.count_nonzero(start > submit.max()))
@@ -103,7 +103,7 @@ def _overloaded(schedule: "Schedule") -> Iterator[str]:
 
 
 def _starving(schedule: "Schedule") -> Iterator[str]:
-    """Say so if a few jobs wait far longer than the others."""
+    """Yield a warning if a few jobs wait far longer than the others."""
     waits = schedule.of_those_that_ran("wait")
     if not len(waits):
         return
@@ -117,11 +117,11 @@ def _starving(schedule: "Schedule") -> Iterator[str]:
 
 
 def _held_to_the_end(schedule: "Schedule") -> Iterator[str]:
-    """Say so if there are jobs that no hold ever let go, or not all of several at once."""
+    """Yield a warning if some jobs were never released from a hold."""
     held = schedule.outcome.jobs["status"] == HELD
     if held.any():
         first = schedule.outcome.jobs["number"][np.argmax(held)]
         yield (
-            f"never let go: {counted(int(held.sum()), 'job')} never began, job {first} the first of them, held to the "
-            f"end by {schedule.scheduler['hold']}; no average knows of them"
+            f"never released: {counted(int(held.sum()), 'job')} never started, the first is job {first}, held to the "
+            f"end by {schedule.scheduler['hold']}; no average includes them"
         )

@@ -1,4 +1,4 @@
-"""What one run gave: who started when, as a table, as a file, as an identity, as measures."""
+"""The result of one run: the schedule as a table, a file, a digest and measures."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ BOUND = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """One run: what was replayed, on what, by whom, and what came of it."""
+    """One run: its workload, platform and policies, and its result."""
 
     workload: Workload
     platform: Platform
@@ -45,8 +45,8 @@ class Schedule:
     samples: "Timeline | None" = None
     places: "Placements | None" = None
     timing: Timing = field(default_factory=Timing)  # when starts were decided
-    again: "Callable[..., Schedule] | None" = None  # replays a workload in the same way, to keep what was not kept
-    meter: "Meter | None" = None  # of the signal that was followed, if there was one
+    again: "Callable[..., Schedule] | None" = None  # replays a workload in the same way, to record more
+    meter: "Meter | None" = None  # integrates the signal, if there is one
 
     @property
     def scheduler(self) -> dict[str, str]:
@@ -57,42 +57,48 @@ class Schedule:
     def frame(self) -> pd.DataFrame:
         """One row per job of the workload, in log order. Treat it as read-only.
 
-        `job`, `submit` [s], `start` [s], `end` [s], `procs`, `wait` until its first start [s], `run` = time in service,
-        `energy` [J], `status` (completed, killed, cancelled, unaccepted, stranded), `response` = end − submit,
-        `slowdown` = response / run, `bounded_slowdown`, `estimate` (the request),
-        `predicted` (what it was believed to take when it was submitted [s]), `corrections` (times that was too little),
-        `user`, `preemptions`, `nodes` it last ran on,
-        `boot` (time it held processors and waited for sleeping nodes [s], neither wait nor run), `restarts` and `lost`
-        (times it was interrupted and had to begin again, and the time in service that cost [s]), `logged_wait`,
-        `logged_run`.
-        Of a job that was interrupted, start and run are those of its last beginning; its wait ends at the first. A job
-        is stranded if it never began, because nodes stayed down or a hold never let it go.
+        Times are in seconds, energy in joules. The columns:
 
-        Of one that was suspended, run is the time in service of all its turns, the overhead of suspensions included.
+        - `job`, `user`, `submit`, `start`, `end`, `procs`; `nodes`, the number of nodes of its last run.
+        - `status`: completed, killed, cancelled, unaccepted, or stranded: it never started, because nodes stayed down
+          or a hold never released it.
+        - `wait` until the first start; `run`, the time in service; `response` = end − submit;
+          `slowdown` = response / run; `bounded_slowdown`.
+        - `estimate`, the requested time; `predicted`, the estimate at submission; `corrections`, the number of times
+          that the estimate was too short.
+        - `preemptions`; `boot`, the time for which it held processors until sleeping nodes woke, which is part of
+          neither wait nor run.
+        - `restarts`, the number of interruptions after which it started again; `lost`, the service time lost by them.
+        - `energy`; `logged_wait`, `logged_run`.
 
-        Jobs that never ran have no start, wait, run and response (not a number); `end` is when they left, if they
-        did. A job that the log cancels counts as cancelled even if it was started here: its work is not known.
-        Energy is not a number where it was not accounted.
+        After a restart, start and run are those of the last start; the wait ends at the first start. If a job was
+        suspended, run is the service time of all its parts, including the overhead of suspensions.
+
+        Jobs that never ran have no start, wait, run and response (not a number); `end` is the time at which they left
+        the queue, if they did. A job that the log cancels counts as cancelled even if it was started here: its work is
+        unknown. Energy is not a number if it was not accounted.
         """
         return pd.DataFrame(self._columns | {"status": WORDS[self.statuses]})
 
     @cached_property
     def ran(self) -> pd.DataFrame:
-        """The rows of `frame` that averages are taken over: accepted, not cancelled. Same index as `frame`."""
+        """The rows of `frame` that averages are over: accepted, not cancelled. Same index as `frame`."""
         return self.frame[self.who_ran]
 
     @cached_property
     def who_ran(self) -> npt.NDArray[np.bool_]:
-        """Which rows of `frame` averages are taken over: of a run from the middle on none that had begun before."""
+        """A mask of the rows of `frame` that averages are over; in a run from a snapshot, only jobs that started
+        in it.
+        """
         ran: npt.NDArray[np.bool_] = np.isin(self.statuses, (Ending.COMPLETED, Ending.KILLED))
         return ran if self.workload.now is None else ran & ~(self.workload.jobs[STARTED].to_numpy() >= 0)
 
     def of_all(self, column: str) -> npt.NDArray[Any]:
-        """Return `frame[column]` of figures, without making the frame."""
+        """Return `frame[column]`, with statuses as codes, without making the table."""
         return self._columns[column]
 
     def of_those_that_ran(self, column: str) -> npt.NDArray[np.float64]:
-        """Return `ran[column]` as floats. Measures take it from here: making a frame for each run takes too long."""
+        """Return `ran[column]` as floats. Measures use this because a table for each run would take too long."""
         if column not in self._ran:
             self._ran[column] = self._columns[column][self.who_ran].astype(np.float64, copy=False)
         return self._ran[column]
@@ -101,7 +107,7 @@ class Schedule:
     def timeline(self) -> pd.DataFrame:
         """The system at the instants of the run, thinned; see `harness.results.timeline.Timeline.frame`."""
         if self.samples is None:
-            raise HarnessError("no timeline was kept: expected simulate(…, timeline=True)")
+            raise HarnessError("no timeline was recorded: expected simulate(…, timeline=True)")
         frame = self.samples.frame
         waits = frame["queued"] > 0
         frame["effective"] = frame["rate"] * frame["busy"]
@@ -113,9 +119,9 @@ class Schedule:
 
     @cached_property
     def placements(self) -> pd.DataFrame:
-        """Which job was served on which node when: `job` (number), `node`, `cores`, `begin` [s], `end` [s]."""
+        """The nodes of each job over time: `job` (number), `node`, `cores`, `begin` [s], `end` [s]."""
         if self.places is None:
-            raise HarnessError("no places were kept: expected simulate(…, placements=True)")
+            raise HarnessError("no placements were recorded: expected simulate(…, placements=True)")
         frame = pd.DataFrame(self.places.records)
         frame["job"] = np.asarray(self.outcome.jobs["number"])[frame["job"]]
         return frame
@@ -127,14 +133,14 @@ class Schedule:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of job number and start, in log order: the same for the same schedule, whatever led to it."""
-        starts: npt.NDArray[np.float64] = self._records["start"] + 0.0  # a zero has no sign
-        starts[np.isnan(starts)] = np.nan  # there are many; take one
+        """SHA-256 of job numbers and starts, in log order: equal for equal schedules, however they were made."""
+        starts: npt.NDArray[np.float64] = self._records["start"] + 0.0  # −0 becomes 0
+        starts[np.isnan(starts)] = np.nan  # one bit pattern for all
         numbers = np.ascontiguousarray(self._records["number"], "<i8")
         return hashlib.sha256(numbers.tobytes() + starts.astype("<f8").tobytes()).hexdigest()
 
     def measures(self, extra: Iterable[Measure] = ()) -> dict[str, float]:
-        """Calculate every built-in measure, then the `extra` ones: name → value in the measure's unit."""
+        """Compute every built-in measure, then the `extra` ones: name → value in the measure's unit."""
         values = {}
         for measure in known_measures(extra).values():
             try:
@@ -156,32 +162,36 @@ class Schedule:
         return schedule_html(self)
 
     def plot(self, what: str = "time") -> "Figure":
-        """Draw the run as a figure of Plotly's, that a notebook shows: `time`, `jobs`, `waits` or `slowdowns`.
+        """Return a Plotly figure of the run: `time`, `jobs`, `waits` or `slowdowns`.
 
-        `time` is the queue, the busy processors and the power over time; `jobs` are the busy processors above the jobs
-        that run and wait; `waits` and `slowdowns` are distributions. A run without a timeline is repeated to get it.
+        `time` shows the queue, the busy processors and the power over time. `jobs` shows the busy processors above the
+        running and waiting jobs. `waits` and `slowdowns` are distributions. A run without a timeline is repeated to
+        record one.
         """
         from harness.results.notebook import schedule_plot
 
         return schedule_plot(self, what)
 
     def gantt(self, most: int = 3000) -> "Figure":
-        """Draw who was served on which processors when: all of a small run, else the time around the longest queue.
+        """Return a Plotly Gantt chart with at most `most` rectangles; for a large run, of the time around the longest
+        queue.
 
-        There are at most so many rectangles. The run is repeated to learn who was where.
+        The run is repeated to record its placements.
         """
         from harness.results.notebook import schedule_gantt
 
         return schedule_gantt(self, most)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to `path`, as its name ends: `.csv`, `.parquet`, `.arrow`, `.json`, `.swf` or `.swf.gz`."""
+        """Write the table to `path`; its ending gives the format: `.csv`, `.parquet`, `.arrow`, `.json`, `.swf`,
+        `.swf.gz`.
+        """
         from harness.results.export import export
 
         export(self, path)
 
     def export_timeline(self, path: str | os.PathLike[str]) -> None:
-        """Write the timeline to `path`, as its name ends: `.csv`, `.parquet`, `.arrow` or `.json`."""
+        """Write the timeline to `path`; its ending gives the format: `.csv`, `.parquet`, `.arrow` or `.json`."""
         from harness.results.export import export_timeline
 
         export_timeline(self, path)
@@ -193,7 +203,7 @@ class Schedule:
 
     @cached_property
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of `frame`, statuses as codes."""
+        """The columns of `frame`, with statuses as codes."""
         jobs = self.workload.jobs
         records = self._records
         submit, start, end, service = (records[name] for name in ("submit", "start", "end", "service"))
@@ -225,7 +235,7 @@ class Schedule:
 
     @property
     def _first_starts(self) -> npt.NDArray[np.float64]:
-        """When each job that had to begin anew first began, in log order; not a number for the others."""
+        """The first start of each job that was restarted, in log order; not a number for the others."""
         found = np.full(len(self.outcome.place), np.nan)
         if len(self.outcome.first_starts):
             found[self.outcome.place] = self.outcome.first_starts
@@ -233,12 +243,12 @@ class Schedule:
 
     @cached_property
     def _ran(self) -> dict[str, npt.NDArray[np.float64]]:
-        """What `of_those_that_ran` has been asked for."""
+        """Cache of `of_those_that_ran`."""
         return {}
 
     @cached_property
     def _records(self) -> npt.NDArray[Any]:
-        """The engine's records of the jobs, brought from order of submission into log order."""
+        """The engine's records of the jobs in log order; the engine sorts them by submission."""
         records, place = np.asarray(self.outcome.jobs), self.outcome.place
         if (place[1:] > place[:-1]).all():
             return records

@@ -1,4 +1,4 @@
-"""The integral of power times a signal over a run: what it emitted, or cost."""
+"""The integral of power times a signal over a run: its emissions or its cost."""
 
 from typing import Any
 
@@ -9,22 +9,24 @@ from harness.workload.signals import Signal
 
 _JOULES_PER_KWH = 3.6e6
 
-#: What a measure is in, for a signal's unit: g for g/kWh, € for €/MWh.
+#: The unit of a measure per kWh and unit of the signal: g for g/kWh, € for €/MWh.
 _PER_UNIT = {"carbon": 1.0, "price": 1e-3}
 
 
 class Meter:
-    """Adds up ∫ P·I dt. Both are steps, so the sum is exact: the power changes at instants of the run alone."""
+    """Adds up ∫ P·I dt. Both are step functions and the power changes only at instants of the run, so the sum is
+    exact.
+    """
 
     def __init__(self, signal: Signal) -> None:
         """Begin with nothing."""
         self.signal = signal
         self.sum = 0.0  # [W · unit of the signal · s]
-        self._power = 0.0  # since …
-        self._before = 0.0  # … where the signal's integral was this
+        self._power = 0.0  # of the last sample
+        self._before = 0.0  # the integral of the signal up to the last sample
 
     def add(self, samples: npt.NDArray[Any]) -> None:
-        """Take what the engine wrote down since the last time: the power from each instant on."""
+        """Add the samples that the engine wrote since the last call: the power from each instant on."""
         if not len(samples):
             return
         heard = self.signal.after(samples["time"])
@@ -35,5 +37,5 @@ class Meter:
 
     @property
     def total(self) -> float:
-        """Return what was emitted [g], or what it cost [€]."""
+        """The emissions [g] or the cost [€]."""
         return self.sum / _JOULES_PER_KWH * _PER_UNIT[self.signal.kind]

@@ -1,7 +1,6 @@
-"""The timeline of a run and the places of its jobs, as the engine writes them down.
+"""The timeline and the placements of a run, as the engine writes them.
 
-A long run has more instants than anyone can look at: a timeline is thinned as it grows, so that what remains still
-shows every extreme of every column.
+A long run has too many instants to show, so a timeline is thinned as it grows. The extremes of every column are kept.
 """
 
 import itertools
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-#: A timeline never keeps more instants than this …
+#: The largest number of instants in a timeline.
 MOST_INSTANTS = 200_000
 
 
@@ -20,12 +19,12 @@ class Timeline:
 
     def __init__(self, most: int = MOST_INSTANTS) -> None:
         self.most = most
-        self.whole = True  # whether nothing was left out
+        self.whole = True  # whether no instant was left out
         self._chunks: list[npt.NDArray[Any]] = []
         self._length = 0
 
     def add(self, samples: npt.NDArray[Any]) -> None:
-        """Take what the engine wrote down since the last time."""
+        """Add the samples that the engine wrote since the last call."""
         self._chunks.append(np.array(samples))
         self._length += len(samples)
         if self._length > 2 * self.most:
@@ -33,10 +32,10 @@ class Timeline:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row per instant kept: `time` [s], and how the system went on from there.
+        """One row per kept instant: `time` [s], and the system from then on.
 
-        `queued`, `running` [jobs], `busy`, `free`, `up` (not failed) [procs], `rate`, `work` left [s at
-        reference speed], `power` [W], nodes `asleep`, `switching`, `down`.
+        `queued`, `running` [jobs], `busy`, `free`, `up` (not failed) [procs], `rate`, remaining `work` [s at reference
+        speed], `power` [W], nodes `asleep`, `switching`, `down`.
         """
         self._thin()
         return pd.DataFrame(self._joined())
@@ -51,12 +50,12 @@ class Timeline:
 
 
 def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
-    """Keep at most `most` records: the first and the last, and the extremes of every column in every bin of time."""
+    """Return at most `most` records: the first and the last, and the extremes of every column in bins of time."""
     if len(samples) <= most:
         return samples
     columns = [name for name in samples.dtype.names or () if name != "time"]
     bins = max(1, most // (2 * len(columns)) - 1)
-    # Bins of equal time: what is thinned again and again, as a run goes on, is not the thinner the older it is.
+    # Bins of equal time: repeated thinning does not thin the beginning of a run more than its end.
     edges = np.searchsorted(samples["time"], np.linspace(samples["time"][0], samples["time"][-1], bins + 1))
     edges[-1] = len(samples)
     kept = [0, len(samples) - 1]
@@ -68,7 +67,7 @@ def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
 
 
 class Placements:
-    """Which job held which node when; on request only what touches the time from `begin` to `end` [s]."""
+    """The nodes of each job over time; optionally only those that overlap the time from `begin` to `end` [s]."""
 
     def __init__(self, begin: float = -np.inf, end: float = np.inf) -> None:
         self.begin = begin
@@ -76,7 +75,7 @@ class Placements:
         self._chunks: list[npt.NDArray[Any]] = []
 
     def add(self, placements: npt.NDArray[Any]) -> None:
-        """Take what the engine wrote down since the last time."""
+        """Add the placements that the engine wrote since the last call."""
         self._chunks.append(placements[(placements["begin"] < self.end) & (placements["end"] > self.begin)])
 
     @property

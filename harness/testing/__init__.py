@@ -1,4 +1,4 @@
-"""Test a policy as the harness tests its own: one call, or one class with one line.
+"""Test a policy with the checks that the harness uses for its own policies: one call, or one class with one line.
 
     import harness.testing
 
@@ -7,8 +7,8 @@
     class TestMyPolicy(harness.testing.PolicyTests):  # or, for pytest: one test for every check
         policy = "my-policy"
 
-Small workloads are made up by hypothesis, and the smallest that shows a fault is printed with the command that
-replays it. The same policy is always put to the same cases.
+Hypothesis generates small workloads. A failure prints the smallest workload that shows it, with the command that
+replays it. The same policy always gets the same cases.
 """
 
 from harness.errors import HarnessError

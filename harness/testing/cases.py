@@ -1,4 +1,4 @@
-"""The cases that policies are put to: a few jobs, a small platform, and the other policies of the scheduler."""
+"""Test cases for policies: a few jobs, a small platform, and the other policies of the scheduler."""
 
 import math
 import random
@@ -21,7 +21,7 @@ from harness.workload.log import Workload
 
 NEVER = math.inf
 
-#: What a platform may say of a node's power, by the names that policies need it under.
+#: The power figures of a node, by the names under which policies need them.
 FIGURES: Mapping[str, Any] = {
     "idle": 50.0,
     "peak": 150.0,
@@ -30,7 +30,7 @@ FIGURES: Mapping[str, Any] = {
     "sleep": (SleepState("nap", 5.0, down=1.0, up=2.0), SleepState("coma", 1.0, down=2.0, up=5.0)),
 }
 
-#: The other five policies: the first of each is what failing cases shrink to.
+#: Policies for the other parts; failing cases shrink to the first of each.
 COMPANY = {
     "order": ("fcfs", "lcfs", "wfp3"),
     "start": ("easy", "none", "conservative", "preempt"),
@@ -43,7 +43,7 @@ COMPANY = {
 
 @dataclass(frozen=True)
 class Job:
-    """One job. One that loses patience is in a log as cancelled before it started, of unknown runtime."""
+    """One job. A job with `patience` is cancelled in the log before it starts, with unknown runtime."""
 
     submit: float
     procs: int
@@ -55,7 +55,7 @@ class Job:
     user: int = -1
     group: int = -1
     queue: int = -1
-    # What it asks for besides, see `harness.workload.resource_columns`.
+    # Further requests, see `harness.workload.resource_columns`.
     nodes: int = -1
     exclusive: int = -1
     node_memory: float = -1.0
@@ -66,22 +66,24 @@ class Job:
 
     @property
     def portion(self) -> int:
-        """Processors on each of its nodes, fewer on the last; 0 any number."""
+        """Processors on each of its nodes, fewer on the last; 0: any number."""
         return -(-self.procs // self.nodes) if self.nodes > 0 else 0
 
 
 @dataclass(frozen=True)
 class Case:
-    """What one run is made of, but for the policy that is tested."""
+    """The inputs of one run, except the tested policy."""
 
     jobs: tuple[Job, ...]
     platform: Platform
     company: Mapping[str, str] = field(default_factory=dict)  # part of the scheduler → policy
-    values: Mapping[str, Any] = field(default_factory=dict)  # parameters of the policy that is tested
+    values: Mapping[str, Any] = field(default_factory=dict)  # parameters of the tested policy
     seed: int = 0
 
     def workload(self, further: tuple[str, ...] = ()) -> Workload:
-        """Return the jobs as `prepare(unknown="cancel")` makes them of `swf`, with small numbers in further columns."""
+        """Return the jobs as `prepare(unknown="cancel")` makes them from `swf`, with small numbers in further
+        columns.
+        """
         count = len(self.jobs)
         columns: dict[str, Any] = {
             name: np.array([getattr(job, name) for job in self.jobs], dtype)
@@ -100,12 +102,12 @@ class Case:
 
     @property
     def asking(self) -> bool:
-        """Whether a job asks for something that only further columns say."""
+        """Whether a job requests something that is only in further columns."""
         return any(getattr(job, name) > 0 for job in self.jobs for name in ASKED)
 
     @property
     def in_swf(self) -> bool:
-        """Whether a log can say it: there, nothing takes no time."""
+        """Whether a log in SWF can contain it: there, runtimes and requested times are positive."""
         return not self.asking and all(
             job.estimate > 0 and (job.work > 0) == (job.patience == NEVER) for job in self.jobs
         )
@@ -126,7 +128,7 @@ class Case:
         return "\n".join(lines) + "\n"
 
     def reversed(self) -> "Case":
-        """Other jobs that the same platform can run."""
+        """Return other jobs that the same platform can run."""
         times = [job.submit for job in self.jobs]
         jobs = zip(times, self.jobs[::-1], strict=True)
         return replace(self, jobs=tuple(replace(job, submit=time) for time, job in jobs))
@@ -137,7 +139,9 @@ class Case:
 
 @st.composite
 def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
-    """Whole seconds and many ties; a few jobs wider than the platform, a few that lose patience, often early ends."""
+    """Draw jobs with times in whole seconds, many ties and early ends; a few are too wide, and a few leave the
+    queue.
+    """
     constrained = any(t.memory < NEVER for t in platform.types)
     partitions = 2 if _asks(platform) else len({t.partition for t in platform.types})
     made, now = [], 0
@@ -162,21 +166,21 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
 
 
 def _asks(platform: Platform) -> bool:
-    """Return whether jobs may ask for more than processors and memory on the platform."""
+    """Return whether jobs on the platform may request more than processors and memory."""
     return any(t.features for t in platform.types)
 
 
 @st.composite
 def power(draw: st.DrawFn, needs: tuple[str, ...]) -> dict[str, Any]:
-    """Draw what a node type says of its power: idle and peak, what is needed, and perhaps more."""
+    """Draw the power figures of a node type: idle and peak, the needed ones, and perhaps others."""
     return {name: figure for name, figure in FIGURES.items() if name in ("idle", "peak", *needs) or draw(st.booleans())}
 
 
 @st.composite
 def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> Platform:
-    """Draw a few single processors up to node types that differ in everything.
+    """Draw a platform: from a few single processors to node types that differ in everything.
 
-    They are as fast as each other if they are to be `equal`, and alike unless `bound` lets memory and partitions bind.
+    Nodes are equally fast if `equal`. They differ in memory and partitions only if `bound`.
     """
     powered = needs_power(policy)
     kind = draw(st.integers(0, 2 if (equal and not bound) or plans_by_counts(policy) else 3))
@@ -197,17 +201,21 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
         types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures, **more))
     if not asked:
         return Platform("mixed", tuple(types))
-    windows = draw(keeping(sum(t.count for t in types))) if equal else ()  # plans are made around them at full rate
+    windows = (
+        draw(keeping(sum(t.count for t in types))) if equal else ()
+    )  # plans take these into account at full rate only
     return Platform("mixed", tuple(types), windows=windows, licences={"licence": draw(st.integers(0, 3))})
 
 
 def needs_power(policy: Policy) -> bool:
-    """Return whether only platforms that say what nodes draw will do."""
+    """Return whether the policy needs a platform with power figures."""
     return bool(set(policy.needs) - {SIGNAL}) or policy.hook in ("account_energy", "set_rate", "set_sleep")
 
 
 def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.SearchStrategy[Any]]:
-    """Return what to try for parameters that the user did not fix: every word, yes and no, another order, the least."""
+    """Return strategies for parameters that the user did not fix: all words, both truth values, another order, the
+    minimum.
+    """
     tried: dict[str, st.SearchStrategy[Any]] = {}
     for name, default in policy.parameters.items():
         if name in fixed:
@@ -240,11 +248,11 @@ def cases(
 ) -> Case:
     """Draw a case for `policy`.
 
-    With `equal`, jobs are in order of submission, or of one of `orders` if no parameter is changed, and run at full
-    speed, on processors alike but for memory and partitions if those may be `bound`.
+    With `equal`, jobs run at full speed on equal processors, in order of submission, or of one of `orders` if no
+    parameter is changed. With `bound`, memory and partitions may still differ.
     """
     platform = draw(platforms(policy, equal=equal, bound=bound))
-    declines = getattr(policy, "fits", None)  # then plans that count processors are refused
+    declines = getattr(policy, "fits", None)  # plans that count processors are refused then
     company = {
         part: draw(st.sampled_from([name for name in names if not (declines and name == "conservative")]))
         for part, names in COMPANY.items()
@@ -265,7 +273,7 @@ def cases(
 def corners(
     policy: Policy, fixed: Mapping[str, Any], *, crowds: int = 1, equal: bool = False, bound: bool = False
 ) -> dict[str, Case]:
-    """Return the cases that everybody forgets, by name, and so many of more jobs than are usually made up.
+    """Return corner cases by name, and `crowds` cases with more jobs than usual.
 
     `equal` and `bound` are as for `cases`.
     """
@@ -278,18 +286,18 @@ def corners(
         "all at one instant": [Job(7, 1 + k % 4, 3, 5) for k in range(8)],
         "as wide as the machine": [Job(0, 1, 5, 5), Job(1, 4, 5, 5), Job(2, 1, 2, 2), Job(3, 4, 1, 9)],
         "wider than the machine": [Job(0, 5, 5, 5), Job(1, 1, 5, 5), Job(9, 5, 1, 1)],
-        # What is promised to the third begins when the fourth would have ended, had nobody ended early.
-        "a promise when nobody ends": [Job(0, 2, 5, 20), Job(0, 2, 8, 8), Job(1, 4, 5, 5), Job(1, 2, 10, 10)],
+        # The reservation of the third begins when the fourth would have ended if no job had ended early.
+        "a reservation without early ends": [Job(0, 2, 5, 20), Job(0, 2, 8, 8), Job(1, 4, 5, 5), Job(1, 2, 10, 10)],
         "an empty queue in between": [Job(0, 1, 5, 5), Job(100, 4, 5, 5), Job(200, 2, 5, 5)],
         "cancelled while it waits": [Job(0, 4, 9, 9), Job(1, 4, 0, 5, patience=3), Job(1, 1, 4, 4)],
         "cancelled at once": [Job(0, 1, 0, 5, patience=0), Job(0, 4, 5, 5)],
-        # Not huge work as well: a policy that looks about every minute could not be watched for months.
+        # The work is not huge: a policy that acts every minute would take too long.
         "huge times": [Job(2e9 + k, 1 + k % 4, 3600, 365 * day) for k in range(6)],
         "estimates far too long": [Job(k, 1 + k % 3, 1, 30 * day) for k in range(8)],
         "no estimate and no work": [Job(0, 3, 0, 0), Job(0, 4, 0, 0), Job(1, 2, 4, 4), Job(1, 4, 0, 0)],
     }
     made = {name: Case(tuple(jobs), machine, values=values) for name, jobs in lists.items()}
-    if (bound or not equal) and not plans_by_counts(policy):  # which are refused there
+    if (bound or not equal) and not plans_by_counts(policy):  # such policies are refused there
         binds = [NodeType(1, 2, 2.0, memory, partition=p, **powered) for p, memory in enumerate((2.0, 4.0))]
         hungry = [Job(k, 1 + k % 2, 5, 5, memory=2.0, partition=(-1, 1, 0)[k % 3]) for k in range(8)]
         made["memory and partitions that bind"] = Case(tuple(hungry), Platform("bound", tuple(binds)), values=values)
@@ -307,9 +315,9 @@ def corners(
 
 
 def crowd(seed: int, procs: int, count: int = 41) -> tuple[Job, ...]:
-    """Return many jobs, most of them narrow, about as many as can be served.
+    """Return many jobs, most of them narrow, with a load near the capacity.
 
-    Their number is prime: a policy that goes round the nodes, and on where it was in the next run, is elsewhere then.
+    Their number is prime: a policy that visits the nodes in turn, and continues across runs, is then at another node.
     """
     dice = random.Random(seed)
     made, now = [], 0

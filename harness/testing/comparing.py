@@ -1,4 +1,4 @@
-"""When two schedules are the same."""
+"""Compare two schedules."""
 
 import math
 
@@ -7,12 +7,12 @@ from harness.testing.subject import Wrong
 
 
 def close(one: float, other: float) -> bool:
-    """Return whether two numbers are equal but for rounding."""
+    """Return whether two numbers are equal, up to rounding errors."""
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-6)
 
 
 def history(schedule: Schedule) -> dict[str, dict[str, str]]:
-    """Return when each job started and ended, how often it was suspended, and what it and each node drew."""
+    """Return the start, end, suspensions and energy of each job, and the energy of each node."""
     columns = {"start": ".15g", "end": ".15g", "preemptions": "d", "energy": ".9g"}
     found = {
         f"job {job['job']}": {name: format(job[name], digits) for name, digits in columns.items()}
@@ -23,7 +23,7 @@ def history(schedule: Schedule) -> dict[str, dict[str, str]]:
 
 
 def same(one: Schedule, other: Schedule, what: str) -> None:
-    """Refuse two schedules that differ."""
+    """Raise `Wrong` if two schedules differ."""
     second = history(other)
     for who, first in history(one).items():
         for name, value in first.items():

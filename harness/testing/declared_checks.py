@@ -1,4 +1,4 @@
-"""How a check is declared: a function of a policy and a case that raises `Wrong`, below a line that says why."""
+"""The declaration of checks. A check is a function of a policy and a case that raises `Wrong`, with a reason."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from harness.testing.subject import Subject
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that is checked of every policy to which it applies."""
+    """A check for all policies to which it applies."""
 
     name: str
     run: Callable[[Subject, Case], Any]
-    why: str  # it matters
+    why: str  # the reason why it matters
     applies: Callable[[Policy], bool]
-    never: str  # what is wrong if `run` is true of no case, for a claim that must show somewhere
-    crowds: int  # how many cases of many jobs it is put to
-    cases: Mapping[str, Any]  # what kind of cases: the options of `cases.cases`
+    never: str  # the error if `run` returns true for no case; for traits that must have an effect
+    crowds: int  # the number of cases with many jobs
+    cases: Mapping[str, Any]  # the options of `cases.cases`
 
 
-#: Name → every check, in the order in which they are made.
+#: Name → check, in the order in which they run.
 CHECKS: dict[str, Check] = {}
 
-#: What start policies may guarantee: a check stands behind each.
+#: The guarantees that start policies may declare; each has a check.
 GUARANTEES: list[str] = []
 
 Function = Callable[[Subject, Case], Any]
@@ -40,7 +40,7 @@ def check(
     crowds: int = 1,
     **cases: Any,
 ) -> Callable[[Function], Function]:
-    """Declare the function below to be a check."""
+    """Return a decorator that declares a function as a check."""
 
     def declare(function: Function) -> Function:
         CHECKS[name] = Check(name, function, why, applies, never, crowds, cases)
@@ -50,12 +50,12 @@ def check(
 
 
 def of(*hooks: str) -> Callable[[Policy], bool]:
-    """Return what tells whether a policy is of one of the hooks."""
+    """Return a function that returns whether a policy is of one of the hooks."""
     return lambda policy: policy.hook in hooks
 
 
 def guarantee(name: str, **options: Any) -> Callable[[Function], Function]:
-    """Declare the function below to be the check behind a guarantee that start policies may give."""
+    """Return a decorator that declares a function as the check of a guarantee of start policies."""
     GUARANTEES.append(name)
-    why = f"the policy says guarantees={name!r}, and users choose it for that"
+    why = f"the policy declares guarantees={name!r}, and users rely on it"
     return check(name, why, applies=lambda policy: name in getattr(policy, "guarantees", ()), crowds=4, **options)

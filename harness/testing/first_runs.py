@@ -1,7 +1,7 @@
-"""The first runs of a policy: in a process that has loaded its plugin and run nothing.
+"""Check first runs of a policy, in a process that has loaded its plugin and has run nothing.
 
-Module-level state that a policy changes (a list, a dict, an array, a class attribute, a default argument) is as its
-file says only there. Later it may have reached a value at which runs no longer differ.
+Only there is module-level state that a policy changes (a list, a dict, an array, a class attribute, a default argument)
+as in its file. Later it may have reached a value at which runs no longer differ.
 """
 
 import os
@@ -20,16 +20,16 @@ from harness.policy.registry import plugins as load_plugins
 from harness.testing.cases import Case
 from harness.testing.subject import Stopped, Subject, Wrong
 
-#: The time after which a case is given up [s].
+#: The longest time for a case [s].
 _PATIENCE = 50
 
 Body = Callable[[Subject, Case], None]
 
 
 def check_first_runs(body: Body, subject: Subject, case: Case) -> bool:
-    """Call `body` of a subject and a case as the first thing that its process does; raise the `Wrong` that it raises.
+    """Call `body` with a subject and a case as the first action of a process; raise the `Wrong` that it raises.
 
-    Return False, without a call, if the policy is in no plugin file: another process cannot load it.
+    Returns False, without a call, if the policy is in no plugin file: another process cannot load it.
     """
     process = _process(subject.plugins, subject.policy.hook, subject.policy.name) if subject.plugins else None
     if process is None or not process.ready:
@@ -55,7 +55,7 @@ class _Process:
         self.ready: bool = self._answer((paths, hook, name))
 
     def verdict(self, body: Body, subject: Subject, case: Case) -> tuple[str, str]:
-        """Return the kind of the fault that `body` finds, and its sentence; empty texts if it finds none."""
+        """Return the kind of the error that `body` finds, and its message; empty texts if it finds none."""
         found: tuple[str, str] = self._answer((body, subject, case))
         return found
 
@@ -84,9 +84,9 @@ def _process(paths: tuple[str, ...], hook: str, name: str) -> _Process:
 
 
 def main() -> None:
-    """Load the plugins that the first question names, and answer the others, each in a process of its own."""
+    """Load the plugins of the first request, and answer each further request in a fork of the process."""
     with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # what a plugin prints is no answer
+        os.dup2(2, 1)  # output of a plugin must not mix with the answers
         paths, hook, name = pickle.load(sys.stdin.buffer)
         try:
             policy = replace(load_plugins(*paths).policies[hook][name], compiled=False)
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def _verdict_of_a_fork(body: Body, subject: Subject, case: Case) -> tuple[str, str]:
-    """Return what `body` finds in a fork of this process, in which nothing has run before."""
+    """Return the result of `body` in a fork of this process, in which nothing has run before."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

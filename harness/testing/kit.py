@@ -1,4 +1,4 @@
-"""`check_policy` and `PolicyTests`: every check on corner cases and made-up ones, and what is wrong in plain words."""
+"""`check_policy` and `PolicyTests`: run every check on corner cases and generated ones, and explain failures."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -15,12 +15,12 @@ from harness.testing.declared_checks import CHECKS, GUARANTEES, Check
 from harness.testing.resource_cases import ASKED
 from harness.testing.subject import Stopped, Subject, Wrong, find
 
-#: How many made-up cases a check is put to.
+#: The number of generated cases for a check.
 EXAMPLES = 30
 
 
 class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
-    """A policy fails a check; the message says what is wrong, why it matters, and how to see it."""
+    """A policy fails a check; the message has the error, its importance, and the way to reproduce it."""
 
     def __init__(self, subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> None:
         if isinstance(wrong, Stopped):
@@ -40,10 +40,10 @@ class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
 
 
 def _in_memory(case: Case) -> str:
-    """Jobs that no log can hold: the table that a workload is made of."""
+    """Return the table of a workload that no log can contain."""
     columns = ["job", "submit", "procs", "work", "estimate", "cancel", *(ASKED if case.asking else ())]
     table = case.workload().jobs[columns].to_string(index=False)
-    return f"{table}\n({'what jobs ask for' if case.asking else 'jobs of 0 s'}: only a workload made in Python)\n"
+    return f"{table}\n({'requests of jobs' if case.asking else 'jobs of 0 s'}: only a workload made in Python)\n"
 
 
 def check_policy(
@@ -54,12 +54,11 @@ def check_policy(
     checks: Collection[str] | None = None,
     examples: int = EXAMPLES,
 ) -> None:
-    """Put a policy to every check there is for its kind, or to those that are named.
+    """Run every check for the kind of a policy, or those in `checks`; raise `PolicyFailure` at the first failure.
 
-    `policy` is a policy, or a name as users write it, `easy(reservations=2)`, found among the bundled and installed
-    plugins and those that `plugins` names; `hook` tells policies of one name apart. Parameters that are words, yes
-    or no, or another order are tried in every way unless they are fixed like this. Raises `PolicyFailure` at the
-    first check that fails.
+    `policy` is a policy, or a specification such as `easy(reservations=2)` of a bundled or installed policy or one in
+    `plugins`. `hook` distinguishes policies of the same name. Parameters that are words, truth values or orders are
+    varied unless they are fixed in the specification.
     """
     subject = find(policy, hook, plugins)
     for check in chosen_checks(subject, checks):
@@ -67,7 +66,7 @@ def check_policy(
 
 
 def chosen_checks(subject: Subject, names: Collection[str] | None = None) -> list[Check]:
-    """Return the checks that apply to the policy, or those of them that are named."""
+    """Return the checks that apply to the policy, limited to `names` if given."""
     for name in names or ():
         if name not in CHECKS:
             raise HarnessError(f"there is no check {name!r}; {did_you_mean(name, CHECKS)}")
@@ -77,17 +76,17 @@ def chosen_checks(subject: Subject, names: Collection[str] | None = None) -> lis
 def run_check(
     subject: Subject, check: Check, examples: int = EXAMPLES, alive: Callable[[], None] = lambda: None
 ) -> None:
-    """Make one check, on the corner cases first. Raise `PolicyFailure` with the smallest case that fails.
+    """Run one check, on the corner cases first. Raise `PolicyFailure` with the smallest case that fails.
 
     `alive` is called before each case.
     """
     fixed = dict(subject.fixed)
-    if check.name in GUARANTEES:  # given for what is so by default: `conservative(replan=true)` promises nothing
+    if check.name in GUARANTEES:  # guarantees hold for default switches: `conservative(replan=true)` has none
         switches = {name: value for name, value in subject.policy.parameters.items() if isinstance(value, bool)}
         fixed = switches | fixed
     kind = {name: check.cases[name] for name in ("equal", "bound") if name in check.cases}
     listed = corners(subject.policy, fixed, crowds=check.crowds, **kind)
-    seen = False  # what `check.never` says is wrong if it is never seen
+    seen = False  # whether the effect required by `check.never` was seen
     for corner, case in listed.items():
         alive()
         wrong, shown = _verdict(subject, check, case)
@@ -120,7 +119,7 @@ def run_check(
 
     try:
         attempt()
-    except Exception:  # the one that was found, or hypothesis's own if it is not found again
+    except Exception:  # the failure, or hypothesis's own error if it is not reproducible
         if not failures:
             raise
         raise _explained(subject, check, *failures[-1]) from None
@@ -130,7 +129,7 @@ def run_check(
 
 
 def _verdict(subject: Subject, check: Check, case: Case) -> tuple[Wrong | None, bool]:
-    """Return what the check finds wrong with the case, and whether it saw there what it looks for."""
+    """Return the failure of the check on the case, and whether the case shows the required effect."""
     try:
         return None, bool(check.run(subject, case))
     except Wrong as wrong:
@@ -138,7 +137,7 @@ def _verdict(subject: Subject, check: Check, case: Case) -> tuple[Wrong | None, 
 
 
 def _explained(subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> PolicyFailure:
-    """Return the failure with every job left out that is not needed for it."""
+    """Return the failure for the smallest subset of the jobs that still shows it."""
     number = len(case.jobs)
     while number > 0 and len(case.jobs) > 1:
         number -= 1
@@ -152,7 +151,7 @@ def _explained(subject: Subject, check: Check, wrong: Wrong, case: Case, corner:
 
 
 class PolicyTests:
-    """Tests of one policy for pytest: inherit, and say which. Each check becomes a test.
+    """Tests of one policy for pytest: inherit and set `policy`. Each check becomes a test.
 
         class TestMyPolicy(harness.testing.PolicyTests):
             policy = "my-policy"
@@ -166,7 +165,7 @@ class PolicyTests:
     examples: ClassVar[int] = EXAMPLES
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
-        """Make one test of each check that applies."""
+        """Make a test of each check that applies."""
         if "check" in metafunc.fixturenames:
             names = [check.name for check in chosen_checks(find(self.policy, self.hook, self.plugins))]
             metafunc.parametrize("check", names)

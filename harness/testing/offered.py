@@ -1,4 +1,4 @@
-"""Which policies a plugin file, a folder, or an installed distribution offers."""
+"""Find the policies of a plugin file, a folder, or an installed distribution."""
 
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -11,7 +11,7 @@ from harness.policy.registry import ENTRY_POINTS, plugins
 
 
 def offered(what: str) -> tuple[tuple[str, ...], list[Policy]]:
-    """Return what `plugins` must name for `what` to be found, and the policies it offers."""
+    """Return the paths that `plugins` needs to load `what`, and the policies that it offers."""
     points = entry_points(group=ENTRY_POINTS)
     path = Path(what)
     if not path.exists() and what in examples() and not any(what in (p.name, p.dist and p.dist.name) for p in points):

@@ -1,4 +1,4 @@
-"""A selection that goes by merits, written as one that takes nodes itself: so that it can be watched as others are."""
+"""Convert a policy that ranks nodes to a selection that takes nodes itself, so that tests can observe it."""
 
 import dataclasses
 import inspect
@@ -9,7 +9,7 @@ from harness.policy.kinds import Prefer, Select
 
 
 def taking(policy: Prefer) -> Select:
-    """Return what does as the policy does, slowly: after each node it looks at every node anew."""
+    """Return a selection with the same decisions as the policy; it ranks all nodes again after each node."""
     merit = getattr(policy.function, "py_func", policy.function)
     names = list(inspect.signature(merit).parameters.values())[2:]
     given = [one for one in names if one.name != "procs"]

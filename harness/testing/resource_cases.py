@@ -1,4 +1,4 @@
-"""What made-up jobs ask for besides processors, memory and a partition, and what made-up nodes have of it."""
+"""Requests of generated jobs for further resources, and nodes with such resources."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from harness.platform.machine import NodeType, Platform
 from harness.platform.windows import Window
 
-#: What jobs ask for besides processors, memory and a partition, and what the bits of features stand for.
+#: The columns of requests other than processors, memory and partition, and the names of feature bits.
 ASKED = ("nodes", "exclusive", "node_memory", "features", "any_feature", "needs_gpu", "needs_licence")
 FEATURES = ("big", "new")
 
@@ -32,7 +32,7 @@ asking = st.fixed_dictionaries(
 
 @st.composite
 def keeping(draw: st.DrawFn, nodes: int) -> tuple[Window, ...]:
-    """Draw times at which some of so many nodes are kept for some users, or for nobody."""
+    """Draw reservations of some of `nodes` nodes for some users, or for no user."""
     some = st.sets(st.integers(0, nodes - 1), min_size=1).map(lambda found: tuple(sorted(found)))
     window = st.builds(
         lambda begin, length, kept, users: Window(begin, begin + length, kept, users=users),
@@ -54,11 +54,11 @@ offering = st.fixed_dictionaries(
 
 
 def demand(k: int) -> dict[str, Any]:
-    """Return what one of some jobs asks for: a GPU, a licence, a feature, a node to itself, or nothing."""
+    """Return the request of the `k`-th job: a GPU, a licence, a feature, an exclusive node, or none."""
     return ({"needs_gpu": 1}, {"needs_licence": 1}, {"features": 2}, {"exclusive": 1}, {})[k % 5]
 
 
 def bound_platform(powered: Mapping[str, Any]) -> Platform:
-    """Return two nodes, one with a GPU, one that is new, and one licence."""
+    """Return two nodes, one with a GPU, one with the feature "new", and one licence."""
     nodes = (NodeType(1, 2, 2.0, features=FEATURES[:1], resources={"gpu": 1}, **powered),)
     return Platform("asked", (*nodes, NodeType(1, 2, 2.0, features=FEATURES[1:], **powered)), licences={"licence": 1})

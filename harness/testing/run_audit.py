@@ -1,4 +1,4 @@
-"""Who held which cores when, written down from outside while a run goes on: the engine's own sums are not trusted."""
+"""Record allocations independently during a run, because the engine's own sums are not trusted."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from harness.testing.subject import Chosen, Wrong, spy
 
 @dataclass
 class Stretch:
-    """One job on its cores, until it was done or suspended."""
+    """One job on its cores, until it ended or was suspended."""
 
     job: int  # its number, counted from 1
     begin: float
     pieces: list[tuple[int, int]]  # (node, cores)
-    restarts: int  # how often it had begun anew before
+    restarts: int  # the number of its restarts before
     end: float = float("nan")
 
 
 class Watch:
-    """Spies around the selection, the rate, which is asked first at every instant, and the start."""
+    """Records calls of the selection, of the rate, which comes first at every instant, and of the start policy."""
 
     def __init__(self) -> None:
         self.stretches: list[Stretch] = []
@@ -32,14 +32,14 @@ class Watch:
         self._open: dict[int, Stretch] = {}  # by the job's index
 
     def around(self, chosen: Chosen) -> Chosen:
-        """Return the chosen policies, watched."""
+        """Return the chosen policies with the recorders."""
         spy(chosen, "select", after=self._selected)
         spy(chosen, "rate", after=self._rated)
         spy(chosen, "start", after=self._started)
         return chosen
 
     def _selected(self, answer: Any, state: Any, job: int, *own: Any) -> None:
-        if not answer or state.clock.asking:  # it declined, or a plan tries what would be if it started
+        if not answer or state.clock.asking:  # it declined, or a plan tries a start
             return
         self._begin(state, job)
 
@@ -60,23 +60,23 @@ class Watch:
         self._compare_left(state)
 
     def _compare(self, state: Any) -> None:
-        """Refuse counts of free cores that are not what the jobs in service leave."""
+        """Refuse counts of free cores that disagree with the jobs in service."""
         held = Counter(dict.fromkeys(range(len(state.nodes)), 0))
         for stretch in self._open.values():
             held.update(dict(stretch.pieces))
         for number, node in enumerate(state.nodes):
             if node.free + held[number] != node.cores:
                 raise Wrong(
-                    f"node {number} of {node.cores} cores serves {held[number]} and says that {node.free} are free"
+                    f"node {number} of {node.cores} cores serves {held[number]}, and {node.free} are recorded as free"
                 )
         if state.clock.free != state.clock.cores - sum(held.values()):
             raise Wrong(f"{sum(held.values())} of {state.clock.cores} processors are held, and {state.clock.free} free")
 
     def _compare_left(self, state: Any) -> None:
-        """Refuse estimates of what is left of suspended jobs that are not what their service leaves."""
+        """Refuse remaining estimates of suspended jobs that disagree with their service."""
         for index in map(int, waiting(state)):
             job = state.jobs[index]
-            if job.preemptions == 0 or job.boot > 0:  # who never ran, or ran while nodes were waking
+            if job.preemptions == 0 or job.boot > 0:  # it never ran, or ran while nodes were waking
                 continue
             done = 0.0
             for stretch in self.stretches:
@@ -87,17 +87,17 @@ class Watch:
             if not close(left, float(job.left)):
                 raise Wrong(
                     f"at {state.clock.now:g} s job {job.number}, which was suspended, has {job.left:g} s left by its "
-                    f"record, and {left:g} s by what it was served"
+                    f"record, and {left:g} s by its service"
                 )
 
     def _started(self, answer: Any, state: Any, *own: Any) -> None:
         self._close(state)
         for job in map(int, running(state)):
-            if job not in self._open:  # suspended in place before, so that the selection is not asked
+            if job not in self._open:  # it was suspended in place, so the selection is not called
                 self._begin(state, job)
 
     def _close(self, state: Any) -> None:
-        """Whoever is not in service any more gave its cores back when it ended, or is being suspended now."""
+        """Record the end of jobs that are no longer in service: they ended, or are being suspended now."""
         for job in [job for job in self._open if state.jobs[job].status != RUNNING]:
             record = state.jobs[job]
             self._open.pop(job).end = float(record.end if record.status in (COMPLETED, KILLED) else state.clock.now)
@@ -111,5 +111,5 @@ class Watch:
 
 
 def node_types(platform: Platform) -> list[NodeType]:
-    """Return the type of every node, as they are numbered."""
+    """Return the type of every node, by its number."""
     return [t for t in platform.types for _ in range(t.count)]

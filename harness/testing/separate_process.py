@@ -1,4 +1,4 @@
-"""The checks of a plugin in a process of their own: whatever it does to that, there is a verdict."""
+"""Check a plugin in a separate process, so that it cannot prevent a verdict."""
 
 import json
 import os
@@ -13,26 +13,26 @@ from harness.testing import kit
 from harness.testing.offered import offered
 from harness.testing.subject import find
 
-#: How long a policy may take over one case, compiling included, before it is given up [s].
+#: The longest time of a case, including compilation [s].
 PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of the checks of one policy."""
+    """The result of the checks of one policy."""
 
     policy: str
     hook: str
     passed: int
     of: int
-    failed: str = ""  # which check
+    failed: str = ""  # the name of the failed check
     why: str = ""
 
 
 def check_plugin(what: str, examples: int, tell: Callable[[str], None], patience: float = PATIENCE) -> list[Checked]:
-    """Put every policy that `what` offers to the checks, in another process, or more if it ends one.
+    """Check every policy that `what` offers in another process, and in a new one if a policy ends it.
 
-    `tell` is told what is being checked.
+    `tell` is called with the current check.
     """
     results: list[Checked] = []
     while True:
@@ -58,29 +58,29 @@ def check_plugin(what: str, examples: int, tell: Callable[[str], None], patience
 
 
 def _said(what: str, examples: int, skip: int, patience: float) -> Iterator[dict[str, Any]]:
-    """Yield what the other process says, and last, unless it is over, how it ended."""
+    """Yield the messages of the other process, and how it ended if that was before the last check."""
     with ChildProcess(__name__, what, str(examples), str(skip)) as child:
         try:
             while (line := child.line(patience)) is not None:
                 said = json.loads(line)
                 yield said
-                if said.get("over") is True:  # a policy may have that name
+                if said.get("over") is True:  # a policy may have this name
                     return
             yield {"ended": child.ending(patience)}
         except TimeoutError:
-            yield {"ended": f"does not come back: nothing was heard of it for {patience:g} s"}
+            yield {"ended": f"does not return: no answer for {patience:g} s"}
 
 
 def _check_here(what: str, examples: int, skip: int, say: Callable[[dict[str, Any]], None]) -> None:
-    """Check the policies after the first `skip`, and say so: in the other process."""
+    """Check the policies after the first `skip`, in the other process, and report each step."""
     plugins, policies = offered(what)
     for policy in policies[skip:]:
         said = {"policy": policy.name, "hook": policy.hook, "check": "runs", "passed": 0, "of": 0}
         say(said)
         try:
             subject = find(policy.name, policy.hook, plugins)
-        except (ArithmeticError, MemoryError) as error:  # so much memory, say, that nobody has it
-            why = f"the policy {policy.name!r} ({policy.hook}) cannot be made ready: {type(error).__name__}: {error}"
+        except (ArithmeticError, MemoryError) as error:  # for example if its memory is too large
+            why = f"the policy {policy.name!r} ({policy.hook}) cannot be prepared: {type(error).__name__}: {error}"
             say({"checked": vars(Checked(policy.name, policy.hook, 0, 1, "runs", why))})
             continue
         if subject.plain:
@@ -99,7 +99,7 @@ def _check_here(what: str, examples: int, skip: int, say: Callable[[dict[str, An
 
 
 def main() -> None:
-    """Check what the command line says, and tell it to the file that is open under the number given last."""
+    """Run the checks of the command line, and write messages to the file descriptor given last."""
     what, examples, skip, number = sys.argv[1:]
     with os.fdopen(int(number), "w", encoding="utf-8") as pipe:
 

@@ -1,4 +1,4 @@
-"""The policy that is tested, and running it."""
+"""The tested policy, and its runs."""
 
 import dataclasses
 import functools
@@ -31,31 +31,31 @@ from harness.testing.cases import Case
 from harness.testing.prefer_as_select import taking
 from harness.workload.signals import read_signal
 
-#: A run of which no job leaves for so many signs of progress, 0.2 s each, will never end.
+#: A run is stopped if no job ends during this many progress reports of 0.2 s.
 PATIENCE = 15
 
-#: What policies hear that need a signal: most at first, and less from one hour to the next.
+#: The signal for policies that need one: its peak is at the beginning.
 HEARD = "daily(low=50, high=300, peak=0)"
 
 Chosen = dict[str, Choice]
 
 
-class Wrong(Exception):  # noqa: N818 - what a check found, not a mistake of ours
-    """What a check found, in a sentence."""
+class Wrong(Exception):  # noqa: N818 - an error of the tested policy, not of the harness
+    """An error that a check found, in a sentence."""
 
 
 class Stopped(Wrong):
-    """The run itself did not end well."""
+    """The run itself ended with an error."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One policy, the parameters a user fixed, and where it comes from."""
+    """The tested policy, its fixed parameters, and its origin."""
 
     policy: Policy
     fixed: Mapping[str, Any] = field(default_factory=dict)
     plugins: tuple[str, ...] = ()
-    plain: str = ""  # why it cannot be compiled, if it cannot
+    plain: str = ""  # the reason if it cannot be compiled
 
     @property
     def part(self) -> str:
@@ -64,31 +64,33 @@ class Subject:
 
     @property
     def listens(self) -> bool:
-        """Whether it goes by a signal."""
+        """Whether it reads a signal."""
         return SIGNAL in self.policy.needs
 
     def choose(self, case: Case) -> Chosen:
-        """Choose the scheduler of a case, with the policy in its part."""
+        """Return the scheduler of a case, with the policy in its part."""
         policies = load_plugins(*self.plugins).policies
         company = Scheduler(**({"energy": "none"} | dict(case.company))).choose(policies)
         mine = Choice(self.policy, {**self.policy.parameters, **case.values})
         return dict(choose_all({**company, self.part: mine}, policies))
 
     def run(self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None) -> Schedule:
-        """Replay the case; what stops the run is `Stopped`. `watched` puts spies around the chosen policies."""
+        """Replay the case; an error that stops the run becomes `Stopped`. `watched` adds recorders to the chosen
+        policies.
+        """
         chosen = self.choose(case)
         workload = case.workload(self.policy.columns)
 
-        signs: list[int] = []  # how many jobs had left, each time
+        signs: list[int] = []  # the number of jobs that had ended, each time
 
         def patience(done: int, jobs: int) -> None:
             signs.append(done)
             if signs.count(done) > PATIENCE:
-                raise Stopped("the run does not come to an end: something asks to be called again all the time")
+                raise Stopped("the run does not end: a policy requests calls all the time")
 
         chosen = watched(chosen) if watched else chosen
         try:
-            with np.errstate(all="ignore"):  # compiled code does not warn of overflows either
+            with np.errstate(all="ignore"):  # compiled code does not warn about overflows either
                 extras = Extras(signal=read_signal(HEARD).at((), 0.0)) if self.listens else None
                 outcome = simulate(
                     workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience, extras=extras
@@ -103,11 +105,11 @@ class Subject:
         return Schedule(workload, case.platform, scheduler.Chosen(chosen), case.seed, outcome)
 
     def command(self, case: Case, log: str = "failing.swf") -> str:
-        """Return what replays the case: a command where its platform has a name, else Python."""
+        """Return the command that replays the case if its platform has a name, else Python code."""
         parts = dict(case.company)
         chosen = Choice(self.policy, {**self.policy.parameters, **case.values})
         parts[self.part] = str(chosen)
-        further = self.policy.columns  # which are in no log of this format
+        further = self.policy.columns  # logs of this format do not have these
         if case.in_swf and not further and case.platform.name == f"{case.platform.cores} processors":
             words = ["harness", "run", log, "--procs", str(case.platform.cores)]
             words += ["--unknown", "cancel"] if case.impatient else []
@@ -132,7 +134,7 @@ class Subject:
 
 
 def python(thing: Any) -> str:
-    """Return a platform as it is written, without what is as by default."""
+    """Return the Python expression of a platform, without default values."""
     if isinstance(thing, tuple):
         return "(" + "".join(f"{python(item)}, " for item in thing).rstrip() + ")"
     if not dataclasses.is_dataclass(thing):
@@ -146,7 +148,7 @@ def python(thing: Any) -> str:
 
 
 def find(policy: Policy | str, hook: str | None = None, plugins: Iterable[str | Path] = ()) -> Subject:
-    """Return the policy that is meant: itself, or by its name as a user writes it, `easy(reservations=2)`."""
+    """Return the subject for a policy, or for a specification such as `easy(reservations=2)`."""
     paths = tuple(str(path) for path in ((plugins,) if isinstance(plugins, str | Path) else plugins))
     if isinstance(policy, Policy):
         return _ready(Subject(policy, plugins=paths or _file_of(policy)))
@@ -160,15 +162,17 @@ def find(policy: Policy | str, hook: str | None = None, plugins: Iterable[str | 
         names = {n for h in known for n in known[h] if hook in (None, h)}
         raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, names)}")
     if len(homes) > 1:
-        raise HarnessError(f"{name!r} is a policy of {' and of '.join(homes)}: say which with hook={homes[0]!r}")
+        raise HarnessError(f"{name!r} is a policy of {' and of '.join(homes)}: choose one with hook={homes[0]!r}")
     found = choose(policy, homes[0], known[homes[0]])
     return _ready(Subject(found.policy, {name: found.values[name] for name in given}, paths))
 
 
 def _ready(subject: Subject) -> Subject:
-    """Mark a policy that numba refuses: it is tested as plain Python, without trying to compile it every time."""
+    """Return the subject, changed to plain Python if numba refuses the policy, so that it is not compiled every
+    time.
+    """
     if not subject.policy.compiled:
-        return replace(subject, plain="it says compiled=False")
+        return replace(subject, plain="it declares compiled=False")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
@@ -176,7 +180,7 @@ def _ready(subject: Subject) -> Subject:
             if policy_kernels.kernel_of(wrapping(Choice.plain(subject.policy), policies), 0).python is None:
                 return subject
             reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
-        except (MisuseError, PolicyError):  # every run will say so
+        except (MisuseError, PolicyError):  # every run will raise it
             return subject
     return replace(
         subject, policy=replace(subject.policy, compiled=False), plain="".join(reasons) or "numba refuses it"
@@ -184,9 +188,9 @@ def _ready(subject: Subject) -> Subject:
 
 
 def _file_of(policy: Policy) -> tuple[str, ...]:
-    """Return the plugin file that a policy given as an object comes from; none for bundled and installed ones.
+    """Return the plugin file of a policy given as an object; empty for bundled and installed ones.
 
-    None either if its file is no plugin that offers it, as a script or a test that makes a policy for itself.
+    Also empty if its file is no plugin that offers it, such as a script or a test.
     """
     function = _written(policy)
     path = inspect.getsourcefile(function) or ""
@@ -196,7 +200,7 @@ def _file_of(policy: Policy) -> tuple[str, ...]:
         return ()
     here = getattr(function, "__globals__", {}).values()
     if not any(inspect.isroutine(one) and hasattr(one, "harness_impl") for one in here):
-        return ()  # without running the file once more
+        return ()  # do not run the file once more
     try:
         known = load_plugins(path).policies[policy.hook].get(policy.name)
     except HarnessError:
@@ -240,6 +244,6 @@ def spied(
 
 
 def spy(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:
-    """Put a spy around one of the chosen policies."""
+    """Add recorders to one of the chosen policies."""
     choice = chosen[part]
     chosen[part] = replace(choice, policy=spied(choice.policy, **calls))

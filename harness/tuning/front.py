@@ -1,4 +1,4 @@
-"""The front of a search for several objectives, as a picture."""
+"""A chart of the Pareto front of a search with several objectives."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from harness.tuning.search import Found
 
 
 def front(search: Search, found: Found) -> Any:
-    """Draw every trial by its first two objectives, as multiples of the default; those that none beats are joined."""
+    """Draw every trial by its first two objectives, as multiples of the default; a line joins the Pareto front."""
     rows = {str(place): trial for place, trial in enumerate(found.trials, 1)}
     measures = [replace(one, unit="× default", better="less") for one in search.objectives[:2]]
     names = [one.name for one in measures]
@@ -24,5 +24,5 @@ def front(search: Search, found: Found) -> Any:
     )
     picture = for_a_notebook(drawn)
     for axes in (picture.update_xaxes, picture.update_yaxes):
-        axes(rangemode="normal")  # ratios lie around 1: nothing is to be seen down to 0
+        axes(rangemode="normal")  # ratios lie around 1, so the axis need not begin at 0
     return picture

@@ -1,4 +1,6 @@
-"""The judgement: do the tuned parameters beat the default where nothing was tuned, and how sure is that?"""
+"""Judge tuned parameters: whether they beat the default on data that were not used for tuning, and how certain
+that is.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ from harness.results.measures import Measure
 from harness.tuning.ranges import Search
 from harness.tuning.search import Trial, middle_of
 
-#: Of a front so many are judged, spread over it.
+#: The largest number of judged trials of a front, spread over it.
 MOST = 5
 
 
@@ -32,22 +34,26 @@ class Judgement:
 
     trial: Trial
     measure: Measure
-    ratio: float  # to the default, as its values are; the geometric mean over all units
-    interval: tuple[float, float]  # 95 %; not a number where there are too few units
-    better: bool | None  # None: not told apart
+    ratio: float  # of its values to those of the default: the geometric mean over all units
+    interval: tuple[float, float]  # 95 %; not a number if there are too few units
+    better: bool | None  # None: not distinguishable
     units: int
     unit: str  # "workload" or "variation"
 
     @property
     def sentence(self) -> str:
-        """Say whether tuned beats default outside the training data."""
+        """A sentence on whether the tuned parameters beat the default outside the training data."""
         low, high = self.interval
         within = f", 95 % interval {readable(low, 3)}–{readable(high, 3)}" if low == low else ""
-        said = f"{readable(self.ratio, 3)} times its {spoken(self.measure.name)}{within}"
-        verdict = {True: "beats the default", False: "is worse than the default", None: "is not told from the default"}
-        few = "" if self.units >= FEWEST else f" (it takes {FEWEST} to tell anything)"
+        ratio = f"{readable(self.ratio, 3)} times its {spoken(self.measure.name)}{within}"
+        verdicts = {
+            True: "beats the default",
+            False: "is worse than the default",
+            None: "is indistinguishable from the default",
+        }
+        few = "" if self.units >= FEWEST else f" (a test needs {FEWEST})"
         over = f"over {counted(self.units, self.unit)}{few}"
-        return f"Outside the training data tuned {verdict[self.better]}: {said}, {over}."
+        return f"Outside the training data, the tuned scheduler {verdicts[self.better]}: {ratio}, {over}."
 
 
 def judge(
@@ -59,7 +65,10 @@ def judge(
     workers: int | None = None,
     watch: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[list[Judgement], int]:
-    """Hold a tournament of the default and the best on held-out weeks and logs; return verdicts, and how often."""
+    """Run a tournament of the default and the best trials on held-out weeks and logs.
+
+    Returns the judgements, and how many different choices these data have judged.
+    """
     chosen = [best[k] for k in np.unique(np.linspace(0, len(best) - 1, min(MOST, len(best))).round().astype(int))]
     field = folder / "judge.toml"
     with replacing(field) as temporary:
@@ -98,13 +107,13 @@ def _compared(search: Search, frame: Any, trial: Trial, plugins: tuple[str, ...]
 
 
 def _written(scheduler: Scheduler, plugins: tuple[str, ...]) -> dict[str, str]:
-    """Return the parts of a scheduler as results write them; the energy policy is for the platform to choose."""
+    """Return the parts of a scheduler as results write them, without the energy policy, which the platform chooses."""
     names = scheduler.choose(load_plugins(*plugins).policies).names
     return {part: names[part] for part in PARTS if part in names and part != "energy"}
 
 
 def _counted(folder: Path, chosen: Sequence[Trial]) -> int:
-    """Count how many different choices the held-out data have judged: the first verdict alone is untouched by them."""
+    """Return how many different choices the held-out data have judged: only the first judgement is unbiased."""
     path = folder / "judged.json"
     before = json.loads(path.read_text()) if path.is_file() else []
     now = [str(trial.scheduler) for trial in chosen]
@@ -116,8 +125,8 @@ def _counted(folder: Path, chosen: Sequence[Trial]) -> int:
 
 
 def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, ...]) -> str:
-    """Write the field of the judgement."""
-    about = "The default and what a search found, on weeks and logs that the search has not seen."
+    """Return the text of the judgement's field."""
+    about = "The default and the results of a search, on weeks and logs that the search did not use."
     lines = [f"about = {json.dumps(about)}", "workloads = ["]
     for source in search.field.workloads:
         options = {**source.options, "start": middle_of(source, plugins)}

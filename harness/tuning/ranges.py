@@ -1,4 +1,4 @@
-"""Fields with ranges: `easy(reservations=1..8)` says what a parameter may be, for a search to choose."""
+"""Fields with ranges: `easy(reservations=1..8)` gives the range of a parameter, from which a search chooses."""
 
 import math
 import re
@@ -21,24 +21,24 @@ from harness.results.measures import MEASURES, Measure
 _NUMBER = r"-?(?:\d+\.\d+|\d+)(?:[eE]-?\d+)?"
 _RANGE = re.compile(rf"(\w+)\s*=\s*({_NUMBER})\.\.({_NUMBER})")
 
-#: Above this ratio of its ends a range is searched by its logarithm.
+#: From this ratio of its ends on, a range is searched on a logarithmic scale.
 _WIDE = 100.0
 
-#: A value that is nearer to an end of its range, as a share of the range, lies at the edge.
+#: A value at most this share of the range from an end lies at the edge.
 _EDGE = 0.01
 
-#: The keys of a field that only a search reads.
+#: Keys of a field that only a search reads.
 _OWN = ("held_out", "objectives")
 
-#: The keys of a field that the field of the judgement repeats as they are written.
+#: Keys of a field that are copied to the field of the judgement.
 _AROUND = ("reservations", "signal", "pass")
 
 
 @dataclass(frozen=True)
 class Range:
-    """What a parameter of a policy may be."""
+    """The range of a parameter of a policy."""
 
-    part: str  # of the scheduler, or of a queue that has its own: `night.start`
+    part: str  # of the scheduler, or of a queue with its own policies: `night.start`
     name: str
     low: float
     high: float
@@ -47,16 +47,16 @@ class Range:
 
     @property
     def label(self) -> str:
-        """Name the parameter among all of the scheduler."""
+        """The name of the parameter, unique in the scheduler."""
         return f"{self.part}.{self.name}"
 
     @property
     def logarithmic(self) -> bool:
-        """Whether it is searched by its logarithm."""
+        """Whether it is searched on a logarithmic scale."""
         return self.low > 0 and self.high / self.low >= _WIDE
 
     def edge(self, value: float) -> float | None:
-        """Return the end of the range that a value lies at, within a hundredth of the range; None in between."""
+        """Return the end of the range at which a value lies, within a hundredth of the range; None in between."""
         scale = math.log if self.logarithmic else float
         low, here, high = map(scale, (self.low, value, self.high))
         near = 0.0 if self.whole else _EDGE * (high - low)
@@ -65,28 +65,28 @@ class Range:
 
 @dataclass(frozen=True)
 class Search:
-    """A field whose one scheduler has ranges: what is tuned, on what, by what, and what judges."""
+    """A field whose one scheduler has ranges, with the objectives and the data that judge the result."""
 
-    field: Field  # with the defaults in the place of ranges
-    parts: Mapping[str, str]  # as they are written, ranges and all
-    queues: Mapping[str, Any]  # tables of those that have their own order and start, likewise
+    field: Field  # with the defaults instead of ranges
+    parts: Mapping[str, str]  # as written, with ranges
+    queues: Mapping[str, Any]  # queues with their own order and start, as written, with ranges
     ranges: tuple[Range, ...]
     objectives: tuple[Measure, ...]
-    held_out: tuple[str, ...]  # logs that judge besides the later weeks of the field's own
-    surroundings: Mapping[str, str]  # what the field says of all its runs by the names of files
+    held_out: tuple[str, ...]  # logs that judge, in addition to the later weeks of the field's logs
+    surroundings: Mapping[str, str]  # files that the field names for all its runs
 
     def scheduler(self, values: Mapping[str, float]) -> Scheduler:
-        """Return the scheduler with these values, by label, in the place of its ranges."""
+        """Return the scheduler with these values, by label, instead of its ranges."""
         return Scheduler(**_written(self.parts, self.queues, values))
 
     @property
     def default(self) -> Scheduler:
-        """The scheduler with what its policies take if nobody says otherwise."""
+        """The scheduler with the defaults of its policies."""
         return self.scheduler({one.label: one.default for one in self.ranges})
 
 
 def read_search(path: Path, plugins: tuple[str, ...] = (), objectives: tuple[str, ...] = ()) -> Search:
-    """Read a field with ranges; `objectives` take the place of its own."""
+    """Read a field with ranges; `objectives` replace its own."""
     if not path.is_file():
         raise HarnessError(
             f"{path}: there is no such file: expected a field with ranges, as in easy(reservations=1..8)"
@@ -115,13 +115,13 @@ def read_search(path: Path, plugins: tuple[str, ...] = (), objectives: tuple[str
     held_out = tuple(_texts(own.get("held_out", []), "held_out", path))
     around = {key: str(table[key]) for key in _AROUND if key in table}
     found = Search(field, parts, queues, ranges, tuple(map(_objective, names)), held_out, around)
-    for end in ("low", "high"):  # a policy refuses what it cannot be before hours of work
+    for end in ("low", "high"):  # policies refuse invalid ends before hours of work
         found.scheduler({one.label: getattr(one, end) for one in ranges}).choose(load_plugins(*plugins).policies)
     return found
 
 
 def _queues(given: Any, path: Path) -> dict[str, Any]:
-    """Return the tables of queues that have their own order and start: written in the field, or in a file it names."""
+    """Return the tables of queues with their own order and start: written in the field, or in a file that it names."""
     tables = queue_tables(given) if isinstance(given, str) else given
     if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
         raise HarnessError(f"{path}: queues = {given!r}: expected a table for each, [scheduler.queues.NAME], or a file")
@@ -134,14 +134,14 @@ def _queues(given: Any, path: Path) -> dict[str, Any]:
 
 
 def _every(parts: Mapping[str, str], queues: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each part of the scheduler and of the queues that have their own, and what is written of it."""
+    """Yield each part of the scheduler and of the queues with their own policies, with its text."""
     yield from parts.items()
     for name, queue in queues.items():
         yield from ((f"{name}.{part}", queue[part]) for part in OWN if part in queue)
 
 
 def _written(parts: Mapping[str, str], queues: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, str]:
-    """Return the parts of a scheduler with values, by label, in the place of ranges."""
+    """Return the parts of a scheduler with values, by label, instead of ranges."""
     found = {part: _replaced(text, part, values) for part, text in parts.items()}
     if queues:
         told = {part: _replaced(text, part, values) for part, text in _every({}, queues)}
@@ -164,7 +164,7 @@ def _objective(name: str) -> Measure:
     if name not in MEASURES:
         raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, MEASURES)}")
     if MEASURES[name].better == "neither":
-        raise HarnessError(f"objective {name!r}: neither more nor less of it is better; expected another measure")
+        raise HarnessError(f"objective {name!r}: neither more nor less of it is better: expected another measure")
     return MEASURES[name]
 
 
@@ -195,7 +195,7 @@ def _found(text: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _replaced(text: str, part: str, values: Mapping[str, float]) -> str:
-    """Return a policy with values in the place of its ranges."""
+    """Return a policy with values instead of its ranges."""
 
     def value(match: re.Match[str]) -> str:
         number = float(values[f"{part}.{match[1]}"])

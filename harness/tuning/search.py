@@ -1,4 +1,4 @@
-"""The search for better parameters: Optuna proposes, replays of the training streams say what it is worth."""
+"""The search for better parameters: Optuna proposes them, and replays of the training streams evaluate them."""
 
 import hashlib
 import math
@@ -27,7 +27,7 @@ from harness.workload.resampling import resample
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
 
-#: Logs are parted between whole weeks [s].
+#: Logs are divided at a multiple of a week [s].
 _WEEK = 7 * 86400.0
 
 
@@ -37,19 +37,21 @@ class Trial:
 
     scheduler: Scheduler
     values: Mapping[str, float]
-    ratios: tuple[float, ...]  # geometric means; less is better, also of what more is better of
+    ratios: tuple[float, ...]  # geometric means; inverted if necessary, so that less is better
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found so far: every trial, and those that no other beats in all objectives."""
+    """The results of a search so far: every trial, and those that no other dominates."""
 
     trials: tuple[Trial, ...]
     best: tuple[Trial, ...]
 
 
 def middle_of(source: Source, plugins: tuple[str, ...]) -> float:
-    """Return where a log is parted [s after its first submit]: it trains before and judges after."""
+    """Return the time at which a log is divided [s after its first submit]: the first part trains, the second
+    judges.
+    """
     if {"start", "stop", "jobs"} & set(source.options):
         raise HarnessError(
             f"{source.source}: start, stop or jobs given: expected the whole log, whose first half trains and whose "
@@ -61,7 +63,7 @@ def middle_of(source: Source, plugins: tuple[str, ...]) -> float:
 
 
 class Training:
-    """The streams that a search learns on: the first halves of the field's logs, and variations of them."""
+    """The training streams of a search: the first halves of the field's logs, and variations of them."""
 
     def __init__(self, search: Search, plugins: tuple[str, ...], workers: int | None) -> None:
         self.search, self.plugins = search, plugins
@@ -80,7 +82,7 @@ class Training:
         self._default = self.measured(search.default)
 
     def measured(self, scheduler: Scheduler) -> Any:
-        """Replay every stream under a scheduler; return a row for each, a column for each objective."""
+        """Replay every stream under a scheduler; return a row for each stream and a column for each objective."""
 
         def replay(stream: tuple[Workload, "Platform"]) -> list[float]:
             field = self.search.field
@@ -96,7 +98,7 @@ class Training:
         found = self.measured(scheduler)
         if not np.isfinite(found).all():
             names = ", ".join(one.name for one in self.search.objectives)
-            raise HarnessError(f"{names}: not known of every training stream: expected other objectives, or a platform")
+            raise HarnessError(f"{names}: no value on some training streams: expected other objectives, or a platform")
         signs = [-1.0 if one.better == "more" else 1.0 for one in self.search.objectives]
         return tuple(np.exp(log_ratios(found, self._default).mean(axis=0) * signs).tolist())
 
@@ -111,7 +113,7 @@ def search_for(
     workers: int | None = None,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Found:
-    """Try points until so many trials are done, those of earlier calls included; the default is the first."""
+    """Try points until `trials` trials are done, including those of earlier calls; the default is the first."""
     try:
         import optuna
     except ImportError:
@@ -143,9 +145,9 @@ def search_for(
 
 
 def _identity(search: Search, training: Training) -> str:
-    """Name the study by what its trials depend on: another field begins anew in the same file."""
+    """Return the name of the study, a digest of all that its trials depend on: another field begins a new study."""
     told = [search.field.written.text, *(one.name for one in search.objectives)]
-    told += sorted({machine.digest for _, machine in training.streams if machine.windows})  # of files it names …
+    told += sorted({machine.digest for _, machine in training.streams if machine.windows})  # of files that it names
     told += [search.field.signal.digest] if search.field.signal else []
     told += [repr(search.queues)] if search.queues else []
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
@@ -154,7 +156,7 @@ def _identity(search: Search, training: Training) -> str:
 def _suggested(trial: Any, one: Range) -> float:
     if one.whole:
         return float(trial.suggest_int(one.label, int(one.low), int(one.high), log=one.logarithmic))
-    # Four digits: nobody types more, and nothing depends on them.
+    # Four digits are easy to type, and more make no difference.
     return float(f"{trial.suggest_float(one.label, one.low, one.high, log=one.logarithmic):.4g}")
 
 

@@ -49,7 +49,7 @@ def test_another_policy_is(harness_says: Call, replayed: Path) -> None:
         "P_ideal = 0.0 s, 95 % interval 0.0 to 0.0 s, of 2 pairs of repetitions, 67% of them below 0.0 s; launch"
         in answer.out
     )
-    assert "the replay can be told from the machine" in answer.out
+    assert "the replay is distinguishable from the machine" in answer.out
 
 
 def test_what_was_assumed_of_the_machine_is_said(harness_says: Call, replayed: Path) -> None:

@@ -54,7 +54,7 @@ def test_what_was_replaced_is_remembered(tmp_path: Path, theirs: dict[str, Path]
     field.write_text(FIELD.format(start="easy"))
     first = harness.check(baseline, field=field, update=True, schedules={"": theirs["none"]})
     assert first.written == 1
-    assert "has replaced none yet" in harness_says("check", baseline, "--history", 5).err
+    assert "has no former one" in harness_says("check", baseline, "--history", 5).err
     harness.check(baseline, update=True)
     content = json.loads(baseline.read_text())
     wait = content["former"][0]["measures"]["mean_wait"]

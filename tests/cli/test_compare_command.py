@@ -85,7 +85,7 @@ def test_a_clear_difference_is_told_with_who_pays(harness_says: Call, log: str) 
     [
         (("fcfs", "spf + easy"), (), "'fcfs': no scheduler: expected ORDER + START"),
         (("fcfs + easy", "spf + eazy"), (), "did you mean 'easy'"),
-        (("fcfs + easy", "spf + easy + wfp3"), (), "'wfp3': does not say whose queue that is"),
+        (("fcfs + easy", "spf + easy + wfp3"), (), "'wfp3': the queue has no condition"),
         (("fcfs + easy", "spf + easy"), ("--measures", "mean_wiat"), "did you mean 'mean_wait'"),
     ],
 )

@@ -57,7 +57,7 @@ def test_few_workloads_are_suggested_variations_as_observations(
     plain = harness_says("tournament", field, "--out", out, "--resample", 5).out
     assert "--resample 20" not in plain
     assert "--resample 5 --unit variation" in plain
-    assert "--unit variation is about these alone" in plain
+    assert "--unit variation tests these alone" in plain
 
 
 @pytest.mark.parametrize("logs", [1, 6])
@@ -78,8 +78,8 @@ def test_the_report_counts_what_it_is_told_to(harness_says: Call, tmp_path: Path
         answer = harness_says("report", out, "--unit", unit, "--out", tmp_path / f"{unit}.html")
         assert answer.status == 0, answer.err
         pages[unit] = (tmp_path / f"{unit}.html").read_text()
-    assert "Intervals and tests speak of variations" in pages["variation"]
-    assert "Intervals and tests speak of workloads" in pages["workload"]
+    assert "Intervals and tests hold for variations" in pages["variation"]
+    assert "Intervals and tests hold for workloads" in pages["workload"]
     refused = harness_says("report", out, "--unit", "log")
     assert (refused.status, "expected one of workload, variation" in refused.err) == (2, True)
 
@@ -203,7 +203,7 @@ def test_tune_notes_a_best_value_at_the_end_of_its_range(harness_says: Call, tmp
 def test_a_plugin_without_a_hook_is_refused(harness_says: Call, tmp_path: Path, log: Path) -> None:
     (nohook := tmp_path / "nohook.py").write_text("def mine(job, clock):\n    return job.submit\n")
     (empty := tmp_path / "empty").mkdir()
-    for given, why in ((nohook, "has no hook: expected a function such as order_queue"), (empty, "holds no plugin")):
+    for given, why in ((nohook, "has no hook: expected a function such as order_queue"), (empty, "contains no plugin")):
         answer = harness_says("run", log, "--plugins", given, "--order", "mine")
         assert (answer.status, str(given) in answer.err, why in answer.err) == (2, True, True), answer.err
     (folder := tmp_path / "folder").mkdir()

@@ -55,7 +55,7 @@ def test_another_file_by_another_measure(harness_says: Call, folder: Path, tmp_p
     ("arguments", "words"),
     [
         (["--by", "mean_wiat"], "did you mean 'mean_wait'"),
-        (["--by", "jobs"], "describes a run and does not judge it"),
+        (["--by", "jobs"], "neither less nor more of it is better"),
         (["--out", "/nonexistent/page.html"], "cannot be written"),
     ],
 )
@@ -87,6 +87,6 @@ def test_a_run_becomes_a_page(harness_says: Call, log: Path, tmp_path: Path) -> 
     assert answer.status == 0
     text = (tmp_path / "run.html").read_text(encoding="utf-8")
     assert "How did it go?" in text
-    assert "Who was where" in text
+    assert "Jobs on processors" in text
     assert harness.simulate(log).digest in text
     assert answer.out.splitlines()[0] == "measure,value,unit"

@@ -211,7 +211,7 @@ def test_queues_of_their_own_come_from_a_file(harness_says: Call, log: Path, tmp
     file.write_text('[long]\norder = "spf"\n')
     refused = harness_says("run", log, "--queues", file)
     assert refused.status == 2
-    assert f"{file}, queue 'long': does not say whose queue that is" in refused.err
+    assert f"{file}, queue 'long': the queue has no condition" in refused.err
 
 
 def test_the_whole_list_holds_every_kind(harness_says: Call) -> None:

@@ -69,9 +69,9 @@ def test_stranded_jobs_are_written_to_logs(harness_says: Call, log: Path, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--timeline", "t.swf"], "t.swf: cannot tell the format of a timeline; expected a name ending in .csv"),
+        (["--timeline", "t.swf"], "t.swf: unknown format of a timeline; expected a name ending in .csv"),
         (["--timeline", "nowhere/t.csv"], "nowhere/t.csv: cannot be written"),
-        (["--timeline", "small.swf"], "cannot tell the format"),
+        (["--timeline", "small.swf"], "unknown format"),
         (["--timeline", "events.csv", "--events", "events.csv"], "--timeline events.csv: is the --events; expected"),
         (["--schedule", "a.csv", "--timeline", "./a.csv"], "a.csv: is the --schedule; expected another file"),
         (["--schedule", "events.csv", "--events", "events.csv"], "--schedule events.csv: is the --events"),

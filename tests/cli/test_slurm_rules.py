@@ -127,7 +127,7 @@ def test_two_configurations_are_compared_or_one_with_policies(harness_says: Call
 
 def test_a_comparison_refuses_other_machines_and_files(harness_says: Call, log: Path, slurm: Path) -> None:
     for words, told in (
-        ((slurm, "fcfs + easy", "--procs", "5"), "has 4 processors, the platform '5 processors' 5: expected as many"),
+        ((slurm, "fcfs + easy", "--procs", "5"), "has 4 processors, the platform '5 processors' 5: expected the same"),
         (("none.conf", "fcfs + easy"), "none.conf: cannot be read as a slurm.conf: there is no such file"),
         ((f"{slurm} + none.dump", slurm), "none.dump: cannot be read as what sacctmgr dump writes"),
     ):

@@ -84,7 +84,7 @@ def test_a_state_alone_is_a_workload_of_a_field(harness_says: Call) -> None:
     assert harness_says("tournament", "alone.toml", "--workers", 1).status == 0
     refused = harness_says("tournament", "alone.toml", "--workers", 1, "--jobs", 2)
     assert (refused.status, refused.out) == (2, "")
-    assert "now.txt: a state alone, and jobs: expected a source besides" in refused.err
+    assert "now.txt: a state with jobs: expected a source too" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_state_alone_is_a_workload_of_a_field(harness_says: Call) -> None:
     [
         (["compare", "later.swf", "fcfs + none"], "expected a workload and two schedulers, or --state and two"),
         (["compare", "fcfs + none", "spf + none", "--state", "now.txt", "--resample", "6"], "expected jobs to redraw"),
-        (["compare", "fcfs + none", "later.swf", "--state", "now.txt"], "a schedule does not go on from a state"),
+        (["compare", "fcfs + none", "later.swf", "--state", "now.txt"], "a schedule cannot continue from a state"),
         (["run", "--state", "now.txt", "--hold", "limits(user_jobs=1)"], "where nobody can be held: expected no hold"),
         (["forecast", "--state", "now.txt", "--hold", "limits(user_jobs=1)"], "where nobody can be held"),
         (["compare", "slurm.conf", "fcfs + easy", "--state", "now.txt"], "begins with an empty machine"),

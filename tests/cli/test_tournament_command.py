@@ -190,7 +190,7 @@ def test_what_cannot_run_is_listed_once_and_the_rest_is_ranked(harness_says: Cal
     answer = harness_says("tournament", field, "--out", tmp_path / "out", "--workers", "1")
     assert answer.status == 0, answer.err
     assert " ".join(answer.out.split()).count("Combinations that cannot run") == 1
-    assert answer.out.count("does not give") == 1
+    assert answer.out.count("lacks: expected") == 1
     assert "Left out" not in answer.out
     for where in ("the platforms that all schedulers share (synthetic-11)", "16 processors"):
         assert f"On {where}:" in answer.out
@@ -201,7 +201,7 @@ def test_what_cannot_run_is_listed_once_and_the_rest_is_ranked(harness_says: Cal
     assert set(refused["scheduler"]) < set(found.frame()["scheduler"])
     answer = harness_says("tournament", field, "--out", tmp_path / "out", "--workers", "1", "--format", "csv")
     assert answer.out.splitlines()[0].startswith("where,rank,scheduler")
-    assert answer.err.count("does not give") == 1
+    assert answer.err.count("lacks: expected") == 1
     assert harness_says("report", tmp_path / "out").status == 0
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Combinations that cannot run" in page
@@ -288,7 +288,7 @@ def test_adequacy_of_a_log_that_does_not_name_its_machine(
     told = harness_says("tournament", field, "--out", out)
     assert told.status == 0, told.err
     assert harness.Results(out).frame()[["adequacy", "skill"]].notna().sum().tolist() == [known, known]
-    notice = "adequacy is left out: jobs does not name the size of its machine, and the field has platforms of 2 sizes"
+    notice = "adequacy is left out: jobs does not state the size of its machine, and the field has platforms of 2 sizes"
     left_out = workload == '"{}"' and not known
     assert told.out.count(notice) == left_out
     pytest.importorskip("plotly")

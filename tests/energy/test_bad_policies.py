@@ -55,7 +55,7 @@ def test_parameters_that_make_no_sense(parts, sentence):
 )
 def test_figures_that_the_platform_does_not_give(parts, figure):
     platform = 4 if "select" in parts else PLAIN
-    with pytest.raises(HarnessError, match=rf"needs {figure}, which the platform .* does not give"):
+    with pytest.raises(HarnessError, match=rf"needs {figure}, which the platform .* lacks"):
         harness.simulate(JOBS, platform, harness.Scheduler(**parts))
 
 

@@ -240,13 +240,13 @@ def test_a_fault_is_said_of_the_policy_of_its_queue():
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ("easy + night", "does not say whose queue that is"),
-        ("easy + conservative", "does not say whose queue that is"),
+        ("easy + night", "the queue has no condition"),
+        ("easy + conservative", "the queue has no condition"),
         ("easy + night(queue=1, oder=spf)", "a queue has no 'oder'; did you mean 'order'"),
         ("easy + night(queue=1, order=spv)", "no order policy 'spv'"),
         ("easy + night(queue=1, start=esay)", "no start policy 'esay'"),
-        ("easy + night(queue=1, start=preempt)", "takes running jobs off"),
-        ("preempt + night(queue=1)", "takes running jobs off"),
+        ("easy + night(queue=1, start=preempt)", "preempts running jobs"),
+        ("preempt + night(queue=1)", "preempts running jobs"),
         ("easy + night(queue=1.5)", "expected numbers or names of the log"),
         ("easy + night(queue=1) + night(queue=2)", "two queues are called 'night'"),
         ("easy + night(queue=1, start='easy + day(queue=2)')", "has queues itself"),

@@ -231,7 +231,7 @@ def test_a_function_is_told_what_it_cannot_ask_for():
     def start(state, user):
         """Nobody."""
 
-    with pytest.raises(HarnessError, match=r"names user, and is not asked about one job: expected users, as in"):
+    with pytest.raises(HarnessError, match=r"names user, but is not called for a job: expected users, as in"):
         Start("asks", start)
 
 
@@ -239,7 +239,7 @@ def test_one_half_life_in_a_run():
     def start(state, users, half_life=2.0):
         """Nobody."""
 
-    with pytest.raises(HarnessError, match=r"half-lives are 1 s and 2 s: expected one for what is counted in a run"):
+    with pytest.raises(HarnessError, match=r"half-lives are 1 s and 2 s: expected the same half-life in a run"):
         simulate(
             workload([(0, 1, 1, 1)]),
             processors(1),

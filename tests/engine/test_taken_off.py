@@ -156,7 +156,7 @@ def test_such_policies_pass_the_checks(policy):
 
 
 def test_who_says_that_it_rejects_has_to():
-    with pytest.raises(PolicyFailure, match="says rejects=True, and rejects no job"):
+    with pytest.raises(PolicyFailure, match="declares rejects=True, and rejects no job"):
         check_policy(Start("kind", serve, rejects=True), checks=["rejects=True"], examples=3)
 
 

@@ -197,7 +197,7 @@ def test_a_log_in_the_place_of_a_field_is_told_its_own(write: Write, tmp_path: P
     log = tmp_path / "some.swf"
     log.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
     for source in (log, "kth-sp2"):
-        with pytest.raises(HarnessError, match="a log, which stands in a field under workloads"):
+        with pytest.raises(HarnessError, match="a log: list it in a field under workloads"):
             read_field(source)
     bare = tmp_path / "field"  # a field needs no ending
     bare.write_text(write(f'workloads = "{log}"\nplatforms = 4\n{SCHEDULER}').read_text())
@@ -240,13 +240,13 @@ def test_every_combination_that_can_run_does_and_the_others_are_listed_once(writ
         reasons[one.reason] = reasons.get(one.reason, 0) + 1
     # Three orders: on 16 and on the log's 16, which are one platform, twice for lublin; on 16 for the bare log.
     assert sorted(reasons.values()) == [6, 9]
-    assert any("does not give" in reason for reason in reasons)
+    assert any("lacks" in reason for reason in reasons)
     assert any("does not say how many processors" in reason for reason in reasons)
 
 
 def test_a_field_of_which_nothing_can_run_is_refused(write: Write) -> None:
     text = 'workloads = "lublin"\nplatforms = [16, 32]\n[[scheduler]]\nsleep = "timeout(idle=60)"\n'
-    with pytest.raises(HarnessError, match=r"field\.toml, line 3: .*does not give"):
+    with pytest.raises(HarnessError, match=r"field\.toml, line 3: .*lacks"):
         make_plan(read_field(write(text)))
 
 

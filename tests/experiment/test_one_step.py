@@ -81,7 +81,7 @@ def test_nothing_is_told_where_nobody_would_have_to_decide() -> None:
     verdict = identity_verdict(workload, None, found, replay, launch=still, completion=still, repetitions=1)
     assert not verdict.named
     assert verdict.attainable != verdict.attainable
-    assert str(verdict).startswith("It cannot be told who wrote the log: nearest is fcfs + easy, ")
+    assert str(verdict).startswith("The author of the log cannot be identified: the nearest is fcfs + easy, ")
     assert "nan" not in str(verdict)
 
 

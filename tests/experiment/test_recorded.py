@@ -79,11 +79,11 @@ def test_what_it_cannot_be_is_refused() -> None:
     nodes = Platform("nodes", (NodeType(PROCS // 4, 4),))
     with pytest.raises(HarnessError, match=f"does not name the nodes of its jobs: .* --procs {PROCS}$"):
         recorded(frame.assign(wait=0.0)).simulate(workload, nodes)
-    with pytest.raises(HarnessError, match=r"job 2 of .* is not in it"):
+    with pytest.raises(HarnessError, match=r"job 2 of .* is missing"):
         recorded(frame[frame["job"] != 2]).common(workload, whole=True)
     with pytest.raises(HarnessError, match="job 1 is there twice"):
         recorded(frame.assign(job=1)).common(workload)
-    with pytest.raises(HarnessError, match="not equally fast"):
+    with pytest.raises(HarnessError, match="differ in speed"):
         recorded(frame).simulate(workload, harness.read_platform("peas-table2"))
 
 

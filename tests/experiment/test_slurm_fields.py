@@ -107,7 +107,7 @@ def test_configurations_may_have_other_nodes_but_not_beside_policies(write: Writ
     runs = make_plan(read_field(write(FIELD))).runs
     assert {run.platform.cores for run in runs} == {16, 32}
     several = "usual.conf and lazy.conf describe different nodes or partitions, and a policy"
-    size = "lazy.conf has 32 processors, the platform '16 processors' 16: expected as many"
+    size = "lazy.conf has 32 processors, the platform '16 processors' 16: expected the same number"
     with pytest.raises(HarnessError, match=re.escape(several)):
         make_plan(read_field(write(FIELD + POLICIES)))
     plan = make_plan(read_field(write("platforms = 16\n" + FIELD)))  # on which one of them runs
@@ -124,10 +124,10 @@ def test_exclusions_name_configurations(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('slurm = "usual.conf"\norder = "fcfs"', "order beside slurm: a configuration says who starts when and where"),
+        ('slurm = "usual.conf"\norder = "fcfs"', "order next to slurm: a configuration determines all decisions"),
         ('slurm = "none.conf"', "none.conf: cannot be read as a slurm.conf: there is no such file"),
         ('slurm = "usual.conf + a + b"', "expected a slurm.conf, or slurm.conf + what sacctmgr dump writes"),
-        ('slurm = ["usual.conf", "copy.conf"]', "copy.conf says what usual.conf says: expected another configuration"),
+        ('slurm = ["usual.conf", "copy.conf"]', "copy.conf is the same configuration as usual.conf: expected another"),
         ("slurm = 3", "slurm = 3: expected texts, at least one"),
     ],
 )

@@ -242,7 +242,7 @@ def test_an_empty_file_is_no_store_yet(tmp_path: Path) -> None:
 
 def test_nothing_has_run_yet(tmp_path: Path) -> None:
     Store(tmp_path).close()
-    with pytest.raises(HarnessError, match="nothing has run there yet"):
+    with pytest.raises(HarnessError, match="no run has been started there yet"):
         Results(tmp_path)
 
 

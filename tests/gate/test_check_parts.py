@@ -224,8 +224,8 @@ def test_the_first_difference_in_words(free: int, common: bool, words: str) -> N
     assert sentence == (
         "The first to differ is job 7 (3 processors, submitted at 100 s): it started at 140 s, now it never starts."
     )
-    where = "in both" if common else "as it now comes to be"
-    assert state == f"At 140 s, {free} of 8 processors {words} and 5 jobs waited, {where}; these among them:"
+    where = "in both" if common else "in the new schedule"
+    assert state == f"At 140 s, {free} of 8 processors {words} and 5 jobs waited, {where}; among them:"
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
     assert rows[2:] == [["7", "3", "600", "40", "starts", "waits"], ["9", "1", "60", "15", "waits", "starts"]]
 

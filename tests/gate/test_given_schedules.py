@@ -151,7 +151,7 @@ def test_the_log_of_the_workload_itself_is_a_schedule_of_its_jobs(gate: Gate, tm
 
 
 def test_jobs_that_it_lacks_are_refused(made: Gate) -> None:
-    with pytest.raises(HarnessError, match=r"job 1 of .* is not in it"):
+    with pytest.raises(HarnessError, match=r"job 1 of .* is missing"):
         made.check(made.schedule.iloc[1:])
 
 

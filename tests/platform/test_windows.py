@@ -66,7 +66,7 @@ def test_which_nodes_are_kept(window, nodes):
         ("begin,end,nodes\n0,5,0,1\n", "line 2: expected no more cells than columns"),
         ("begin,end,end\n0,5,7\n", "the column 'end' is there twice"),
         ("begin,end,nodes,procs\n0,5,1,2\n", "line 2: a window with nodes and procs: expected one of them"),
-        ("begin,end\n", "expected a table of reservations of one row or more below begin, end"),
+        ("begin,end\n", "expected a table of reservations with at least one row below begin, end"),
     ],
 )
 def test_what_cannot_be_is_refused(table, text, complaint):

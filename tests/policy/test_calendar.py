@@ -100,7 +100,7 @@ def refused(path):
     try:
         return not harness.read_calendar(str(path))
     except HarnessError as refusal:
-        return "could never begin" in str(refusal)
+        return "could never start" in str(refusal)
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -155,13 +155,13 @@ MORNINGS = {"days": "Sat", "from": "08:00", "to": "12:00", "wider": 64}
 @pytest.mark.parametrize(
     ("windows", "sentence"),
     [
-        ([NIGHTS, MORNINGS], "a job of a little over 4 h, 65 processors could never begin: .* conditions of 2 rules"),
+        ([NIGHTS, MORNINGS], "a job of a little over 4 h, 65 processors could never start: .* conditions of 2 rules"),
         ([NIGHTS, MORNINGS | {"user": "bob"}], "a little over 4 h, 65 processors, user bob could never begin"),
         (
             [NIGHTS | {"queue": 7, "within": True, "longer": 12}],
-            "a little over 12 h, queue 7 could never begin: its windows",
+            "a little over 12 h, queue 7 could never start: it must end within a window",
         ),
-        ([NIGHTS, MORNINGS | {"to": "20:30", "within": True}], "a little over 4 h, 65 processors could never begin"),
+        ([NIGHTS, MORNINGS | {"to": "20:30", "within": True}], "a little over 4 h, 65 processors could never start"),
         ([NIGHTS, MORNINGS | {"to": "Sun 00:30", "within": True}], None),
         ([NIGHTS, MORNINGS | {"to": "20:30"}], None),
         ([NIGHTS | {"at_most_procs": 64}, MORNINGS], None),
@@ -222,7 +222,7 @@ def test_a_window_is_about_those_whom_the_log_calls_so(tmp_path, column, suffix)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "expected a calendar of one row or more"),
+        ("", "expected a calendar with at least one row"),
         ("day,from,to\nMon,17:00,18:00", "there is no column 'day'; did you mean 'days'"),
         ("days,from,to,longer\nMon,17:00,18:00,4h", "line 2: longer = '4h': expected a number"),
         ("days,from,to,within\nMon,17:00,18:00,yes", "within = 'yes': expected true or false"),
@@ -244,7 +244,7 @@ def test_a_csv_that_is_no_calendar_is_refused(tmp_path, text, sentence):
         ("", r"no windows: expected tables \[\[begin\]\]"),
         ("[[begin", "calendar"),
         ("hours = 3", "there is no key 'hours'"),
-        ("utc = 99\n[[begin]]", "expected how many hours its clocks are ahead of UTC"),
+        ("utc = 99\n[[begin]]", "expected the offset of its clocks from UTC in hours"),
         ('[[begin]]\ndays = "Mon"\nfrom = "17:00"', "window 1: to = None: expected days"),
         ('[[begin]]\ndays = "Mo"\nfrom = "17:00"\nto = "18:00"', "did you mean 'Mon'"),
         ('[[begin]]\ndays = "Mon"\nfrom = "5 pm"\nto = "18:00"', "expected a time of the day, as in 17:00"),
@@ -252,7 +252,7 @@ def test_a_csv_that_is_no_calendar_is_refused(tmp_path, text, sentence):
         ('[[begin]]\nlonger = "4h"\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "longer = '4h': expected a number"),
         ('[[begin]]\nqueue = 1.5\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "queue = 1.5: expected a whole number"),
         ('[[begin]]\nuser = "-1"\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "user = '-1': expected a whole number"),
-        ("[[begin]]\nlonger = 4\nat_most = 4", "longer = 4 and at_most = 4, which no job is: expected longer below"),
+        ("[[begin]]\nlonger = 4\nat_most = 4", "longer = 4 and at_most = 4, which fits no job: expected longer below"),
         ("[[begin]]\nwider = 8\nat_most_procs = 4", "expected wider below at_most_procs"),
         ('[[begin]]\nwithin = 1\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "expected true or false"),
         ('[[begin]]\nlonger_than = 4\ndays = "Mon"\nfrom = "17:00"\nto = "18:00"', "did you mean 'longer'"),
@@ -308,7 +308,7 @@ def test_the_name_of_a_file_needs_no_quotes(tmp_path, monkeypatch, written):
 
 @pytest.mark.parametrize("hold", ["calendar", "begin + calendar"])
 def test_a_calendar_without_a_file_is_refused(hold):
-    with pytest.raises(HarnessError, match=r"'calendar' \(hold_jobs\) was given no table: .* calendar\(table=FILE\)"):
+    with pytest.raises(HarnessError, match=r"'calendar' \(hold_jobs\) has no table: .* calendar\(table=FILE\)"):
         harness.simulate(workload([(0, 1, 1, 1)]), 1, harness.Scheduler(hold=hold))
 
 

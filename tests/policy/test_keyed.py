@@ -107,7 +107,7 @@ def test_another_users_record_that_is_not_there_stops_the_run(compiled):
     [
         (0, "names per_user, and its memory has no such part"),
         (harness.per_queue(("jobs",)), "names per_user, and its memory has no such part"),
-        ((1, 2, harness.per_user(("jobs",))), "expected how many floats it keeps, harness.per_user"),
+        ((1, 2, harness.per_user(("jobs",))), "expected a number of floats, harness.per_user"),
         (-1, "expected how many floats it keeps"),
         ("jobs", "expected how many floats it keeps"),
         ((harness.per_user(("a",)), harness.per_user(("b",))), "names a key twice"),
@@ -120,7 +120,7 @@ def test_declarations_that_cannot_be_are_refused(declared, words):
 
 @pytest.mark.parametrize("fields", [(), ("a", "a"), ("a b",), ("for",), (3,)])
 def test_records_need_names(fields):
-    with pytest.raises(HarnessError, match="expected different names for what is kept"):
+    with pytest.raises(HarnessError, match="expected different names of fields"):
         harness.per_user(fields)
 
 

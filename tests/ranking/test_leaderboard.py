@@ -151,9 +151,9 @@ def test_one_is_best():
         "policy0 is best by mean wait (mean rank 1 of 3 over 40 variations of log); better than all others "
         "(p = 0.0002 at most); policy1 has 2 times its mean wait, 95 % interval 2–2."
     )
-    assert "speak of variations of log, not of other workloads" in more
+    assert "hold for variations of log, not for other workloads" in more
     assert (
-        "Verdicts are of permutation tests of the ratios at 5 %, corrected for 3 pairs; schedulers that share a letter"
+        "Differences are tested by permutations of the ratios at 5 %, corrected for 3 pairs; schedulers that share "
         in more
     )
 
@@ -162,10 +162,10 @@ def test_some_cannot_be_told_from_the_first():
     words, more = said({"log": [[1.0, 1.1, 3.0, 4.0], [1.1, 1.0, 3.0, 4.0]] * 10 + [[1.0, 1.1, 3.0, 4.0]]})
     assert words.startswith("policy0 ranks first by mean wait (mean rank 1.48 of 4 over 21 variations of log); better ")
     assert (
-        "; better than 2 of 3 others (p = 0.0002 at most), not better for certain than policy1; policy1 has 1 times its"
-        in words
+        "; significantly better than 2 of 3 others (p = 0.0002 at most), not significantly better than policy1; "
+        "policy1 has 1 times its" in words
     )
-    assert "if the ratio stays as it is, about 5,169 variations" in more
+    assert "if their ratio stays as it is, about 5,169 variations" in more
 
 
 def test_few_workloads_say_so():
@@ -180,7 +180,7 @@ def test_few_workloads_say_so():
 def test_no_difference():
     words, _ = said({"log": [[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0], [1.0, 3.0, 2.0]] * 2})
     assert words.startswith("policy0 ranks first by mean wait (mean rank 1.75 of 3")
-    assert "over 8 variations of log), but is better than none of the others for certain (p = 0.81 at least)" in words
+    assert "over 8 variations of log), but is not significantly better than any other (p = 0.81 at least)" in words
 
 
 def test_two_schedulers():
@@ -200,7 +200,7 @@ def test_ranks_that_sizes_contradict():
     dice = [[1.0, 1.01]] * 16 + [[4.0, 1.0]] * 14
     words, more = said({f"log{n:02}": [block] for n, block in enumerate(dice)})
     assert words.startswith("policy0 ranks first")
-    assert "By their ratios better than who is before them in mean rank: policy1 than policy0." in more
+    assert "Significantly better by their ratios, despite a worse mean rank: policy1 than policy0." in more
 
 
 def test_ties():
@@ -217,7 +217,7 @@ def test_one_job_stream_and_one_scheduler():
         "one job stream cannot show whether that is more than chance."
     )
     assert more.startswith("This is one job stream, replayed in 1 block: variations of the workload")
-    assert said({"log": [[4.5]]}) == ("There is nothing to compare policy0 with; its mean wait over log is 4.5.", "")
+    assert said({"log": [[4.5]]}) == ("Only policy0 was ranked; its mean wait over log is 4.5.", "")
 
 
 def test_workloads_that_disagree():
@@ -225,7 +225,7 @@ def test_workloads_that_disagree():
     words, more = said(costs)
     assert "over 36 variations of 9 workloads" in words
     assert "policy0 does not have the best mean rank on odd." in more
-    assert "whose variations only repeat them: --unit variation is about these alone." in more
+    assert "whose variations only repeat them: --unit variation tests these alone." in more
 
 
 def test_what_was_left_out_is_said():
@@ -240,14 +240,14 @@ def test_unknown_energy_is_said():
     frame = fields.results({"log": fields.steps(3, 1.0, 2.0)}, energy=[3.0, math.nan])
     more = " ".join(notes(rank(frame, "mean_wait")))
     assert "On the Pareto front of mean wait and energy: policy0." in more
-    assert "because their energy is not known in every block: policy1." in more
+    assert "as their energy is not known in every block: policy1." in more
 
 
 def test_a_star_that_is_bought_is_told():
     """The first lets somebody wait four times as long as the other does, and the last is not asked."""
     frame = fields.results({"log": fields.steps(7, 1.0, 2.0, 3.0)}, max_wait=[7200.0, 1800.0, 9e9])
     more = " ".join(notes(rank(frame, "mean_wait")))
-    assert "policy0 has a price: its longest wait is 2 h, where policy1 has 30 min." in more
+    assert "policy0 has a disadvantage: its longest wait is 2 h, that of policy1 is 30 min." in more
     assert "price" not in " ".join(notes(rank(frame.assign(max_wait=1.0), "mean_wait")))
 
 

@@ -195,7 +195,7 @@ def test_variations_are_not_workloads():
 
 def test_a_single_variation_says_nothing_about_variations():
     frame = fields.results({"a": fields.steps(5, 1.0, 2.0), "b": [[1.0, 2.0]]})
-    with pytest.raises(HarnessError, match="of b there is only one; expected two or more"):
+    with pytest.raises(HarnessError, match="b has only one; expected two or more"):
         rank(frame, "mean_wait", unit="variation")
     with pytest.raises(HarnessError, match="'log': expected one of workload, variation"):
         rank(frame, "mean_wait", unit="log")
@@ -237,7 +237,7 @@ def test_a_scheduler_that_hardly_ran_does_not_take_the_blocks_with_it():
         (fields.results({"log": [[1.0, None], [None, 1.0]]}), "no block .* has a mean_wait of every scheduler"),
         (fields.results({"log": [[1.0]]}).iloc[:0], "there are no runs"),
         (fields.results({"log": [[1.0]]}).drop(columns="seed"), "no column 'seed'"),
-        (fields.results({"log": [["soon"]]}), "column 'mean_wait' of the results holds something else"),
+        (fields.results({"log": [["soon"]]}), "column 'mean_wait' of the results has other values"),
         (pd.concat([fields.results({"log": [[1.0]]})] * 2), "two runs of policy0 .workload log, platform plain"),
         (fields.results({"log": [[1.0]]}).iloc[:, [*range(8), 7]], "two columns 'mean_wait'"),
     ],
@@ -249,7 +249,7 @@ def test_frames_that_cannot_be_ranked(frame, words):
 
 def test_criteria_that_cannot_be_ranked_by():
     frame = fields.results({"log": [[1.0, 2.0]]}, "jobs")
-    with pytest.raises(HarnessError, match="cannot rank by 'jobs': it describes a run and does not judge it"):
+    with pytest.raises(HarnessError, match="cannot rank by 'jobs': neither less nor more of it is better"):
         rank(frame, "jobs")
     with pytest.raises(HarnessError, match="did you mean 'mean_wait'"):
         rank(frame, "mean_wiat")

@@ -85,7 +85,7 @@ def test_distributions_are_the_shares_of_jobs(
     shown = lasting(half) if name == "waits" else readable(half, 3)
     assert f"easy {shown}" in figure.caption
     if name == "waits":
-        assert figure.caption.endswith(f"The longest wait: fcfs + easy {lasting(values.max())}.")
+        assert figure.caption.endswith(f"Longest wait: fcfs + easy {lasting(values.max())}.")
 
 
 def test_classes_of_jobs(one: Page, schedule: harness.Schedule) -> None:
@@ -223,7 +223,7 @@ def test_every_measure_against_energy(many: Page, done: pd.DataFrame) -> None:
             assert point["x"] == [pytest.approx(own["energy"].mean())]
             assert point["y"] == [pytest.approx(own[name].mean())]
             assert (point["text"], point["meta"]) == ([str(place + 1)], {"policy": place})
-            assert ("error_x" in point) == ("bars hold 95 %" in figure.caption) == (len(own) > 1)
+            assert ("error_x" in point) == ("bars contain 95 %" in figure.caption) == (len(own) > 1)
             for bars, column in (("error_x", "energy"), ("error_y", name)) if len(own) > 1 else ():
                 mean, low, high = own[column].mean(), *own[column].quantile([0.025, 0.975])
                 assert point[bars]["array"] == [pytest.approx(high - mean)]

@@ -23,7 +23,7 @@ def test_a_panel_for_every_workload_with_the_ratios_in_the_order_of_the_ranking(
     assert [note["text"] for note in found.layout["annotations"]] == [f"log {k}" for k in range(FEWEST)]
     waits = runs.pivot(index="workload", columns="scheduler", values="mean_wait")
     better = int((waits.div(waits["b"], axis=0).min(axis=1) < 10**-0.01).sum())
-    assert f"On {better} workloads of {FEWEST} somebody has less" in found.caption
+    assert f"On {better} workloads of {FEWEST} some scheduler has less" in found.caption
     for place, (_, row) in enumerate(waits.iterrows()):
         said = [f"{rank}. {name}: {row[name] / row['b']:.3g}" for rank, name in enumerate(("b", "c", "a"), 1)]
         assert found.data[place]["text"] == said

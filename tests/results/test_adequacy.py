@@ -119,7 +119,7 @@ def test_nothing_can_be_said_of_a_log_without_waits() -> None:
     log.jobs["wait"] = 0
     with pytest.raises(UndefinedError, match="the runtime of job 3 is unknown"):
         adequacy(log, log)
-    with pytest.raises(HarnessError, match="dumb is a log: expected another one"):
+    with pytest.raises(HarnessError, match="dumb is a log: expected a second log"):
         adequacy(log)
 
 

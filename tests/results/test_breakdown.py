@@ -75,7 +75,7 @@ def test_a_planted_rule_is_seen(planted) -> None:
     assert first["bias"] < -3600
     assert first["fitting"] > 0.5
     assert "18–19 h (100%)" in words.rows(found)[0][-1]
-    assert any("would have fitted" in sentence for sentence in words.sentences(found))
+    assert any("would have fit" in sentence for sentence in words.sentences(found))
 
 
 def test_the_cells_of_each_kind_share_all_of_the_error(planted) -> None:

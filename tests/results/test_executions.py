@@ -74,7 +74,7 @@ def test_what_went_wrong_is_told(planned: Log, executions: list[Log]) -> None:
     assert clean == late == ()
     assert len(shrunk) == 1
     assert shrunk[0].startswith("never more than 20 of 32 processors were busy, though ")
-    assert lost == (f"2 of {len(narrow)} jobs are lacking",)
+    assert lost == (f"2 of {len(narrow)} jobs are missing",)
     unlike = compare_executions([wide, small, lossy, later], PROCS, len(narrow), alike=False)
     assert [one.incidents for one in unlike.executions] == [(), (), lost, ()]
     assert [pair.usual for pair in found.pairs] == [False, False, True, False, False, False]

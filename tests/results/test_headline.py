@@ -23,7 +23,7 @@ def test_the_sentence_says_who_waited_how_long():
 
 
 def test_nobody_waited():
-    assert "1 job, and nobody waited; jobs used 50 %" in run_summary.sentence(run([(0, 100, 1)]))
+    assert "1 job, and none waited; jobs used 50 %" in run_summary.sentence(run([(0, 100, 1)]))
 
 
 def test_no_job_ran():
@@ -74,8 +74,8 @@ def test_jobs_that_no_hold_let_go_are_counted():
     schedule = harness.simulate(log, 4, harness.Scheduler(hold="limits(user_procs=1)"))
     (told,) = run_summary.warnings(schedule)
     assert told == (
-        "never let go: 2 jobs never began, job 2 the first of them, held to the end by limits(user_procs=1); no "
-        "average knows of them"
+        "never released: 2 jobs never started, the first is job 2, held to the end by limits(user_procs=1); no "
+        "average includes them"
     )
     assert schedule.measures()["stranded"] == 2
     assert list(run_summary.warnings(harness.simulate(log, 4, harness.Scheduler(hold="limits(user_procs=3)")))) == []

@@ -101,7 +101,7 @@ def test_what_no_simulation_made_cannot_be_repeated(some: Schedule) -> None:
 def test_results_show_the_logs_and_not_their_variations(results: harness.Results) -> None:
     assert repr(results) == f"<Results of small in {results.folder}: 9 of 9 runs>"
     shown = results._repr_html_()
-    assert "Means over 3 runs of the logs as they are" in shown
+    assert "Means over 3 runs of the original logs" in shown
     frame = results.frame()
     own = frame[frame["variation"] == 0].set_index("scheduler")["mean_wait"]
     chart = results.plot("mean_wait")

@@ -136,7 +136,7 @@ def test_a_platform_of_the_same_size_is_the_same_machine(tmp_path: Path) -> None
     assert line["one"] == 3600.0
     found = CliRunner().invoke(app, ["compare", str(dump), "fcfs + easy", str(conf), "--procs", "17"])
     assert isinstance(found.exception, HarnessError)
-    assert "has 16 processors, the platform '17 processors' 17: expected as many" in str(found.exception)
+    assert "has 16 processors, the platform '17 processors' 17: expected the same number" in str(found.exception)
 
 
 def test_the_comparison_states_that_jobs_ask_for_more(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ MALFORMED = {
     "learns by a number": (_order("'a', score, learn=3"), "policy 'a': learn=3: expected a function"),
     "bounds nobody": (_order("'a', score, least={'power': 1}"), "declares a parameter 'power'"),
     "orders nobody": (_order("'a', score, rising=(('low', 'high'),)"), "declares a parameter 'low'"),
-    "wants a word of memory": (_order("'a', score, memory='two'"), "memory='two': expected how many"),
+    "wants a word of memory": (_order("'a', score, memory='two'"), "memory='two': expected a number of floats"),
     "wants less than no memory": (_order("'a', score, memory=-1"), "memory=-1: expected how many"),
     "needs what no platform gives": (_order("'a', score, needs=('colour',)"), "needs 'colour'"),
     "guarantees a word": (

@@ -72,7 +72,7 @@ def verdicts(tmp_path):
 def test_who_wants_more_memory_than_there_is_fails_and_the_others_are_checked(verdicts):
     bad, fair = verdicts("pass", compiled="True, memory=10**14")
     assert (bad.failed, fair.failed) == ("runs", "")
-    assert re.search(r"'bad' \(order_queue\) cannot be made ready: .*MemoryError", bad.why)
+    assert re.search(r"'bad' \(order_queue\) cannot be prepared: .*MemoryError", bad.why)
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_who_harms_the_process_fails_and_the_others_are_checked(verdicts, inside
 def test_who_never_comes_back_fails(verdicts, inside, compiled):
     bad, fair = verdicts(inside, compiled=compiled, patience=25.0)
     assert bad.failed == "runs"
-    assert "does not come back: nothing was heard of it for 25 s" in bad.why
+    assert "does not return: no answer for 25 s" in bad.why
     assert fair.failed == ""
 
 

@@ -162,7 +162,7 @@ def test_a_hold_that_reads_the_records_of_the_jobs_user_passes(hold, check):
     [
         (
             {"policy": "none"},
-            "'none' is a policy of start_jobs and of account_energy and of hold_jobs: say which with hook=",
+            "'none' is a policy of start_jobs and of account_energy and of hold_jobs: choose one with hook=",
         ),
         ({"policy": "fcsf"}, "there is no policy 'fcsf'; did you mean 'fcfs'"),
         ({"policy": "fcfs", "hook": "order"}, "there is no hook 'order'"),

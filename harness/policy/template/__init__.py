@@ -1,4 +1,4 @@
-"""A new distribution with one policy, made from the files beside this one."""
+"""Make a new distribution with one policy, from the files in this folder."""
 
 import keyword
 import re
@@ -16,10 +16,11 @@ _HERE = Path(__file__).parent
 
 
 def new_distribution(name: str, hook: str = "order_queue", out: str | Path = ".") -> Path:
-    """Write a distribution called `name` with one policy of that name into a new folder of `out`; returns the folder.
+    """Write a distribution called `name` with one policy of that name into a new folder of `out`, and return the
+    folder.
 
-    It installs with pip, is found by its entry point, and passes its own tests. Nothing is written if anything is
-    wrong with the name or the place.
+    It installs with pip, has an entry point for the harness, and passes its own tests. Nothing is written if the name
+    or the place is invalid.
     """
     if hook not in KINDS:
         raise HarnessError(f"there is no hook {hook!r} for policies; {did_you_mean(hook, KINDS)}")
@@ -63,15 +64,15 @@ def new_distribution(name: str, hook: str = "order_queue", out: str | Path = "."
 
 
 def _package(name: str) -> str:
-    """Return the import name; refuse what cannot be a distribution, a package and a policy at once."""
+    """Return the import name; refuse a name that is not valid for a distribution, a package and a policy."""
     package = name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z][a-z0-9]*)*", name) or keyword.iskeyword(package):
         raise HarnessError(
-            f"{name!r} cannot be the name of a plugin: expected small letters and digits, with single hyphens that "
-            "stand before a letter, as in my-policy"
+            f"{name!r} cannot be the name of a plugin: expected small letters and digits, with single hyphens before "
+            "letters, as in my-policy"
         )
     if package in sys.stdlib_module_names or package in ("harness", "tests", "numpy", "numba"):
-        raise HarnessError(f"{name!r} cannot be the name of a plugin: a Python package {package!r} is there already")
+        raise HarnessError(f"{name!r} cannot be the name of a plugin: a Python package {package!r} already exists")
     return package
 
 

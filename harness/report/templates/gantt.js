@@ -1,7 +1,7 @@
 "use strict";
 // Gantt charts on a canvas: tens of thousands of rectangles, of which only those in the window are drawn.
 
-// Colours by wait [s]; what is drawn around the chart [px]; as many rectangles as can be told apart at first.
+// Colours by wait [s]; margins of the chart [px]; the number of rectangles in the first view.
 const SHADES = [0.25, 0.4, 0.55, 0.7, 0.85, 1], LEVELS = [1, 60, 600, 3600, 36000];
 const WAITS = ["no wait", "< 1 min", "< 10 min", "< 1 h", "< 10 h", "longer"];
 const LEFT = 52, RIGHT = 10, TOP = 22, BOTTOM = 34, READABLE = 250;
@@ -30,7 +30,7 @@ class Gantt {
     this.draw();
   }
 
-  // A window in which rectangles can be told apart, about the start of the job that waited longest.
+  // The first window: around the start of the job with the longest wait, short enough to distinguish rectangles.
   readable() {
     const { begin, job } = this.rectangles;
     if (begin.length <= READABLE) return [0, this.length];
@@ -95,7 +95,7 @@ class Gantt {
     chart.addEventListener("pointerleave", () => { tip.hidden = true; });
     chart.addEventListener("dblclick", () => this.show(0, this.length));
     chart.addEventListener("wheel", (event) => {
-      if (document.activeElement !== chart) return; // else the page scrolls
+      if (document.activeElement !== chart) return; // otherwise the page scrolls
       event.preventDefault();
       this.zoom(event.deltaY > 0 ? 1.25 : 0.8, time(event));
     }, { passive: false });
@@ -169,7 +169,7 @@ class Gantt {
     ctx.globalAlpha = 1;
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "middle";
-    for (const k of places) { // names where there is room for them
+    for (const k of places) { // names, if there is space for them
       const [left, right] = [Math.max(LEFT, x(begin[k])), Math.min(width - RIGHT, x(end[k]))];
       const text = String(this.jobs.number[job[k]]);
       if (y(core[k]) - y(core[k] + cores[k]) < 12 || right - left < 8 * text.length + 4) continue;
@@ -190,7 +190,7 @@ class Gantt {
     this.drawAxes(ctx, width, height, x, y);
   }
 
-  // Time below, processors on the left, and above what the colours say.
+  // Time below, processors on the left, and the scale of colours above.
   drawAxes(ctx, width, height, x, y) {
     const [from, to] = this.window.map((seconds) => this.begin + seconds);
     ctx.font = "11px system-ui, sans-serif";
@@ -279,7 +279,7 @@ function roundStep(span, count) {
   return Math.max(1, [1, 2, 5, 10].find((round) => round * power >= rough) * power);
 }
 
-// Steps of time for people: in seconds, the unit, and its name.
+// Readable steps of time: in seconds, the unit, and its name.
 function ticksOf(span, count) {
   const units = [[86400, "days", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]], [3600, "h", [1, 2, 3, 6, 12]], [60, "min", [1, 2, 5, 10, 15, 30]]];
   const all = units.flatMap(([unit, name, steps]) => steps.map((step) => [step * unit, unit, name])).sort((a, b) => a[0] - b[0]);

@@ -1,17 +1,17 @@
 "use strict";
-// What the page does: draw pictures when they come into sight, sort and filter tables, say what a measure means,
-// show one scheduler everywhere.
+// The page draws charts when they become visible, sorts and filters tables, explains measures, and highlights a
+// scheduler everywhere.
 
 const drawings = JSON.parse(document.getElementById("drawings").textContent);
 const config = JSON.parse(document.getElementById("config").textContent);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// ---------------------------------------------------------------- pictures
+// ---------------------------------------------------------------- charts
 
 const drawn = new Set();
 
-// From the paper's colour on, as far as ink can be read.
+// From the background colour to the darkest on which text is readable.
 const SCALES = { light: [[0, "#eef5fb"], [1, "#559fe6"]], dark: [[0, "#18222d"], [1, "#1c64ab"]] };
 
 function themed(layout) {
@@ -37,7 +37,7 @@ function draw(plot) {
   for (const tiles of data.filter((trace) => trace.type === "heatmap")) {
     Object.assign(tiles, { colorscale: SCALES[dark ? "dark" : "light"], textfont: { color: colour("--ink") } });
   }
-  // Where names would leave bars no room, their numbers do.
+  // If names would leave bars no space, only their numbers are shown.
   for (const bars of data.filter((trace) => trace.type === "bar" && trace.orientation === "h")) {
     const narrow = 7 * Math.max(...bars.y.map((name) => name.length)) > plot.clientWidth / 2;
     const short = { tickmode: "array", tickvals: bars.y, ticktext: bars.y.map((name) => name.match(/^\d+\./)?.[0] ?? name) };
@@ -65,14 +65,14 @@ const sight = new IntersectionObserver(
 all(".plot").forEach((plot) => sight.observe(plot));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
-// Paper is narrower than screens, and what is not in sight is printed too.
+// Paper is narrower than screens, and hidden charts are printed too.
 addEventListener("beforeprint", () => {
   all(".plot").forEach(draw);
   drawn.forEach((plot) => Plotly.relayout(plot, { width: 660 }));
 });
 addEventListener("afterprint", () => drawn.forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true })));
 
-// ---------------------------------------------------------------- one of several
+// ---------------------------------------------------------------- choice of a chart
 
 for (const select of all(".choice select")) {
   const parts = all("[data-when]", select.closest("section"));
@@ -139,7 +139,7 @@ for (const button of all(".sortable thead button")) {
     const value = (row) => row.cells[head.cellIndex].dataset.value ?? row.cells[head.cellIndex].textContent;
     const compare = (a, b) => {
       const [x, y] = [value(a), value(b)];
-      if (x === "" || y === "") return (x === "") - (y === ""); // what is missing comes last, either way
+      if (x === "" || y === "") return (x === "") - (y === ""); // missing values are last in both directions
       const order = isNaN(x) || isNaN(y) ? x.localeCompare(y) : x - y;
       return up ? order : -order;
     };
@@ -166,7 +166,7 @@ for (const form of all(".filters")) {
   filter();
 }
 
-// ---------------------------------------------------------------- what a measure means
+// ---------------------------------------------------------------- explanations of measures
 
 const tip = document.getElementById("tip");
 

@@ -1,4 +1,4 @@
-"""One run looked at closely, thinned to what a screen can show: a million jobs leave a few hundred kilobytes."""
+"""One run in detail, thinned for a screen: a few hundred kilobytes for a million jobs."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 WIDTHS = (1, 4, 16, 64, 256, 1024, np.inf)
 LENGTHS = (60, 600, 3600, 3 * 3600, 12 * 3600, np.inf)
 
-#: Shorter waits are drawn as this long: a logarithmic axis has no zero [s].
+#: Shorter waits are drawn as this long, because a logarithmic axis has no zero [s].
 SHORTEST = 1.0
 
-#: Averages over time are over so many parts of a run.
+#: The number of equal parts of a run for averages over time.
 STEPS = 96
 
 _SHOWN = ("queued", "running", "busy", "wasted", "rate", "power", "asleep", "switching", "down")
@@ -29,10 +29,10 @@ _SHOWN = ("queued", "running", "busy", "wasted", "rate", "power", "asleep", "swi
 
 @dataclass(frozen=True)
 class CloseUp:
-    """One run, as far as charts need it."""
+    """The data of one run that charts need."""
 
     workload: str
-    policy: int  # its place in the ranking
+    policy: int  # its rank, from 0
     scheduler: str
     procs: int
     nodes: int
@@ -40,22 +40,22 @@ class CloseUp:
     waits: tuple[Floats, Floats]  # distribution [s]
     slowdowns: tuple[Floats, Floats]  # distribution of bounded slowdowns
     classes: pd.DataFrame  # mean wait [s] and number of jobs by class of width and length
-    timeline: pd.DataFrame  # `day` since the first submit, and the columns that say anything
-    averages: pd.DataFrame  # the same over equal times: `busy`, `power`
-    exact: bool  # whether those are of all instants of the run, or of those that were kept
+    timeline: pd.DataFrame  # `day` since the first submit, and the columns that are not constant
+    averages: pd.DataFrame  # `busy` and `power`, averaged over equal parts of the run
+    exact: bool  # whether the averages are over all instants of the run, not a thinned timeline
     gantt: Gantt | None = None
-    against_log: Compared | str = ""  # or why it cannot be compared
+    against_log: Compared | str = ""  # or the reason why it cannot be compared
 
     @property
     def title(self) -> str:
-        """Name the run."""
+        """The title of the run."""
         return f"{self.workload} · {self.scheduler}"
 
 
 def close_up(
     schedule: "Schedule", replay: "Replay", workload: str, scheduler: str, policy: int, rectangles: int, pairs: int
 ) -> CloseUp:
-    """Thin a run that was made with its timeline, and that `replay` repeats, to what a page shows of it."""
+    """Return the data for a page from a run with a timeline; `replay` repeats the run."""
     return replace(
         overview(schedule, workload, scheduler, policy),
         gantt=gantt(schedule, replay, rectangles),
@@ -64,7 +64,7 @@ def close_up(
 
 
 def overview(schedule: "Schedule", workload: str, scheduler: str, policy: int = 0) -> CloseUp:
-    """Thin a run that was made with its timeline to what can be drawn of it without repeating it."""
+    """Return the data that a run with a timeline gives without repeating it."""
     ran = schedule.ran
     return CloseUp(
         workload,
@@ -90,27 +90,27 @@ def _classes(ran: pd.DataFrame) -> pd.DataFrame:
 
 
 def _timeline(schedule: "Schedule") -> pd.DataFrame:
-    """Leave out rates that never change, nodes that never sleep, and power that nobody knows."""
+    """Return the thinned timeline, without constant columns and unknown power."""
     whole = schedule.timeline
     constant = {"rate": 1.0, "asleep": 0, "switching": 0, "down": 0}
-    says = [
+    shown = [
         name
         for name in _SHOWN
         if not (name in constant and (whole[name] == constant[name]).all()) and not whole[name].isna().all()
     ]
-    thinned = instants(whole[["time", *says]])
+    thinned = instants(whole[["time", *shown]])
     thinned.insert(0, "day", (thinned.pop("time") - whole["time"].iloc[0]) / 86400)
     return thinned
 
 
 def averages(timeline: pd.DataFrame, steps: int = STEPS) -> pd.DataFrame:
-    """Return busy processors and power, averaged over equal parts of the run; `day` is where each begins."""
+    """Return busy processors and power, averaged over equal parts of the run; `day` is the beginning of each part."""
     time = timeline["time"].to_numpy()
     edges = np.linspace(time[0], time[-1], steps + 1)
     table = pd.DataFrame({"day": (edges[:-1] - time[0]) / 86400})
     for name in ("busy", "power"):
         if not timeline[name].isna().all():
-            # What has accumulated by every instant grows evenly until the next.
-            gone = np.concatenate([[0.0], np.cumsum(timeline[name].to_numpy()[:-1] * np.diff(time))])
-            table[name] = np.diff(np.interp(edges, time, gone)) / max(edges[1] - edges[0], 1e-9)
+            # The integral grows linearly from each instant to the next.
+            integral = np.concatenate([[0.0], np.cumsum(timeline[name].to_numpy()[:-1] * np.diff(time))])
+            table[name] = np.diff(np.interp(edges, time, integral)) / max(edges[1] - edges[0], 1e-9)
     return table

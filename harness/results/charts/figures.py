@@ -1,4 +1,6 @@
-"""What charts are made of: Plotly's own JSON, without Plotly's Python, in colours and dashes that are told apart."""
+"""Building blocks of charts: Plotly's JSON, made without Plotly's Python package, in distinguishable colours and
+dashes.
+"""
 
 import base64
 import html
@@ -12,45 +14,45 @@ import numpy.typing as npt
 from harness.present.drawing import plotly
 from harness.present.words import readable
 
-#: Told apart by dash and marker too; the colours have a contrast of 3 or more on white and on black (Okabe and Ito's,
-#: darkened or lightened for that).
+#: The colours have a contrast of at least 3 on white and on black (after Okabe and Ito). Dashes and markers
+#: distinguish lines further.
 _COLOURS = ("#1c7ed6", "#d9480f", "#0ca678", "#ae3ec9", "#a07b00", "#e64980", "#5c7cfa", "#748094")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "triangle-down", "pentagon")
 
 
-#: Of charts that stand alone, on paper or in a notebook.
+#: For single charts, on paper or in a notebook.
 _INK = "#1b1f24"
 _TILES = {"colorscale": [[0, "#eef5fb"], [1, "#559fe6"]], "textfont": {"color": _INK}}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart, and what is seen in it in words."""
+    """A chart, with a caption that describes it in words."""
 
-    name: str  # of its file, if it becomes one
+    name: str  # of its file
     title: str
     caption: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
     height: int = 380  # [px]
-    when: str = ""  # what it shows one of, if the reader chooses: a workload, a run
+    when: str = ""  # the choice of the reader under which it is shown: a workload, a run
     wide: bool = False
 
 
 def label(text: object) -> str:
-    """Return a name as Plotly shall show it: it takes some HTML in every text for an instruction."""
+    """Return a name with escaped HTML, which Plotly would otherwise interpret."""
     return html.escape(readable(str(text)))
 
 
 def numbers(values: npt.ArrayLike, kind: str = "f4") -> dict[str, str]:
-    """Return an array as Plotly reads it fastest and smallest; kinds are f4, f8, i4, …"""
+    """Return an array in the form that Plotly reads fastest; kinds are f4, f8, i4, …"""
     array = np.ascontiguousarray(np.asarray(values), dtype=f"<{kind}")
     return {"dtype": kind, "bdata": base64.b64encode(array.tobytes()).decode()}
 
 
 def steps(x: npt.ArrayLike, y: npt.ArrayLike, name: str, line: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the trace of what keeps each value until the next."""
+    """Return the trace of a step function."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -63,8 +65,8 @@ def steps(x: npt.ArrayLike, y: npt.ArrayLike, name: str, line: dict[str, Any], *
 
 
 def line_style(place: int) -> dict[str, Any]:
-    """Return the line of the scheduler at a place of the ranking."""
-    # The first, who are always shown, share their dash with nobody.
+    """Return the line style of the scheduler at a place of the ranking."""
+    # The first three are always shown and have a dash of their own.
     dash = _DASHES[place if place < 3 else 3 + place % (len(_DASHES) - 3)]
     return {"color": _COLOURS[place % len(_COLOURS)], "dash": dash, "width": 1.8}
 
@@ -75,13 +77,13 @@ def marker_style(place: int) -> dict[str, Any]:
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
-    """Return an axis with a title that is not markup."""
+    """Return an axis whose title is escaped."""
     looks = {"automargin": True, "exponentformat": "none", "separatethousands": True}
     return {"title": {"text": label(title), "standoff": 10}, **looks, **more}
 
 
 def stacked_axes(titles: list[str]) -> dict[str, Any]:
-    """Return the vertical axes of panels one above the other, the first on top, over one axis of days."""
+    """Return the vertical axes of stacked panels, the first on top, over one axis of days."""
     gap = 0.06
     share = (1 - gap * (len(titles) - 1)) / len(titles)
     names = [f"yaxis{place + 1 if place else ''}" for place in range(len(titles))]
@@ -93,7 +95,7 @@ def stacked_axes(titles: list[str]) -> dict[str, Any]:
 
 
 def printed(figure: Figure) -> dict[str, Any]:
-    """Return a figure as it stands alone on paper, with its title."""
+    """Return a figure as a single chart with its title."""
     layout = {
         "template": {"layout": {"colorway": ["#1c7ed6"]}},
         "font": {"family": "sans-serif", "size": 13, "color": _INK},
@@ -101,7 +103,7 @@ def printed(figure: Figure) -> dict[str, Any]:
         "margin": {"l": 10, "r": 15, "t": 54, "b": 10},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
-        # At the foot, where it may grow: above it would grow into the title on a narrow page.
+        # At the bottom, where it may grow: at the top it would cover the title on a narrow page.
         "legend": {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0},
         **figure.layout,
     }
@@ -113,7 +115,7 @@ def printed(figure: Figure) -> dict[str, Any]:
 
 
 def for_a_notebook(figure: Figure) -> Any:
-    """Return a figure as Plotly's own, which shows itself in a notebook; its caption is in `layout.meta`."""
+    """Return a Plotly figure, which a notebook displays; its caption is in `layout.meta`."""
     chart = printed(figure)
     layout = chart["layout"] | {"height": figure.height, "meta": {"caption": figure.caption}}
     return plotly("graph_objects", repr(figure.title)).Figure(data=chart["data"], layout=layout)

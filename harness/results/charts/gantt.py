@@ -1,7 +1,7 @@
-"""Who was served where when, as few rectangles: processors upwards, time to the right, in a window of the run.
+"""A Gantt chart as few rectangles: processors upwards, time to the right, in a window of the run.
 
-Processors that a job holds together and that are neighbours become one rectangle. On a node of several cores nobody
-says which cores a job is on: it is drawn on the lowest that are free.
+Neighbouring processors of one job become one rectangle. Schedules do not record which cores of a node a job uses, so it
+is drawn on the lowest that are free.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from harness.results.charts.log_comparison import Replay
     from harness.results.schedule import Schedule
 
-#: Neighbours merge: of so many times as many processors, a given number of rectangles may remain. More are not tried.
+#: Neighbours merge, so a window is tried with up to this many times more processors than rectangles are allowed.
 _TRIED = 20
 
-#: No window is shorter [s].
+#: The shortest window [s].
 _SHORTEST = 1.0
 
 
@@ -37,9 +37,9 @@ class Gantt:
 
 
 def gantt(schedule: "Schedule", replay: "Replay", most: int) -> Gantt | None:
-    """Return at most `most` rectangles of a run, around the longest queue if that is not all of them.
+    """Return at most `most` rectangles of a run; if it has more, those around the longest queue.
 
-    Who was where is too much to keep of a large run: `replay` repeats it, keeping what the window needs.
+    The placements of a large run are too many to keep: `replay` repeats the run and records those of the window.
     """
     ran = schedule.ran
     if ran.empty:
@@ -68,7 +68,7 @@ def gantt(schedule: "Schedule", replay: "Replay", most: int) -> Gantt | None:
 
 
 def _around(centre: float, begin: float, end: float) -> tuple[float, float]:
-    """Return half of a window, around `centre` where the window reaches as far."""
+    """Return half of a window, around `centre` where possible."""
     half = (end - begin) / 4
     middle = min(max(centre, begin + half), end - half)
     return middle - half, middle + half
@@ -91,7 +91,7 @@ def _rectangles(
 def _on_cores(
     placements: pd.DataFrame, first_cores: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
 ) -> pd.DataFrame:
-    """Return placements with the lowest core of each; those that fit no free stretch of their node in pieces."""
+    """Return placements with the lowest core of each; those that fit no free range of cores of their node are split."""
     node, cores = placements["node"].to_numpy(), placements["cores"].to_numpy()
     pieces = placements[["job", "begin", "end"]].assign(core=first_cores[node], cores=cores)
     shared = cores < sizes[node]
@@ -108,11 +108,11 @@ def _on_cores(
 
 
 def _packed(placements: pd.DataFrame, size: int) -> list[tuple[float, float, float, int, int]]:
-    """Put the placements of one node on the lowest cores that are free when each begins."""
+    """Place the jobs of one node on the lowest cores that are free when each starts."""
     free_from = np.full(size, -np.inf)
     pieces = []
     for job, begin, end, first, cores in placements[["job", "begin", "end", "core", "cores"]].itertuples(index=False):
-        # Rounding may let one job end a moment after the next began: the cores free soonest are taken.
+        # Rounding may make a job end just after the next starts: then the cores that are free soonest are used.
         busy = np.maximum(free_from - begin, 0.0)
         lanes = np.sort(np.argsort(np.where(busy < 1e-6, 0.0, busy), kind="stable")[: int(cores)])
         free_from[lanes] = end

@@ -1,4 +1,4 @@
-"""How far a replay is from the log it replays, and from a repetition of itself, as far as a page shows it."""
+"""The comparison of a replay with its log and with repetitions of itself, as a page shows it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -31,7 +31,7 @@ class Compared:
     """A replay against its log."""
 
     found: "Adequacy"
-    reference: "Repeatability | None"  # where repetitions were compared too
+    reference: "Repeatability | None"  # of repetitions, if they were compared
     edges: npt.NDArray[np.float64]  # of the cells, residence times [s]
     cells: npt.NDArray[np.float64]  # number of jobs, simulated (rows) against logged (columns)
     where: "Breakdown"
@@ -39,7 +39,9 @@ class Compared:
 
 
 def against_log(schedule: "Schedule", replay: Replay, pairs: int) -> Compared | str:
-    """Compare a schedule with its log, and `pairs` of repetitions by `replay` with each other; or say why not."""
+    """Compare a schedule with its log, and `pairs` of repetitions by `replay`; return the reason if that is
+    undefined.
+    """
     from harness.results.adequacy import UndefinedError, adequacy, elsewhere, logged, simulated
     from harness.results.breakdown import breakdown
     from harness.results.repeatability import repeatability

@@ -1,4 +1,4 @@
-"""Small multiples: a little panel for each workload, all on one scale: where a ranking holds and where it turns."""
+"""Small multiples: a small panel for each workload, all on one scale, which show where a ranking holds."""
 
 import math
 from typing import Any
@@ -10,10 +10,10 @@ from harness.present.words import counted, spoken
 from harness.results.charts.figures import Figure, label, numbers
 from harness.results.measures import Measure
 
-#: Panels beside each other; how tall one is with its title [px]; how much of a panel's place is left free.
+#: Panels in a row; the height of one with its title [px]; the share of its height that is left free.
 _COLUMNS, _HEIGHT, _GAP = 4, 120, 0.16
 
-#: Below so many workloads the other charts show each.
+#: The fewest workloads with small multiples; the other charts show fewer workloads one by one.
 FEWEST = 7
 
 
@@ -41,7 +41,7 @@ def small_multiples(runs: pd.DataFrame, schedulers: list[str], measure: Measure)
         f"{label(name)} on each workload, as a ratio to the first, from rank to rank",
         f"Ratio of each scheduler's {name} to that of the first, {schedulers[0]}, in the order of the ranking from "
         f"left to right, on one logarithmic scale; below the line it is less. On {counted(turned, 'workload')} of "
-        f"{len(ratios)} somebody has less than the first.",
+        f"{len(ratios)} some scheduler has less than the first.",
         data,
         layout,
         height=40 + _HEIGHT * rows,

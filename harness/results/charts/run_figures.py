@@ -1,4 +1,4 @@
-"""Charts of runs looked at closely: the report draws several beside each other, a notebook one alone."""
+"""Charts of runs in detail, several runs in a chart for the report or one for a notebook."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ _PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "p
 
 
 def each(runs: Iterable[CloseUp], says: Callable[[CloseUp], str]) -> str:
-    """Say something of each run, by its scheduler."""
+    """Return a phrase about each run, after the name of its scheduler."""
     return "; ".join(f"{run.scheduler} {says(run)}" for run in runs)
 
 
@@ -24,7 +24,7 @@ def each(runs: Iterable[CloseUp], says: Callable[[CloseUp], str]) -> str:
 
 
 def waits(runs: list[CloseUp]) -> Figure:
-    """Draw how many jobs waited at most how long."""
+    """Draw the distribution of waiting times."""
 
     def waited(seconds: float) -> str:
         return lasting(seconds) if seconds > SHORTEST else f"{lasting(SHORTEST)} or less"
@@ -36,20 +36,20 @@ def waits(runs: list[CloseUp]) -> Figure:
         "waits",
         "Waiting times",
         "wait [s]",
-        "Share of jobs that waited at most so long (shorter waits are drawn at 1 s). Half of the jobs waited at "
-        f"most: {halves}. The longest wait: {longest}.",
+        "Share of jobs by their longest wait (waits below 1 s are drawn at 1 s). Median wait: "
+        f"{halves}. Longest wait: {longest}.",
     )
 
 
 def slowdowns(runs: list[CloseUp]) -> Figure:
-    """Draw how many jobs had at most which bounded slowdown."""
+    """Draw the distribution of bounded slowdowns."""
     halves = each(runs, lambda run: readable(_median(run.slowdowns), 3))
     return _distribution(
         runs,
         "slowdowns",
         "Bounded slowdowns",
         "bounded slowdown",
-        f"Share of jobs with at most such a bounded slowdown. Half of the jobs have at most: {halves}.",
+        f"Share of jobs by their highest bounded slowdown. Median: {halves}.",
     )
 
 
@@ -87,7 +87,7 @@ def over_time(runs: list[CloseUp]) -> Figure:
     panels = [panel for panel in _PANELS if any(panel[0] in run.timeline for run in runs)]
     workload, days = runs[0].workload, runs[0].averages["day"]
     length = lasting(86400 * float(days.iloc[1] - days.iloc[0]) if len(days) > 1 else 0.0)
-    about = "" if all(run.exact for run in runs) else " (about: these runs have more instants than were kept)"
+    about = "" if all(run.exact for run in runs) else " (approximately: not all instants of these runs were kept)"
     queues = each(runs, lambda run: f"{int(run.timeline['queued'].max()):,}")
     return Figure(
         f"time-{workload}",
@@ -120,13 +120,13 @@ def _panels(run: CloseUp, panels: list[tuple[str, str]]) -> Iterator[dict[str, A
 
 
 def processors_and_jobs(run: CloseUp) -> Figure:
-    """Draw the processors that are busy above the jobs that run and wait."""
+    """Draw the busy processors above the running and waiting jobs."""
     times = run.timeline
     full = float((times["busy"] >= run.procs).mean())
     return Figure(
         f"states-{run.workload}-{run.policy + 1}",
         f"Processors and jobs: {run.title}",
-        f"Above, busy processors of {run.procs:,}; below, running jobs, and on top of them those waiting. At most "
+        f"Above, busy processors of {run.procs:,}; below, running jobs, with the waiting jobs on top. At most "
         f"{int(times['busy'].max()):,} processors are busy (all of them at {full:.0%} of the instants shown) and "
         f"{int(times['queued'].max()):,} jobs waiting.",
         [
@@ -141,7 +141,7 @@ def processors_and_jobs(run: CloseUp) -> Figure:
 
 
 def _states(times: pd.DataFrame, column: str, name: str, colour: str, **fill: Any) -> dict[str, Any]:
-    """Return a column over time; jobs that wait are drawn on top of those that run."""
+    """Return a column over time; waiting jobs are drawn on top of the running ones."""
     waiting = {"customdata": numbers(times["queued"])} if column == "queued" else {}
     return steps(
         times["day"],
@@ -159,15 +159,15 @@ def _states(times: pd.DataFrame, column: str, name: str, colour: str, **fill: An
 
 
 def places(window: Gantt, title: str) -> Figure:
-    """Draw who was served on which processors when: the rectangles of a window, one bar each."""
+    """Draw the processors of each job over time: the rectangles of a window."""
     boxes, jobs = window.rectangles, window.jobs.loc[window.rectangles["job"]]
     begin, end = boxes["begin"].clip(lower=window.begin), boxes["end"].clip(upper=window.end)
     told = zip(boxes["job"], jobs["procs"], map(lasting, jobs["wait"]), strict=True)
     return Figure(
         "gantt",
-        f"Who ran where: {title}",
-        f"{len(window.jobs):,} jobs, {'the whole run' if window.whole else 'around the longest queue'}; a stronger "
-        "colour waited longer.",
+        f"Jobs on processors: {title}",
+        f"{len(window.jobs):,} jobs, {'the whole run' if window.whole else 'around the longest queue'}; a darker "
+        "colour means a longer wait.",
         [
             {
                 "type": "bar",

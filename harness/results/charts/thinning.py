@@ -1,4 +1,6 @@
-"""Fewer points for the same picture: what is left out lies between neighbours that are kept, extremes never are."""
+"""Reduce the points of a chart without changing its picture: omitted points lie between kept ones, extremes are
+kept.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,15 +10,15 @@ from harness.results.timeline import thin
 
 Floats = npt.NDArray[np.float64]
 
-#: More points than a screen has room for.
+#: More points than a screen can show.
 MOST_STEPS = 500
 MOST_INSTANTS = 2000
 
 
 def distribution(values: npt.ArrayLike, most: int = MOST_STEPS) -> tuple[Floats, Floats]:
-    """Return the distinct `values`, and the share of values up to each: at most `most`, the extremes included.
+    """Return at most `most` distinct `values` with the share of values up to each, including the extremes.
 
-    They are spaced evenly by share and evenly by logarithm, so that the tails of a logarithmic picture stay.
+    They are spaced evenly by share and by logarithm, so that the tails of a logarithmic chart remain.
     """
     values = np.asarray(values, np.float64)
     points, counts = np.unique(values[~np.isnan(values)], return_counts=True)
@@ -31,5 +33,5 @@ def distribution(values: npt.ArrayLike, most: int = MOST_STEPS) -> tuple[Floats,
 
 
 def instants(timeline: pd.DataFrame, most: int = MOST_INSTANTS) -> pd.DataFrame:
-    """Return at most `most` rows of a timeline, by `time`, with the extremes of every column of every part of it."""
+    """Return at most `most` rows of a timeline, with the extremes of every column in each part of it."""
     return pd.DataFrame(thin(timeline.to_records(index=False), most))

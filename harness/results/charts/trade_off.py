@@ -1,4 +1,4 @@
-"""One measure against another: every scheduler a point, and those that nobody beats in both joined by a line."""
+"""A scatter plot of one measure against another: a point for each scheduler, and a line through the Pareto front."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -11,17 +11,17 @@ from harness.results.charts import pareto
 from harness.results.charts.figures import Figure, axis, label, marker_style
 from harness.results.measures import Measure
 
-#: More names beside a chart leave no room for it.
+#: With more names the legend would leave no room for the chart.
 _MOST_NAMES = 12
 
-#: Where numbers stand, so that those of neighbours do not meet.
+#: Positions of numbers, so that those of neighbours do not overlap.
 _AROUND = ("top right", "bottom left", "top left", "bottom right")
 
 
 def trade_off(
     runs: pd.DataFrame, schedulers: list[str], measure: Measure, other: Measure, workload: str, *, places: str
 ) -> Figure:
-    """Draw `measure` against the `other`, means over `runs` by scheduler; `places` says what the numbers are."""
+    """Draw `measure` against `other`, means over `runs` by scheduler; `places` describes the numbers of the points."""
     means = runs.groupby("scheduler")[[measure.name, other.name]].mean()
     signs = [-1 if one.better == "more" else 1 for one in (measure, other)]
     leaders = means[pareto.front(means.to_numpy() * signs)].sort_values(other.name)
@@ -36,13 +36,13 @@ def trade_off(
     ]
     name, against, where = label(spoken(measure.name)), label(spoken(other.name)), workload or "all workloads"
     text = f"{name} against {against} on {where}"
-    spread = "; bars hold 95 % of the runs" if len(runs) > len(means) else ""
+    spread = "; bars contain 95 % of the runs" if len(runs) > len(means) else ""
     return Figure(
         f"pareto-{measure.name}-{workload or 'all'}",
         f"{name}, {where}",
         f"{text[0].upper()}{text[1:]}, mean of each scheduler{spread}. Numbers are {places}"
         f"{', of those on the dotted line' if crowded else ''}. "
-        f"Nobody is better in both than: {', '.join(map(str, leaders.index))}.{_saving(means, schedulers, other)}",
+        f"Not dominated: {', '.join(map(str, leaders.index))}.{_saving(means, schedulers, other)}",
         [_front(leaders, measure, other), *points],
         {
             "xaxis": _axis(other, means, log=False),
@@ -56,7 +56,7 @@ def trade_off(
 
 
 def _saving(means: pd.DataFrame, schedulers: list[str], other: Measure) -> str:
-    """Say how much less of the other measure there can be than with the first."""
+    """Return how much lower the other measure can be than with the first scheduler, as a sentence."""
     values = means[other.name]
     first, least = next((name for name in schedulers if name in values.index), None), str(values.idxmin())
     if first is None or other.better != "less" or first == least or not values[first] > 0:
@@ -68,7 +68,7 @@ def _saving(means: pd.DataFrame, schedulers: list[str], other: Measure) -> str:
 def _axis(measure: Measure, means: pd.DataFrame, *, log: bool) -> dict[str, Any]:
     low, high = float(means[measure.name].min()), float(means[measure.name].max())
     title = f"{spoken(measure.name)} [{measure.unit}]" if measure.unit else spoken(measure.name)
-    # From zero, a saving is as wide as it is: of an axis that spans one per cent every difference looks like all.
+    # The axis begins at zero, so that small differences look small.
     return axis(title, **({"type": "log"} if log and 0 < 3 * low < high else {} if log else {"rangemode": "tozero"}))
 
 
@@ -87,7 +87,7 @@ def _front(leaders: pd.DataFrame, measure: Measure, other: Measure) -> dict[str,
 def _point(
     own: pd.DataFrame, measures: tuple[Measure, Measure], place: int, around: str, numbered: bool
 ) -> dict[str, Any]:
-    """Return the mean of a scheduler's runs, with bars where there are several."""
+    """Return the mean of a scheduler's runs, with bars if there are several runs."""
     measure, other = measures
     scheduler = label(own["scheduler"].iloc[0])
     shown = f"{label(spoken(measure.name))} %{{y:,.4g}} {label(measure.unit)}"
@@ -110,7 +110,7 @@ def _point(
 
 
 def _spread(values: "pd.Series[float]") -> Mapping[str, Any]:
-    """Return bars that hold 95 % of the values."""
+    """Return bars that contain 95 % of the values."""
     low, mean, high = float(values.quantile(0.025)), float(values.mean()), float(values.quantile(0.975))
     return {
         "type": "data",

@@ -1,10 +1,10 @@
-"""Every measure of a run, each declared once: what it means, its unit, its formula, whether more of it is better.
+"""All measures of a run, each declared once with its meaning, unit, formula and direction.
 
-Tables, rankings, checks and the documentation read them from `MEASURES`; a new one is a function under `@measure` in
-the module of its subject. In the formulas a sum or a mean without further words is over the jobs that ran: accepted
-and not cancelled. N is a job's width, c the processors of the platform, R the rate, φ the busy processors, Q the
-number of jobs waiting, and ∫ goes over the time from the first submit to the last event. Where there is nothing to
-divide by, or energy was not accounted, a measure is not a number.
+Tables, rankings, checks and the documentation read them from `MEASURES`. A new measure is a function with `@measure` in
+the module of its subject. In the formulas, sums and means are over the jobs that ran: accepted and not cancelled. N is
+a job's width, c the processors of the platform, R the rate, φ the busy processors, Q the number of waiting jobs, and
+integrals are over the time from the first submit to the last event. A measure is not a number if its denominator is 0
+or energy was not accounted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ MEASURES = {
 
 
 def extra_measures(plugins: Iterable[str | Path] = ()) -> list[Measure]:
-    """Return the measures that plugins offer; refuse a name that is already taken."""
+    """Return the measures of plugins; refuse a name that is already taken."""
     offered: dict[str, Measure] = {}
     for measure, origin in load_plugins(*map(str, plugins)).offered("score_schedule", Measure):
         if measure.name in MEASURES or measure.name in offered:

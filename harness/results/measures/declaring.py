@@ -1,4 +1,4 @@
-"""What a measure is, and how a function becomes one."""
+"""The class of measures, and the decorator that declares one."""
 
 import inspect
 import math
@@ -17,20 +17,20 @@ Function = Callable[["Schedule"], float]
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """One number that says something about a schedule. The docstring of `function` says what, in a sentence."""
+    """One number computed from a schedule. The docstring of `function` explains it in a sentence."""
 
     name: str
     unit: str  # empty: a plain number
-    better: Better  # "less", "more", or "neither": it describes the run and does not judge it
+    better: Better  # "less", "more", or "neither" if it does not judge the run
     formula: str
     function: Function
-    #: Relative differences up to this say nothing: sums of the same numbers differ so much from machine to machine.
+    #: The largest relative difference that counts as equal: sums of the same numbers differ between machines.
     tolerance: float = 1e-9
-    #: Whether it compares the schedule with its log. Where that does not say how it went, as of variations and of
-    #: generated jobs, there is no number, and means are taken over the other runs.
+    #: Whether it compares the schedule with its log. Variations and generated jobs have no logged times. They have no
+    #: such number, and means are over the other runs.
     against_log: bool = False
-    headline: bool = False  # among the first things to know of a run
-    share: bool = False  # of a whole: people read it as so many per cent
+    headline: bool = False  # shown in the summary of a run
+    share: bool = False  # shown as a percentage
 
     def __post_init__(self) -> None:
         if self.better not in get_args(Better):
@@ -39,22 +39,22 @@ class Measure:
 
     @property
     def group(self) -> str:
-        """What it is about: jobs, machine, energy, log; of a plugin's, extra."""
+        """Its subject: jobs, machine, energy or log; extra for those of plugins."""
         home, _, module = self.function.__module__.rpartition(".")
         return module.removesuffix("_measures") if home == __name__.rpartition(".")[0] else "extra"
 
     @property
     def meaning(self) -> str:
-        """What it measures, in one sentence."""
+        """Its explanation in one sentence."""
         return " ".join((inspect.getdoc(self.function) or "").split())
 
 
-#: What the modules of this package have declared so far.
+#: The measures that the modules of this package have declared.
 DECLARED: list[Measure] = []
 
 
 def measure(unit: str, better: Better, formula: str, **traits: bool) -> Callable[[Function], Function]:
-    """Make the function below a built-in measure of its name; `traits` are those of `Measure`."""
+    """Return a decorator that declares a function as a built-in measure; `traits` are fields of `Measure`."""
 
     def add(function: Function) -> Function:
         DECLARED.append(Measure(function.__name__, unit, better, formula, function, **traits))
@@ -64,5 +64,5 @@ def measure(unit: str, better: Better, formula: str, **traits: bool) -> Callable
 
 
 def ratio(numerator: Any, denominator: Any) -> float:
-    """Divide; what is over nothing is not a number."""
+    """Return the quotient; not a number if the denominator is 0."""
     return float(numerator) / float(denominator) if denominator > 0 else math.nan

@@ -1,4 +1,4 @@
-"""Measures of energy; not a number where it was not accounted."""
+"""Measures of energy; not a number if it was not accounted."""
 
 import math
 from typing import TYPE_CHECKING
@@ -41,38 +41,38 @@ def sleep_energy(schedule: "Schedule") -> float:
 
 @measure("kWh", "less", "Σ over nodes of ∫ (power while falling asleep or waking) dt")
 def transition_energy(schedule: "Schedule") -> float:
-    """Part of the energy that nodes drew on their way to sleep and back."""
+    """Part of the energy that nodes drew while they fell asleep or woke."""
     return _joules(schedule, "transition_energy") / _JOULES_PER_KWH
 
 
 @measure("", "neither", "Σ over nodes of time asleep / (number of nodes · ∫ dt)", headline=True, share=True)
 def share_asleep(schedule: "Schedule") -> float:
-    """Share of the nodes' time that they slept."""
+    """Share of the nodes' time that they were asleep."""
     return ratio(schedule.outcome.nodes["asleep"].sum(), schedule.platform.nodes * elapsed(schedule))
 
 
 @measure("J/(procs·s)", "less", "∫ P dt / Σ N·S, S = work at reference speed")
 def energy_per_work(schedule: "Schedule") -> float:
-    """Energy for every processor-second of work, at reference speed, that was done."""
+    """Energy per processor-second of finished work, at reference speed."""
     work = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.who_ran]
     return ratio(_joules(schedule, "energy"), np.sum(schedule.of_those_that_ran("procs") * work))
 
 
 @measure("J·s", "less", "∫ P dt · mean response")
 def energy_delay_product(schedule: "Schedule") -> float:
-    """Energy times average response time: low only for those who save neither at the other's cost."""
+    """Energy times average response time: low only if both are low."""
     return _joules(schedule, "energy") * mean_response(schedule)
 
 
 @measure("g", "less", "∫ P·I dt, I = carbon intensity")
 def carbon(schedule: "Schedule") -> float:
-    """Carbon dioxide emitted for the energy drawn by all nodes, by the carbon intensity that was given as a signal."""
+    """Carbon dioxide emitted for the energy of all nodes, by the carbon intensity in the signal."""
     return _heard(schedule, "carbon")
 
 
 @measure("€", "less", "∫ P·I dt, I = price of energy")
 def cost(schedule: "Schedule") -> float:
-    """What the energy drawn by all nodes cost, by the price that was given as a signal."""
+    """Cost of the energy of all nodes, by the price in the signal."""
     return _heard(schedule, "price")
 
 

@@ -1,4 +1,4 @@
-"""Measures of jobs: how they ended, what interruptions cost, how long they waited."""
+"""Measures of jobs: how they ended, the cost of interruptions, and how long they waited."""
 
 import math
 from typing import TYPE_CHECKING
@@ -33,19 +33,19 @@ def unaccepted(schedule: "Schedule") -> float:
 
 @measure("jobs", "neither", "number of jobs with status killed", headline=True)
 def killed(schedule: "Schedule") -> float:
-    """Jobs that did not end by themselves, but at their requested time or by an intervention."""
+    """Jobs that were ended at their requested time or by an intervention."""
     return _count(schedule, Ending.KILLED)
 
 
 @measure("jobs", "neither", "number of jobs with status cancelled")
 def cancelled(schedule: "Schedule") -> float:
-    """Jobs that their users took back, left out of every average over jobs."""
+    """Jobs that their users cancelled, left out of every average over jobs."""
     return _count(schedule, Ending.CANCELLED)
 
 
 @measure("jobs", "less", "number of jobs with status stranded", headline=True)
 def stranded(schedule: "Schedule") -> float:
-    """Jobs that never began, because nodes stayed down or a hold never let them go, left out of every average."""
+    """Jobs that never started because nodes stayed down or a hold never released them, left out of every average."""
     return _count(schedule, Ending.STRANDED)
 
 
@@ -55,21 +55,21 @@ def unstarted(schedule: "Schedule") -> float:
     return float(np.count_nonzero(np.isnan(schedule.of_all("start"))))
 
 
-@measure("", "less", "Σ over all jobs of the times it was suspended", headline=True)
+@measure("", "less", "Σ over all jobs of its suspensions", headline=True)
 def preemptions(schedule: "Schedule") -> float:
-    """How many times a running job was suspended."""
+    """Number of times that a running job was suspended."""
     return float(schedule.outcome.jobs["preemptions"].sum())
 
 
-@measure("", "less", "Σ over all jobs of the times it had to begin again", headline=True)
+@measure("", "less", "Σ over all jobs of its restarts", headline=True)
 def restarts(schedule: "Schedule") -> float:
-    """How many times a running job was interrupted, lost what it had done, and waited again."""
+    """Number of times that a running job was interrupted, lost its progress, and waited again."""
     return float(schedule.of_all("restarts").sum())
 
 
-@measure("procs·s", "less", "Σ over all jobs of N · (time in service before it had to begin again)")
+@measure("procs·s", "less", "Σ over all jobs of N · (time in service before a restart)")
 def lost_work(schedule: "Schedule") -> float:
-    """Processor time that interruptions made worthless."""
+    """Processor time that interruptions wasted."""
     return float((schedule.of_all("procs") * schedule.of_all("lost")).sum())
 
 
@@ -103,9 +103,9 @@ def max_wait(schedule: "Schedule") -> float:
     return _quantile(schedule.of_those_that_ran("wait"), 1.0)
 
 
-@measure("s", "less", "mean(time between start and service in which it held processors)")
+@measure("s", "less", "mean(time from start to service)")
 def mean_boot(schedule: "Schedule") -> float:
-    """Time a job held its processors and waited for sleeping nodes to wake, on average."""
+    """Average time that a job held its processors and waited for sleeping nodes to wake."""
     return _mean(schedule.of_those_that_ran("boot"))
 
 
@@ -115,60 +115,60 @@ def mean_response(schedule: "Schedule") -> float:
     return _mean(schedule.of_those_that_ran("response"))
 
 
-@measure("", "less", "mean(response / run), jobs of no length left out")
+@measure("", "less", "mean(response / run), without jobs with run = 0")
 def mean_slowdown(schedule: "Schedule") -> float:
-    """How much longer than in service, in all turns since its last beginning, a job was in the system, on average."""
+    """Average ratio of the time in the system to the time in service since the last start."""
     slowdown = schedule.of_those_that_ran("slowdown")
     return _mean(slowdown[~np.isnan(slowdown)])
 
 
 @measure("", "less", "mean(max(1, response / max(run, 10 s)))", headline=True)
 def mean_bounded_slowdown(schedule: "Schedule") -> float:
-    """Mean slowdown in which jobs shorter than ten seconds count as that long."""
+    """Average slowdown in which jobs shorter than ten seconds count as ten seconds long."""
     return _mean(schedule.of_those_that_ran("bounded_slowdown"))
 
 
 @measure("s", "less", "Σ N·run·response / Σ N·run")
 def area_weighted_response(schedule: "Schedule") -> float:
-    """Average response time in which every processor-second of service counts alike."""
+    """Average response time in which every processor-second of service has the same weight."""
     area = schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run")
     return ratio(np.sum(area * schedule.of_those_that_ran("response")), np.sum(area))
 
 
 @measure("", "less", "Σ N·run·(response / run) / Σ N·run = Σ N·response / Σ N·run")
 def area_weighted_slowdown(schedule: "Schedule") -> float:
-    """Average slowdown in which every processor-second of service counts alike."""
+    """Average slowdown in which every processor-second of service has the same weight."""
     procs, run, response = (schedule.of_those_that_ran(name) for name in ("procs", "run", "response"))
     return ratio(np.sum(procs * response), np.sum(procs * run))
 
 
 @measure("s", "less", "Σ N·response / Σ N")
 def width_weighted_response(schedule: "Schedule") -> float:
-    """Average response time in which a job counts once for every processor it uses."""
+    """Average response time in which each processor of a job counts once."""
     procs = schedule.of_those_that_ran("procs")
     return ratio(np.sum(procs * schedule.of_those_that_ran("response")), np.sum(procs))
 
 
 @measure("s", "less", "mean |first prediction − work|, both at reference speed")
 def prediction_error(schedule: "Schedule") -> float:
-    """How far the first prediction of a job's runtime was off, on average; that of the request without a predictor."""
+    """Average error of the first prediction of a job's runtime; without a predictor, of the requested time."""
     return _mean(np.abs(_surprise(schedule)))
 
 
 @measure("", "less", "share of the jobs with first prediction < work")
 def share_underpredicted(schedule: "Schedule") -> float:
-    """Share of the jobs that took longer than was predicted when they were submitted."""
+    """Share of the jobs that ran longer than predicted at their submission."""
     return _mean((_surprise(schedule) < 0).astype(np.float64))
 
 
-@measure("", "less", "Σ over all jobs of the times it outlived what was believed")
+@measure("", "less", "Σ over all jobs of the corrections of its estimate")
 def corrections(schedule: "Schedule") -> float:
-    """How many times a prediction had to be corrected while the job ran."""
+    """Number of times that a running job exceeded its estimate, which was then corrected."""
     return float(schedule.outcome.jobs["corrections"].sum())
 
 
 def _surprise(schedule: "Schedule") -> npt.NDArray[np.float64]:
-    """Return by how much the first prediction exceeds the work, of the jobs that ran."""
+    """Return the first prediction minus the work, for the jobs that ran."""
     work: npt.NDArray[np.float64] = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.who_ran]
     return schedule.of_those_that_ran("predicted") - work
 

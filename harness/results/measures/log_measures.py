@@ -1,4 +1,4 @@
-"""What compares a schedule with its log; not a number where that does not say how it went."""
+"""Measures that compare a schedule with its log; not a number if the log has no such times."""
 
 import math
 from collections.abc import Callable
@@ -27,12 +27,12 @@ def adequacy(schedule: "Schedule") -> float:
 @measure(
     "",
     "more",
-    "1 − P / P_null, P_null if all jobs waited as long as they did on average",
+    "1 − P / P_null, P_null if all jobs had the log's mean wait",
     against_log=True,
     headline=True,
 )
 def skill(schedule: "Schedule") -> float:
-    """How much nearer the replay is to its log than one wait for all jobs would be: 1 is the log, 0 is no nearer."""
+    """Closeness to the log compared with one constant wait for all jobs: 1 is the log itself, 0 is no closer."""
 
     def found() -> float:
         return scale.skill(comparing.simulated(schedule), comparing.logged(schedule.workload))
@@ -41,7 +41,7 @@ def skill(schedule: "Schedule") -> float:
 
 
 def _unless_undefined(schedule: "Schedule", value: Callable[[], float]) -> float:
-    """Return a value, or not a number where the log has no waits or ran on another machine."""
+    """Return a value, or not a number if the log has no waits or ran on another machine."""
     if comparing.elsewhere(schedule):
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""Measures of the machine: how it was used, and what stood in it on average."""
+"""Measures of the machine: its use, and averages over time."""
 
 import math
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @measure("s", "less", "max(end) − min(submit)")
 def makespan(schedule: "Schedule") -> float:
     """Time from the first submit to the last end."""
-    if schedule.workload.now is not None:  # a run from the middle on has jobs from before
+    if schedule.workload.now is not None:  # a run from a snapshot has earlier jobs
         return elapsed(schedule)
     ends = schedule.of_those_that_ran("end")
     return float(ends.max() - schedule.of_those_that_ran("submit").min()) if len(ends) else math.nan
@@ -22,7 +22,7 @@ def makespan(schedule: "Schedule") -> float:
 
 @measure("", "more", "Σ N·run / (c · makespan)", headline=True, share=True)
 def utilisation(schedule: "Schedule") -> float:
-    """Share of the processors' time that was spent on jobs."""
+    """Share of the processors' time that was used by jobs."""
     if schedule.workload.now is not None:
         return ratio(_time_average(schedule, "busy"), schedule.platform.cores)
     used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
@@ -31,8 +31,8 @@ def utilisation(schedule: "Schedule") -> float:
 
 @measure("", "neither", "Σ N·run / (c · (max(submit) − min(submit)))")
 def offered_load(schedule: "Schedule") -> float:
-    """Work that was submitted, as a share of what the processors could do meanwhile: above 1 queues only grow."""
-    if schedule.workload.now is not None:  # those who wait were submitted over some time that is not known
+    """Submitted work as a share of the capacity of the processors in that time; above 1 queues keep growing."""
+    if schedule.workload.now is not None:  # the waiting jobs of a snapshot were submitted over an unknown time
         return math.nan
     used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
     submits = schedule.of_those_that_ran("submit")
@@ -54,7 +54,7 @@ def mean_jobs(schedule: "Schedule") -> float:
 
 @measure("jobs", "less", "∫ Q dt / ∫ dt")
 def mean_queued(schedule: "Schedule") -> float:
-    """Jobs waiting in the queue, averaged over time; who is held is not in it, and waits all the same."""
+    """Jobs waiting in the queue, averaged over time; held jobs are not counted."""
     return _time_average(schedule, "queued")
 
 
@@ -66,25 +66,25 @@ def mean_busy(schedule: "Schedule") -> float:
 
 @measure("s", "less", "∫ W dt / ∫ dt, W = Σ remaining work of all jobs in the system")
 def mean_workload(schedule: "Schedule") -> float:
-    """Work left to do, in seconds at reference speed, averaged over time."""
+    """Remaining work, in seconds at reference speed, averaged over time."""
     return _time_average(schedule, "work")
 
 
 @measure("procs", "neither", "∫ R·(c·I{Q>0} + φ·I{Q=0}) dt / ∫ dt")
 def potential_load(schedule: "Schedule") -> float:
-    """Processors at full rate that could have been at work, averaged over time."""
+    """Processors at full rate that could have worked, averaged over time."""
     return _time_average(schedule, "potential")
 
 
 @measure("procs", "neither", "∫ R·φ dt / ∫ dt")
 def effective_load(schedule: "Schedule") -> float:
-    """Processors at full rate that were at work, averaged over time."""
+    """Processors at full rate that worked, averaged over time."""
     return _time_average(schedule, "effective")
 
 
 @measure("procs", "less", "∫ (c − φ)·R·I{Q>0} dt / ∫ dt = potential load − effective load")
 def job_wasting(schedule: "Schedule") -> float:
-    """Processors at full rate that stood idle while jobs waited, averaged over time."""
+    """Processors at full rate that were idle while jobs waited, averaged over time."""
     return _time_average(schedule, "wasted")
 
 
@@ -93,6 +93,6 @@ def _time_average(schedule: "Schedule", total: str) -> float:
 
 
 def elapsed(schedule: "Schedule") -> float:
-    """Return how long the run took, from its first instant to its last [s]."""
+    """Return the duration of the run, from its first instant to its last [s]."""
     clock = schedule.outcome.clock
     return float(clock.now - clock.began)

@@ -1,4 +1,4 @@
-"""Checks of what policies say about themselves: that a score varies or does not, an answer is constant, jobs wait."""
+"""Check the traits that policies declare: a score varies or not, decisions are constant, jobs are suspended."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -18,12 +18,14 @@ from harness.testing.subject import Chosen, Subject, Wrong, spy
 
 @check(
     "varies",
-    "the loop asks for a score once, when the job joins the queue, unless the order says varies=True: the queue would "
-    "be in an order that nobody asked for",
+    "without varies=True the loop computes a score once, when the job joins the queue: the queue would be in another "
+    "order than intended",
     applies=lambda policy: isinstance(policy, Order) and not policy.varies,
 )
 def does_not_vary(subject: Subject, case: Case) -> None:
-    """Require of an order without varies=True that it does not read the time, and that a job keeps its first score."""
+    """Require of an order without varies=True that it does not read the time, and that each job keeps its first
+    score.
+    """
     if reads_the_time(subject.policy):
         raise Wrong(
             "the score reads clock.now, and without varies=True it is computed once, when a job joins the queue: "
@@ -33,16 +35,16 @@ def does_not_vary(subject: Subject, case: Case) -> None:
         if score != first:
             raise Wrong(
                 f"job {number} had the score {first:g} when it joined the queue and has {score:g} at {now:g} s, but "
-                "the order does not say varies=True"
+                "the order does not declare varies=True"
             )
 
 
 @check(
     "varies=True",
-    "an order that says so is asked for every waiting job at every instant, which a log with long queues feels",
+    "the score of every waiting job is then computed at every instant, which is slow for logs with long queues",
     applies=lambda policy: isinstance(policy, Order) and policy.varies,
-    never="it says varies=True, and no waiting job's score changed in the generated workloads, which last minutes; "
-    "if it changes after longer times only, check it with a shorter one: "
+    never="it declares varies=True, and no waiting job's score changed in the generated workloads of some minutes; if "
+    "it changes only after longer times, check it with a shorter one: "
     "harness.testing.check_policy('NAME(PARAMETER=10)', plugins=['FILE.py'])",
 )
 def does_vary(subject: Subject, case: Case) -> bool:
@@ -52,33 +54,36 @@ def does_vary(subject: Subject, case: Case) -> bool:
 
 @check(
     "falls=True",
-    "jobs stand by the scores that they will have at a time ahead, and who might be next is scored anew: whose score "
-    "rises, or depends on more than clock.now, might not be looked at",
+    "jobs are sorted by their scores at a later time, and only those that may be next are scored again: a job whose "
+    "score rises, or depends on more than clock.now, might be missed",
     applies=lambda policy: isinstance(policy, Order) and policy.falls,
 )
 def only_falls(subject: Subject, case: Case) -> None:
-    """Require of an order that says falls=True that no waiting job's score ever rises."""
+    """Require of an order with falls=True that no waiting job's score ever rises."""
     lowest: dict[int, float] = {}
     for number, first, now, score in _scores(subject, case):
         before = min(first, lowest.get(number, first))
         if score > before + 1e-12 * abs(before):
-            raise Wrong(f"job {number} had the score {before:g} before, and {score:g} at {now:g} s: it says falls=True")
+            raise Wrong(
+                f"job {number} had the score {before:g} before, and {score:g} at {now:g} s: expected a falling score, "
+                "as the order declares falls=True"
+            )
         lowest[number] = score
 
 
 def _scores(subject: Subject, case: Case) -> Iterator[tuple[int, float, float, float]]:
-    """Yield number, score when first asked, time and score then of every waiting job at every instant."""
+    """Yield, for every waiting job at every instant: number, first score, time and score at that time."""
     given: dict[tuple[int, int, int], tuple[float, tuple[Any, ...]]] = {}
     found: list[tuple[int, float, float, float]] = []
     function = getattr(subject.policy.function, "py_func", subject.policy.function)
 
     def stay(job: Any) -> tuple[int, int, int]:
-        """Tell the job's stays in the queue apart: who was suspended or interrupted joins it anew."""
+        """Return a key of this stay in the queue: a suspended or interrupted job joins the queue again."""
         return int(job.number), int(job.preemptions), int(job.restarts)
 
     def before(job: Any, clock: Any, *own: Any) -> None:
         if stay(job) not in given:
-            kept = own if subject.policy.learn else deepcopy(own)  # type: ignore[attr-defined]  # what it learns counts
+            kept = own if subject.policy.learn else deepcopy(own)  # type: ignore[attr-defined]  # learning changes it
             given[stay(job)] = float(function(job, clock, *deepcopy(own))), kept
 
     def again(state: Any, *more: Any) -> None:
@@ -100,23 +105,23 @@ def _scores(subject: Subject, case: Case) -> Iterator[tuple[int, float, float, f
 
 @check(
     "constant",
-    "a policy that says constant=True is asked at the first instant only",
+    "a policy with constant=True is called at the first instant only",
     applies=lambda policy: bool(getattr(policy, "constant", False)),
 )
 def constant(subject: Subject, case: Case) -> None:
-    """Require of a policy that says constant=True that it would decide the same if it were asked at every instant."""
+    """Require of a policy with constant=True that it would decide the same if it were called at every instant."""
     asked = replace(subject, policy=replace(subject.policy, constant=False))  # type: ignore[call-arg]
-    same(subject.run(case), asked.run(case), "asked once and asked at every instant, as constant=True says it may be")
+    same(subject.run(case), asked.run(case), "called once and called at every instant, which constant=True allows")
 
 
 @check(
     "preemptive=True",
     "users avoid policies that suspend jobs where their machine cannot",
     applies=lambda policy: bool(getattr(policy, "preemptive", False)),
-    never="it says preemptive=True, and no job was ever suspended or requeued",
+    never="it declares preemptive=True, and no job was ever suspended or requeued",
 )
 def suspends(subject: Subject, case: Case) -> bool:
-    """Return whether some job is suspended, the last to come being the first in the queue."""
+    """Return whether some job is suspended if the last to arrive is the first in the queue."""
     last_first = replace(case, company={**case.company, "order": "lcfs"})
     jobs = subject.run(last_first).outcome.jobs
     return bool(jobs.preemptions.any() or jobs.restarts.any())
@@ -124,23 +129,23 @@ def suspends(subject: Subject, case: Case) -> bool:
 
 @check(
     "rejects=True",
-    "averages leave rejected jobs out: a policy that rejects cannot be compared with others by them",
+    "averages leave rejected jobs out: they do not compare a policy that rejects jobs with others",
     applies=lambda policy: bool(getattr(policy, "rejects", False)),
-    never="it says rejects=True, and rejects no job",
+    never="it declares rejects=True, and rejects no job",
 )
 def rejects(subject: Subject, case: Case) -> bool:
-    """Return whether some job that the platform could run is rejected: one that left without being served."""
+    """Return whether some job that the platform could run is rejected."""
     jobs = subject.run(case).outcome.jobs
     return bool(((jobs.status == harness.UNACCEPTED) & ~np.isnan(jobs.end)).any())
 
 
 @check(
     "learn",
-    "it is called at every instant, for nothing if what it learns decides nothing",
+    "it is called at every instant, in vain if its learning changes no decision",
     applies=lambda policy: bool(getattr(policy, "learn", None)),
-    never="it says learn=…, and what it learns never changed anything",
+    never="it declares learn=…, and its learning never changed a schedule",
 )
 def learns(subject: Subject, case: Case) -> bool:
-    """Return whether the run would be another one if nothing were learnt."""
+    """Return whether the run would differ without learning."""
     ignorant = replace(subject, policy=replace(subject.policy, learn=None))  # type: ignore[call-arg]
     return history(subject.run(case)) != history(ignorant.run(case))

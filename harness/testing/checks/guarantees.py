@@ -1,4 +1,4 @@
-"""Checks of what start policies guarantee."""
+"""Check the guarantees of start policies."""
 
 import math
 from collections.abc import Callable
@@ -12,21 +12,21 @@ from harness.testing.subject import Chosen, Subject, Wrong, spy
 
 @check(
     "guarantees",
-    "a guarantee that nothing checks is worth nothing to those who rely on it",
+    "users rely on guarantees, so each must have a check",
     applies=lambda policy: bool(getattr(policy, "guarantees", ())),
     crowds=0,
     most=1,
 )
 def known_guarantees(subject: Subject, case: Case) -> None:
-    """Require that a check stands behind whatever is guaranteed."""
+    """Require that every guarantee has a check."""
     for promise in getattr(subject.policy, "guarantees", ()):
         if promise not in GUARANTEES:
-            raise Wrong(f"it guarantees {promise!r}, of which nothing is known: expected {', '.join(GUARANTEES)}")
+            raise Wrong(f"it guarantees {promise!r}, which is unknown: expected {', '.join(GUARANTEES)}")
 
 
 @guarantee("nobody overtakes", equal=True)
 def nobody_overtakes(subject: Subject, case: Case) -> None:
-    """Require that nobody starts while somebody before it in the queue still waits."""
+    """Require that no job starts while an earlier job of the queue waits."""
 
     def after(answer: Any, state: Any, *own: Any) -> None:
         left = 0
@@ -35,14 +35,14 @@ def nobody_overtakes(subject: Subject, case: Case) -> None:
             if job.status == harness.WAITING:
                 left = left or int(job.number)
             elif left:
-                raise Wrong(f"at {state.clock.now:g} s job {job.number} starts although job {left} is before it")
+                raise Wrong(f"at {state.clock.now:g} s job {job.number} starts although job {left} is ahead of it")
 
     _promised(subject, case, after, {})
 
 
 @guarantee("first starts if it fits", equal=True)
 def first_starts(subject: Subject, case: Case) -> None:
-    """Require that the first that waits starts if it fits, before anybody else does."""
+    """Require that the first waiting job starts before any other if it fits."""
 
     def first_that_fits(state: Any) -> int:
         left = [index for index in harness.waiting(state) if state.jobs[index].status == harness.WAITING]
@@ -68,7 +68,7 @@ def first_starts(subject: Subject, case: Case) -> None:
 
 @guarantee("first reservation", equal=True, bound=True)
 def first_reservation(subject: Subject, case: Case) -> None:
-    """Require that the first job that does not fit starts no later than it would if no later one were let in."""
+    """Require that the first job that does not fit is not delayed by later jobs."""
     promised: dict[int, float] = {}
 
     def after(answer: Any, state: Any, *own: Any) -> None:
@@ -77,7 +77,9 @@ def first_reservation(subject: Subject, case: Case) -> None:
             if job.status == harness.WAITING:
                 at, spare = harness.reservation(state, index)
                 if spare < 0:
-                    raise Wrong(f"at {state.clock.now:g} s job {job.number} is promised {-spare} processors too many")
+                    raise Wrong(
+                        f"at {state.clock.now:g} s the reservation of job {job.number} lacks {-spare} processors"
+                    )
                 _not_later(promised, int(job.number), float(at))
                 return
 
@@ -86,7 +88,7 @@ def first_reservation(subject: Subject, case: Case) -> None:
 
 @guarantee("every reservation", equal=True, bound=True, orders=("fcfs", "lcfs", "spf", "saf"))
 def every_reservation(subject: Subject, case: Case) -> None:
-    """Require that whoever waits holds a reservation, `job.reserved`, which never moves later."""
+    """Require that every waiting job has a reservation, `job.reserved`, which never moves later."""
     promised: dict[int, float] = {}
 
     def after(answer: Any, state: Any, *own: Any) -> None:
@@ -95,8 +97,8 @@ def every_reservation(subject: Subject, case: Case) -> None:
             if job.status == harness.WAITING:
                 if not job.reserved >= state.clock.virtual:
                     raise Wrong(
-                        f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}, where "
-                        "one not yet past was expected"
+                        f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}: "
+                        "expected one that is not past"
                     )
                 _not_later(promised, int(job.number), float(job.reserved))
 
@@ -106,7 +108,7 @@ def every_reservation(subject: Subject, case: Case) -> None:
 def _not_later(promised: dict[int, float], number: int, at: float) -> None:
     before = promised.get(number, math.inf)
     if at > before + 1e-6:
-        raise Wrong(f"job {number} was promised {before:g} s, and later {at:g} s")
+        raise Wrong(f"job {number} had a reservation at {before:g} s, and later one at {at:g} s")
     promised[number] = at
 
 
@@ -121,4 +123,4 @@ def _promised(
     for number, at in promised.items():
         start = frame["start"][number - 1]
         if start > at + 1e-6:
-            raise Wrong(f"job {number} was promised {at:g} s, and started at {start:g} s")
+            raise Wrong(f"job {number} had a reservation at {at:g} s, and started at {start:g} s")

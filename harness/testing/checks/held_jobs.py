@@ -1,4 +1,4 @@
-"""Checks of holds: nobody starts who is held, and nobody is forgotten who is not."""
+"""Check holds: no held job starts, and every job that is not held is considered."""
 
 import math
 from copy import deepcopy
@@ -17,12 +17,12 @@ from harness.testing.subject import Chosen, Subject, Wrong, spy
 
 
 def _repeatable(policy: Policy) -> bool:
-    """Return whether it is a hold that may be asked once more without being told of it."""
+    """Return whether it is a hold that may be called once more without a change of its state."""
     return policy.hook == "hold_jobs" and not policy.stochastic and not policy.fresh and not policy.memory
 
 
 class _Asked:
-    """The hold, to be asked besides as it was asked last, but about whoever the job in question belongs to."""
+    """Calls the hold with its last arguments, but about another job."""
 
     def __init__(self, subject: Subject) -> None:
         self.function = getattr(subject.policy.function, "py_func", subject.policy.function)
@@ -33,7 +33,7 @@ class _Asked:
         self.own = deepcopy(own)
 
     def free(self, state: Any, job: int) -> bool:
-        """Return whether the hold lets the job go now."""
+        """Return whether the hold releases the job now."""
         if self.own is None:
             return True
         extras = [self._of(state, job, *given) for given in zip(self.named, self.own, strict=False)]
@@ -41,7 +41,7 @@ class _Asked:
         return not harness.later(float(answer), state.clock.now)
 
     def _of(self, state: Any, job: int, name: str, asked: Any) -> Any:
-        """Return what the hold is given by this name: of its user, group or queue the record of the job's own."""
+        """Return the argument of this name: for a user, group or queue, the record of the job's own."""
         if name not in WHOSE:
             return asked
         inside = unwrap(state).real
@@ -51,22 +51,22 @@ class _Asked:
 
 @check(
     "again",
-    "a hold is asked again about a job that it let go only when it may have to hold it again, which it says itself: "
-    "else the job starts although it is held",
+    "about a released job, a hold is called again only at the events that it declares: an undeclared event would let "
+    "the job start although it is held",
     applies=_repeatable,
     crowds=2,
 )
 def held_again(subject: Subject, case: Case) -> None:
-    """Require that nobody starts whom the hold would hold at that moment."""
+    """Require that no job starts that the hold would hold at that moment."""
     hold = _Asked(subject)
     traits: Any = subject.policy
 
     def starting(state: Any, job: int, *own: Any) -> None:
         if not state.clock.asking and not hold.free(state, job):
             raise Wrong(
-                f"job {state.jobs[job].number} starts at {state.clock.now:g} s although it is held then: it was let go "
-                f"before, and the hold says that only {' and '.join(traits.again) or 'nothing'} may make it hold a job "
-                f"again, again={traits.again!r}"
+                f"job {state.jobs[job].number} starts at {state.clock.now:g} s although it is held then: it was "
+                f"released before, and the hold declares that only {' and '.join(traits.again) or 'nothing'} may make "
+                f"it hold a job again, again={traits.again!r}"
             )
 
     def watched(chosen: Chosen) -> Chosen:
@@ -80,13 +80,13 @@ def held_again(subject: Subject, case: Case) -> None:
 
 @check(
     "freed_by",
-    "a job that is held without a time is asked about again when something ends, or what else the hold names: a hold "
-    "that changes its mind otherwise lets jobs wait for nothing",
+    "for a job held without a time, the hold is called again when a job ends, or at other events that it declares: "
+    "after an undeclared event, jobs would wait in vain",
     applies=_repeatable,
     crowds=2,
 )
 def not_forgotten(subject: Subject, case: Case) -> None:
-    """Require that nobody is held, when starts are decided, whom the hold would let go."""
+    """Require that no job is held, when starts are decided, that the hold would release."""
     hold = _Asked(subject)
     traits: Any = subject.policy
 
@@ -94,8 +94,8 @@ def not_forgotten(subject: Subject, case: Case) -> None:
         for job in range(len(state.jobs)):
             if state.jobs[job].status == harness.HELD and hold.free(state, job):
                 raise Wrong(
-                    f"job {state.jobs[job].number} is held at {state.clock.now:g} s although the hold would let it go "
-                    "then: it said another time, or infinity, which means that only "
+                    f"job {state.jobs[job].number} is held at {state.clock.now:g} s although the hold would release it "
+                    "then: it returned another time, or infinity, which means that only "
                     f"{' and '.join(traits.freed_by)} can release it, freed_by={traits.freed_by!r}"
                 )
 
@@ -110,13 +110,13 @@ def not_forgotten(subject: Subject, case: Case) -> None:
 
 @check(
     "alike",
-    "jobs that are equal in what alike names are asked about once for all of them, and held and let go together: whom "
-    "the policy tells apart all the same is held or let go by an answer about another",
+    "a hold is called once for all jobs that are equal in the fields named in alike, and they are held and released "
+    "together: a policy that distinguishes them further would hold a job by the answer for another",
     applies=lambda policy: bool(getattr(policy, "alike", ())),
     crowds=4,
 )
 def told_apart(subject: Subject, case: Case) -> None:
-    """Require of jobs equal in these fields that they get one answer; who is held may be held behind one let go."""
+    """Require the same answer for jobs equal in these fields; a held job may be held behind a released one."""
     traits: Any = subject.policy
     given: dict[Any, tuple[float, int]] = {}
 

@@ -1,4 +1,4 @@
-"""Checks of what a policy may not know."""
+"""Check that policies use no information about the future."""
 
 from dataclasses import replace
 
@@ -9,12 +9,14 @@ from harness.testing.subject import Subject, Wrong
 
 @check(
     "foresight",
-    "no scheduler knows who will submit what, nor how long a job really takes: a policy that does wins every "
-    "comparison, and none on a machine",
+    "no scheduler knows later submissions or real runtimes: a policy that uses them wins every comparison here, but "
+    "cannot run on a machine",
     applies=lambda policy: not getattr(policy, "clairvoyant", False),
 )
 def foresight(subject: Subject, case: Case) -> None:
-    """Require the same starts up to an instant, whatever comes later and however long the others turn out to take."""
+    """Require the same starts up to an instant, for any later submissions and any runtimes of jobs that have not
+    ended.
+    """
     first = subject.run(case).frame
     instants = sorted({time for name in ("start", "end") for time in first[name] if time == time})
     if not instants:
@@ -25,18 +27,18 @@ def foresight(subject: Subject, case: Case) -> None:
             for job, start, end in zip(case.jobs, first["start"], first["end"], strict=True)
         )
         second = subject.run(replace(case, jobs=jobs)).frame
-        again = first["restarts"] + second["restarts"]  # whose start is that of the last beginning
+        again = first["restarts"] + second["restarts"]  # their start is that of the last restart
         starts = zip(first["start"], second["start"], again, strict=True)
         for number, (one, other, restarts) in enumerate(starts, 1):
             if one != other and min(one, other) <= now and not restarts:
                 raise Wrong(
-                    f"job {number} starts at {one:g} s, and at {other:g} s if what nobody can know at {now:g} s is "
-                    "otherwise: later submissions, and how long jobs take that have not ended"
+                    f"job {number} starts at {one:g} s, but at {other:g} s if only later submissions and the runtimes "
+                    f"of jobs that have not ended at {now:g} s differ"
                 )
 
 
 def _otherwise(job: Job, start: float, end: float, now: float, cores: int) -> Job:
-    """Return the job with what is unknown `now` changed."""
+    """Return the job with its information that is unknown `now` changed."""
     if job.submit > now:
         procs = job.procs % cores + 1
         return replace(job, submit=job.submit + 1, procs=procs, work=2 * job.work, estimate=2 * job.estimate + 3)

@@ -1,4 +1,4 @@
-"""The check of energy policies: what nodes draw adds up, over time."""
+"""Check energy policies: the power of nodes adds up to their energy."""
 
 import math
 from dataclasses import replace
@@ -12,11 +12,12 @@ from harness.testing.subject import Chosen, Subject, Wrong, spy
 
 @check(
     "energy",
-    "the loop asks what a node draws when its busy cores or the rate change, and takes that to hold until then",
+    "the loop computes the power of a node when its busy cores or the rate change, and assumes that it is constant "
+    "between such changes",
     applies=of("account_energy"),
 )
 def energy(subject: Subject, case: Case) -> None:
-    """Require that what nodes draw is the integral of their watts."""
+    """Require that the energy of nodes is the integral of their power."""
     case = replace(case, company={**case.company, "sleep": "never"})
     function = getattr(subject.policy.function, "py_func", subject.policy.function)
     own: list[tuple[Any, ...]] = []
@@ -41,7 +42,7 @@ def energy(subject: Subject, case: Case) -> None:
         for number, node in enumerate(state.nodes):
             watts = float(function(node, state.clock, *own[0]))
             if watts != float(function(node, later, *own[0])):
-                raise Wrong(f"what it says of node {number} changes with the time alone, at {since:g} s")
+                raise Wrong(f"the power of node {number} changes with the time alone, at {since:g} s")
             drawn += watts
 
     def watched(chosen: Chosen) -> Chosen:
@@ -50,8 +51,8 @@ def energy(subject: Subject, case: Case) -> None:
         spy(chosen, "sleep", after=measure)
         return chosen
 
-    if subject.policy.extras:  # what it remembers would be asked for out of turn
+    if subject.policy.extras:  # additional calls would change its memory
         return
     total = float(subject.run(case, watched=watched).outcome.nodes.energy.sum())
     if not close(total, joules):
-        raise Wrong(f"the nodes drew {joules:g} J by the integral of their watts, and {total:g} J are accounted")
+        raise Wrong(f"the nodes drew {joules:g} J by the integral of their power, but {total:g} J are accounted")

@@ -1,4 +1,4 @@
-"""Checks that the same is the same again: with the same seed, after another run, compiled or not."""
+"""Check that runs are repeatable: with the same seed, after another run, compiled or not."""
 
 import random
 from dataclasses import replace
@@ -15,11 +15,11 @@ from harness.testing.subject import Chosen, Subject, spy
 
 @check(
     "determinism",
-    "results could not be repeated, nor two policies compared on the same case; a policy that flips coins names "
-    "`dice` among its arguments and calls harness.uniform(dice)",
+    "results could not be repeated, nor two policies compared on the same case; a policy with random decisions has the "
+    "argument `dice` and calls harness.uniform(dice)",
 )
 def determinism(subject: Subject, case: Case) -> None:
-    """Require the same schedule for the same inputs and seed, whatever the state of global generators."""
+    """Require the same schedule for the same inputs and seed, in any state of global generators."""
     kept, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002 - the one that must not matter
     try:
         results = []
@@ -35,19 +35,20 @@ def determinism(subject: Subject, case: Case) -> None:
 
 @check(
     "seed",
-    "who compares policies over seeds takes a policy that does not name `dice` to give the same for all of them",
+    "comparisons over seeds assume that a policy without the argument `dice` gives the same schedule for all seeds",
     applies=lambda policy: not policy.stochastic,
 )
 def seed(subject: Subject, case: Case) -> None:
-    """Require that a policy that flips no coins does not depend on the seed."""
-    same(subject.run(case), subject.run(replace(case, seed=case.seed + 1)), "it names no dice, and two seeds differ")
+    """Require that a policy without random decisions does not depend on the seed."""
+    changed = replace(case, seed=case.seed + 1)
+    same(subject.run(case), subject.run(changed), "it has no argument dice, and two seeds differ")
 
 
 @check(
     "coins",
-    "a policy that names `dice` is run over many seeds, which is for nothing if it does not ask them",
+    "a policy with the argument `dice` is run with many seeds, in vain if it does not use it",
     applies=lambda policy: policy.stochastic,
-    never="it names dice, and no seed ever changed anything",
+    never="it has the argument dice, and no seed ever changed a schedule",
 )
 def coins(subject: Subject, case: Case) -> bool:
     """Return whether another seed gives another schedule."""
@@ -56,12 +57,12 @@ def coins(subject: Subject, case: Case) -> bool:
 
 @check(
     "fresh",
-    "a tournament makes many runs in one process, some at the same time; what a policy wants to remember within a "
-    "run belongs in its `memory`, which begins with zeros, not in variables of the module",
+    "a tournament makes many runs in one process, some at the same time; a policy must keep data of a run in its "
+    "`memory`, which begins with zeros, not in variables of the module",
     crowds=0,
 )
 def fresh(subject: Subject, case: Case) -> None:
-    """Require that nothing is kept from one run to the next, nor shared by two that go on at once."""
+    """Require that a run keeps nothing for the next, and that two simultaneous runs share nothing."""
     alone = subject.run(case, plain=True)
     subject.run(case.reversed(), plain=True)
     same(alone, subject.run(case, plain=True), "the run differs after another one")
@@ -85,16 +86,16 @@ def fresh(subject: Subject, case: Case) -> None:
     "a tournament makes many runs in one process, and another command makes the same run alone: lists, dicts, sets and "
     "arrays outside the function, its default arguments and attributes of classes are kept from run to run; the "
     "`memory` of a policy begins anew",
-    applies=lambda policy: not policy.compiled,  # compiled code cannot change what lies outside a function
+    applies=lambda policy: not policy.compiled,  # compiled code cannot change data outside a function
     crowds=2,
 )
 def first_run(subject: Subject, case: Case) -> None:
-    """Require that the first run of a process is that of every later one."""
+    """Require that the first run of a process equals every later one."""
     check_first_runs(_first_and_later, subject, case)
 
 
 def _first_and_later(subject: Subject, case: Case) -> None:
-    if all(job.user < 0 for job in case.jobs):  # of several users, in which most records of policies differ
+    if all(job.user < 0 for job in case.jobs):  # several users make the memories of policies differ
         jobs = enumerate(case.jobs)
         case = replace(case, jobs=tuple(replace(job, user=k % 4, group=k % 3, queue=k % 2) for k, job in jobs))
     first = subject.run(case, plain=True)
@@ -106,7 +107,7 @@ def _first_and_later(subject: Subject, case: Case) -> None:
 
 @check(
     "plain",
-    "the function means different things to numba and to Python, so that one of the two is not what was meant",
+    "numba and Python would give different results for the function, and one of them is not intended",
     applies=lambda policy: policy.compiled,
 )
 def plain(subject: Subject, case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Checks that a run ends, and in good time."""
+"""Check that a run ends, and is fast enough."""
 
 import time
 
@@ -8,37 +8,35 @@ from harness.testing.cases import Case
 from harness.testing.declared_checks import check
 from harness.testing.subject import Chosen, Subject, Wrong, spy
 
-#: How long a policy may think about one question [s]. A log of 100,000 jobs asks at least so many.
+#: The longest mean time of a call [s]. A log of 100,000 jobs needs at least as many calls.
 SLOW = 0.01
 
 
 @check(
     "runs",
-    "a policy that stops the run gives no schedule at all; it must know what to do with every job there can be: "
-    "one that takes no time, one as wide as the machine, a whole queue at one instant",
+    "a policy that stops the run gives no schedule at all; it must handle every possible job: one with runtime 0, one "
+    "as wide as the machine, a whole queue at one instant",
 )
 def runs(subject: Subject, case: Case) -> None:
-    """Require that the run ends well; `Subject.run` says so if not."""
+    """Require that the run ends without an error; `Subject.run` raises it otherwise."""
     subject.run(case)
 
 
 @check(
     "pace",
-    "logs have hundreds of thousands of jobs, and a tournament has hundreds of runs; a policy that asks a slow model "
-    "should ask it once for a job and remember the answer",
+    "logs have hundreds of thousands of jobs, and a tournament has hundreds of runs; a policy with a slow model should "
+    "call it once for each job and keep the result",
     crowds=0,
     most=3,
 )
 def pace(subject: Subject, case: Case) -> None:
-    """Require that a question is answered in good time, whatever the machine is busy with besides."""
+    """Require a short mean time of calls; the fastest of three runs counts, as the machine may be busy."""
     if (slow := min(_seconds_a_question(subject, case) for _ in range(3))) > SLOW:
-        raise Wrong(
-            f"it is slow: {1000 * slow:.3g} ms for each question, where less than {1000 * SLOW:g} were expected"
-        )
+        raise Wrong(f"it is slow: {1000 * slow:.3g} ms for each call, where less than {1000 * SLOW:g} were expected")
 
 
 def _seconds_a_question(subject: Subject, case: Case) -> float:
-    """Return how long one call takes: measured around it in plain Python, else the whole run by its questions."""
+    """Return the mean time of a call: measured in plain Python, or estimated from a compiled run."""
     spent: list[float] = []
 
     def before(*arguments: object) -> None:

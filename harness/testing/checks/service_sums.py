@@ -1,4 +1,4 @@
-"""Checks of who got what, counted from outside: cores and memory, work, time and joules."""
+"""Check allocations with independent sums: cores and memory, work, time and energy."""
 
 import math
 from collections import defaultdict
@@ -18,10 +18,10 @@ from harness.testing.subject import Chosen, Subject, Wrong
 
 @check(
     "capacity",
-    "a schedule in which two jobs have the same core at the same time cannot be carried out by any machine",
+    "no machine can carry out a schedule in which two jobs have the same core at the same time",
 )
 def capacity(subject: Subject, case: Case) -> None:
-    """Require that nodes are never given more than they have, and every job is where it may be, as wide as it asked."""
+    """Require that allocations never exceed a node, and that every job has its width on nodes that it may use."""
     watch = Watch()
     subject.run(case, watched=watch.around)
     nodes = node_types(case.platform)
@@ -36,9 +36,7 @@ def capacity(subject: Subject, case: Case) -> None:
         for node, cores in stretch.pieces:
             used[node].append((stretch, cores))
             if not may_use(job, nodes[node], nodes):
-                raise Wrong(
-                    f"job {stretch.job} ran on node {node}, which has not the partition or the features it asks for"
-                )
+                raise Wrong(f"job {stretch.job} ran on node {node}, which lacks its requested partition or features")
         if (
             max(node.cores for node in nodes) > 1
             and job.portion
@@ -64,14 +62,14 @@ def _fits(number: int, uses: list[tuple[Stretch, int]], node: NodeType, jobs: tu
         if memory > node.memory:
             raise Wrong(f"at {now:g} s jobs {who} hold {memory:g} KB on node {number}, which has {node.memory:g}")
         if node.features and gpus > dict(node.resources).get("gpu", 0):
-            raise Wrong(f"at {now:g} s jobs {who} hold {gpus} GPUs on node {number}, which has not so many")
+            raise Wrong(f"at {now:g} s jobs {who} hold {gpus} GPUs on node {number}, which has fewer")
         alone = any(jobs[s.job - 1].exclusive > 0 for s, _ in there)
         if alone and len(there) > 1 and node.cores > 1:
-            raise Wrong(f"at {now:g} s jobs {who} share node {number}, which one of them has to itself")
+            raise Wrong(f"at {now:g} s jobs {who} share node {number}, which one of them has exclusively")
 
 
 def _licensed(stretches: list[Stretch], case: Case) -> None:
-    """Refuse more licences held at once than there are."""
+    """Refuse more licences in use than there are."""
     most = dict(case.platform.licences).get("licence")
     if most is None:
         return
@@ -82,7 +80,7 @@ def _licensed(stretches: list[Stretch], case: Case) -> None:
 
 
 def may_use(job: Job, node: NodeType, nodes: list[NodeType]) -> bool:
-    """Return whether the node is in the job's partition and has its features, where nodes differ in any."""
+    """Return whether the node has the job's partition and features."""
     partitions = [other.partitions or (other.partition,) for other in nodes]
     if len(set(partitions)) > 1 and job.partition not in (-1, *(node.partitions or (node.partition,))):
         return False
@@ -97,13 +95,13 @@ def may_use(job: Job, node: NodeType, nodes: list[NodeType]) -> bool:
     "averages are only comparable between policies that did the same work for the same jobs",
 )
 def completeness(subject: Subject, case: Case) -> None:
-    """Require that every job that the platform can run gets exactly its work done, and nobody else runs."""
+    """Require that every job that the platform can run gets exactly its work done, and no other job runs."""
     watch = Watch()
     _complete(case, subject.run(case, watched=watch.around), watch)
 
 
 def switching(state: Any, memory: Any) -> float:
-    """Set another rate whenever it is asked."""
+    """Return another rate at every call."""
     memory[0] += 1
     return 0.75 if memory[0] % 3 == 0 else 1.25 if memory[0] % 3 == 1 else 1.0
 
@@ -113,11 +111,11 @@ SWITCHING = Choice(Rate("switching", switching, memory=1), {})
 
 @check(
     "switching",
-    "work is done at the rate of the moment, and switching it must neither lose nor give any",
+    "work is done at the current rate, and a change of the rate must neither lose nor add work",
     applies=lambda policy: not isinstance(policy, Rate),
 )
 def work_at_changing_rates(subject: Subject, case: Case) -> None:
-    """Require the same of a run whose rate is another at every instant."""
+    """Require the same with a rate that changes at every instant."""
     watch = Watch()
 
     def watched(chosen: Chosen) -> Chosen:
@@ -135,14 +133,14 @@ def _complete(case: Case, schedule: Schedule, watch: Watch) -> None:
     served: dict[int, float] = defaultdict(float)
     record = {int(one.number): one for one in jobs}
     for stretch in watch.stretches:
-        if stretch.restarts < record[stretch.job].restarts:  # what was done then is lost
+        if stretch.restarts < record[stretch.job].restarts:  # a restart lost this work
             continue
         speed = min(case.platform.speed(nodes[node]) for node, _ in stretch.pieces)
         end = stretch.end if math.isfinite(stretch.end) else frame["end"][stretch.job - 1]
         done[stretch.job] += speed * watch.virtual(stretch.begin, end)
         served[stretch.job] += end - stretch.begin
-    asleep = str(schedule.scheduler["sleep"]) != "never"  # then waking takes part of the service
-    # In whole seconds, nothing is rounded.
+    asleep = str(schedule.scheduler["sleep"]) != "never"  # waking then takes part of the service
+    # Whole seconds have no rounding errors.
     equal = (lambda one, other: one == other) if _whole(case, watch) else close
     for number, work in done.items():
         wanted = case.jobs[number - 1].work + record[number].overhead
@@ -150,7 +148,9 @@ def _complete(case: Case, schedule: Schedule, watch: Watch) -> None:
             raise Wrong(f"job {number} has {wanted:g} s of work at reference speed, and {work:g} s of it were done")
     for number, service in zip(jobs.number, jobs.service, strict=True):
         if not close(service, served[int(number)]) and not asleep:
-            raise Wrong(f"job {number} is said to have been served for {service:g} s, and was for {served[number]:g} s")
+            raise Wrong(
+                f"job {number} has a recorded service of {service:g} s, but was served for {served[number]:g} s"
+            )
     _charged(schedule)
 
 
@@ -169,13 +169,11 @@ def _ended_as_expected(case: Case, schedule: Schedule, nodes: list[NodeType]) ->
         possible = job.procs <= _usable([_most(node, job, nodes) for node in nodes], job, nodes)
         possible = possible and job.needs_licence <= licences.get("licence", math.inf)
         if status != ("unaccepted" if not possible else "completed" if job.patience == NEVER else "cancelled"):
-            raise Wrong(f"job {number} is {status} in the end, which it should not be")
+            raise Wrong(f"job {number} is {status} in the end: expected another status")
         if possible and math.isnan(end):
             raise Wrong(f"job {number} never ended")
         if status == "cancelled" and math.isnan(start) and end != job.submit + job.patience:
-            raise Wrong(
-                f"job {number} left at {end:g} s, although it was to wait until {job.submit + job.patience:g} s"
-            )
+            raise Wrong(f"job {number} left at {end:g} s: expected it to wait until {job.submit + job.patience:g} s")
 
 
 def _whole(case: Case, watch: Watch) -> bool:
@@ -185,7 +183,7 @@ def _whole(case: Case, watch: Watch) -> bool:
 
 
 def _charged(schedule: Schedule) -> None:
-    """Refuse joules that somebody drew and nobody is charged, or the other way round."""
+    """Refuse a difference between the energy of nodes and the energy charged to jobs and idle nodes."""
     nodes, jobs = schedule.outcome.nodes, schedule.outcome.jobs
     total = float(nodes.energy.sum())
     apart = sum(float(nodes[name].sum()) for name in nodes.dtype.names if name.endswith("_energy"))
@@ -203,7 +201,9 @@ def _most(node: NodeType, job: Job, nodes: list[NodeType]) -> float:
 
 
 def _usable(rooms: list[float], job: Job, nodes: list[NodeType]) -> float:
-    """Return how many processors of nodes with such room the job may have: equal shares, and fewer on its last node."""
+    """Return how many processors the job may have on nodes with these capacities: equal shares, and fewer on its last
+    node.
+    """
     if not job.portion or max(node.cores for node in nodes) == 1:
         return sum(rooms)
     rest = (job.procs - 1) % job.portion + 1

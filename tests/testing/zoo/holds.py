@@ -41,17 +41,17 @@ def lets_a_user_have_one_job_and_does_not_say_so(state, job, user):
     return harness.INFINITY if user.running > 0 else state.clock.now
 
 
-@broken(Hold, "freed_by", "although the hold would let it go")
+@broken(Hold, "freed_by", "although the hold would release it")
 def waits_for_another_of_the_user_and_does_not_say_so(state, job, user):
     return harness.INFINITY if user.running == 0 and job % 2 else state.clock.now
 
 
-@broken(Hold, "freed_by", "although the hold would let it go", compiled=False)
+@broken(Hold, "freed_by", "although the hold would release it", compiled=False)
 def names_no_time_for_what_time_brings(state, job):
     return math.inf if state.clock.now % 6.0 < 2.0 else 0.0
 
 
-@broken(Hold, "freed_by", "although the hold would let it go")
+@broken(Hold, "freed_by", "although the hold would release it")
 def waits_for_starts_and_does_not_say_so(state, job):
     return harness.INFINITY if len(harness.running(state)) == 0 and job % 2 else state.clock.now
 

@@ -144,7 +144,7 @@ def suspends_who_waits(state):
             harness.suspend(state, job)
 
 
-@broken(Start, "runs", "does not come to an end|the machine is idle and nothing else will happen", preemptive=True)
+@broken(Start, "runs", "does not end|the machine is idle and nothing else will happen", preemptive=True)
 def suspends_and_starts_for_ever(state):
     for job in harness.running(state):
         harness.suspend(state, job)

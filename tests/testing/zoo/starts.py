@@ -44,7 +44,7 @@ def suspends_unasked(state):
             return
 
 
-@broken(Start, "nobody overtakes", r"job \d starts although job \d is before it", guarantees=("nobody overtakes",))
+@broken(Start, "nobody overtakes", r"job \d starts although job \d is ahead of it", guarantees=("nobody overtakes",))
 def overtakes(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):
@@ -67,7 +67,7 @@ def later_and_later(state):
             state.jobs[job].reserved = max(state.jobs[job].reserved, state.clock.virtual) + 100.0
 
 
-@broken(Start, "runs", "does not come to an end")
+@broken(Start, "runs", "does not end")
 def never_done(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):

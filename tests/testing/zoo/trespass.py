@@ -159,7 +159,7 @@ def reaches_into_the_queue(state):
 # ---------------------------------------------------------------- what nobody can know
 
 
-@broken(Rate, "foresight", "if what nobody can know at .* s is otherwise", compiled=False)
+@broken(Rate, "foresight", "if only later submissions and the runtimes of jobs .* differ", compiled=False)
 def reads_the_log_of_the_case(state):
     """The rows of the workload are among the frames of the caller: nothing keeps plain Python from looking there."""
     frame = sys._getframe()

@@ -17,29 +17,29 @@ broken = cage(globals())
 broken(Order, "varies", r"reads clock\.now, and without varies=True it is computed once")(
     lambda job, clock: job.submit if clock.now < job.submit + 25.0 else -job.procs * clock.now, "varies_after_a_while"
 )
-broken(Order, "varies=True", "says varies=True, and no waiting job's score changed in the generated", varies=True)(
+broken(Order, "varies=True", "declares varies=True, and no waiting job's score changed in the generated", varies=True)(
     lambda job, clock: job.submit, "varies_in_name_only"
 )
-broken(Order, "coins", "names dice, and no seed ever changed anything")(
+broken(Order, "coins", "has the argument dice, and no seed ever changed a schedule")(
     lambda job, clock, dice: job.submit, "has_dice_and_does_not_throw_them"
 )
 
 
-@broken(Order, "coins", "names dice, and no seed ever changed anything")
+@broken(Order, "coins", "has the argument dice, and no seed ever changed a schedule")
 def throws_dice_for_nothing(job, clock, dice):
     harness.uniform(dice)
     return job.submit
 
 
-broken(Start, "preemptive=True", "says preemptive=True, and no job was ever suspended", preemptive=True)(
+broken(Start, "preemptive=True", "declares preemptive=True, and no job was ever suspended", preemptive=True)(
     lambda state: greedily(state), "suspends_in_name_only"
 )
-broken(Rate, "constant", "asked once and asked at every instant", constant=True)(
+broken(Rate, "constant", "called once and called at every instant", constant=True)(
     lambda state: 0.5 if state.clock.queued > 8 else 1.0, "changes_its_mind_in_a_crowd"
 )
 
 
-@broken(Start, "nobody overtakes", r"job \d+ starts although job \d+ is before it", guarantees=("nobody overtakes",))
+@broken(Start, "nobody overtakes", r"job \d+ starts although job \d+ is ahead of it", guarantees=("nobody overtakes",))
 def overtakes_in_a_crowd(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):
@@ -116,13 +116,13 @@ def goes_round_for_ever(state, job):
 # ---------------------------------------------------------------- slow
 
 
-@broken(Order, "pace", "it is slow: .* ms for each question", compiled=False)
+@broken(Order, "pace", "it is slow: .* ms for each call", compiled=False)
 def asks_a_slow_model(job, clock):
     time.sleep(0.02)
     return job.submit
 
 
-@broken(Order, "pace", "it is slow: .* ms for each question")
+@broken(Order, "pace", "it is slow: .* ms for each call")
 def computes_for_long(job, clock):
     total = job.submit
     for step in range(30_000_000):
@@ -130,7 +130,7 @@ def computes_for_long(job, clock):
     return total
 
 
-@broken(Start, "pace", "it is slow: .* ms for each question", compiled=False)
+@broken(Start, "pace", "it is slow: .* ms for each call", compiled=False)
 def thinks_before_it_starts(state):
     time.sleep(0.02)
     start_what_fits(state)
@@ -143,7 +143,7 @@ def learns_in_vain(state, memory):
     memory[0] += 1.0
 
 
-broken(Order, "learn", "what it learns never changed anything", memory=1, learn=learns_in_vain, compiled=False)(
+broken(Order, "learn", "its learning never changed a schedule", memory=1, learn=learns_in_vain, compiled=False)(
     lambda job, clock, memory: job.submit, "learns_and_forgets"
 )
 
@@ -179,7 +179,7 @@ def rejects_whom_it_started(state):
             harness.reject(state, job)
 
 
-broken(Start, "rejects=True", "says rejects=True, and rejects no job", compiled=False, rejects=True)(
+broken(Start, "rejects=True", "declares rejects=True, and rejects no job", compiled=False, rejects=True)(
     start_what_fits, "rejects_in_name_only"
 )
 
@@ -210,7 +210,7 @@ def asks_for_the_nodes_of_nobody(state):
         start_what_fits(state)
 
 
-broken(Order, "varies", "does not say varies=True", compiled=False)(
+broken(Order, "varies", "does not declare varies=True", compiled=False)(
     lambda job, clock: job.submit if harness.hour(clock) < 0.001 else -job.submit, "keeps_office_hours"
 )
 

@@ -19,7 +19,7 @@ broken(Order, "runs", "gave job 1 the score nan")(
 broken(Order, "runs", "ZeroDivisionError: division by zero", varies=True)(
     lambda job, clock: (clock.now - job.submit) / job.estimate, "divides_by_the_estimate"
 )
-broken(Order, "varies", "had the score .* and has .* does not say varies=True")(
+broken(Order, "varies", "had the score .* and has .* does not declare varies=True")(
     lambda job, clock: job.submit - clock.free * job.procs, "secretly_varies"
 )
 broken(Order, "determinism", "two runs of the same case with the same seed differ", compiled=False)(
@@ -156,7 +156,7 @@ def answers_nothing(state):
 
 
 broken(Rate, "runs", "set the rate 0.0")(lambda state: 0.0 if state.clock.running > 1 else 1.0, "stands_still")
-broken(Rate, "constant", "asked once and asked at every instant", constant=True)(
+broken(Rate, "constant", "called once and called at every instant", constant=True)(
     lambda state: 0.5 if state.clock.running > 0 else 1.0, "changes_its_mind"
 )
 
