@@ -16,8 +16,8 @@ import typer
 
 from harness import Results, rank
 from harness.cli import main
-from harness.experiment.field_reading import field_again, read_field
-from harness.experiment.run_matrix import RunsOf
+from harness.experiment.field_reading import field_from_store, read_field
+from harness.experiment.run_matrix import RunMaker
 from harness.present.tables import render
 from harness.workload.wall_clock import WallClock
 
@@ -82,7 +82,7 @@ def keep(store: Path) -> None:
     for name in small:
         small[name] = small[name].astype("category" if name in KEYS and name != "seed" else "float32")
     small.to_parquet(FRAME, index=False, compression="zstd")
-    runs = RunsOf(field_again(results.about["field"]))
+    runs = RunMaker(field_from_store(results.about["field"]))
     workloads = [runs.workload(number) for number in range(len(runs.field.workloads))]
     facts = {workload.name: _facts(workload.jobs, workload.header, workload.procs or 1) for workload in workloads}
     logs = pd.DataFrame(facts).T.rename_axis("workload")

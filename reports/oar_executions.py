@@ -12,7 +12,7 @@ import harness
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.present.tables import render
-from harness.results.executions import Executions, compare_executions, witnessed
+from harness.results.executions import Executions, compare_executions, with_executed_times
 from harness.results.overheads import fitted_overheads
 
 ORDERS = ("fcfs", "spf", "saf", "sjf-width", "wfp3", "unicef", "expansion")
@@ -54,7 +54,7 @@ def row(seed: int, log: harness.Log | None, logs: list[harness.Log]) -> tuple[An
     if log is None:
         return (*head, *[None] * 8)
     try:
-        jobs = [witnessed(harness.prepare(log), log, each) for each in usual]
+        jobs = [with_executed_times(harness.prepare(log), log, each) for each in usual]
     except harness.UndefinedError:
         return (*head, "executed were other jobs", *[None] * 7)
     return (*head, *_replays(jobs, found))

@@ -13,7 +13,7 @@ from harness.experiment.execution import execute
 from harness.experiment.field import Field
 from harness.experiment.field_reading import parse_field, read_field
 from harness.experiment.pool import Progress, cores
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.runner import tournament
 from harness.experiment.source_text import SourceText
 from harness.ranking.ranking import rank
@@ -91,7 +91,7 @@ def held() -> Iterator[tuple[int, int, float, float, float]]:
     """Return the share of a run outside the simulation. Only the simulation releases Python's lock."""
     for jobs, text in ((100_000, _COMPILED), (500, _MANY)):
         streams = [f"lublin(jobs={jobs}, procs=128, seed={seed}, load=0.8)" for seed in (1, 2)]
-        runs = make_plan(replace(_field(text.format(workloads=streams, seeds=[0])), seeds=(0,))).runs
+        runs = make_run_matrix(replace(_field(text.format(workloads=streams, seeds=[0])), seeds=(0,))).runs
         for run in runs:  # compile, and touch what is kept
             execute(run.task(), run.workload)
         whole = inside = 0.0

@@ -68,9 +68,9 @@ def adequacy(
     draws = repetitions if rules.slurm else 0  # of when Slurm's loops look
     with compiling_said(), warnings_said():
         from harness.results.adequacy import adequacy as compared
-        from harness.results.adequacy import logged
+        from harness.results.adequacy import logged_stream
         from harness.results.breakdown import breakdown
-        from harness.results.executions import witnessed
+        from harness.results.executions import with_executed_times
 
         given.known_format()
         rules.refuse_policies(context)
@@ -84,10 +84,10 @@ def adequacy(
         if not repeated:
             given.refuse_unknown_waits()
         prepared = given.jobs(workload)
-        several = [witnessed(prepared, log, execution) for execution in logs]
+        several = [with_executed_times(prepared, log, execution) for execution in logs]
         prepared = several[0] if several else prepared
         if not repeated:
-            logged(prepared)  # says what makes it undefined before anything is simulated
+            logged_stream(prepared)  # says what makes it undefined before anything is simulated
         replay = _replay_with(given, rules, log, prepared, given.scheduler(order, start), happenings)
         result = replay(prepared)
         if len(several) > 1:
@@ -165,12 +165,12 @@ def _told_of(phases: dict[str, Any]) -> str:
 def _as_written(logs: "list[Log]", format: str) -> str:
     """Compare executions, or two logs, as they are written."""
     from harness.cli.execution_tables import shown
-    from harness.results.adequacy import as_written, compare
-    from harness.results.executions import compare_executions, matched, submissions_apart
+    from harness.results.adequacy import compare, stream_of_log
+    from harness.results.executions import compare_executions, matched, submission_differences
     from harness.results.overheads import fitted_overheads
 
-    streams = [as_written(log) for log in logs]
-    differ = [found for pair in combinations(streams, 2) if (found := submissions_apart(*pair))]
+    streams = [stream_of_log(log) for log in logs]
+    differ = [found for pair in combinations(streams, 2) if (found := submission_differences(*pair))]
     facts = {"submissions": differ} if differ else {}
     if len(logs) == 2:
         heading = [f"{logs[0].name} against {logs[1].name}", *_incidents(logs)]
@@ -249,7 +249,7 @@ def _shown(
             "reference": asdict(reference) if reference else None,
             "ratio": found.P / reference.P if found and reference and reference.P > 0 else None,
             "verdict": verdict or None,
-            "breakdown": breakdown_words.as_facts(where) if where else None,
+            "breakdown": breakdown_words.as_object(where) if where else None,
         }
         return to_json(summary)
     headers, units, rows = _table(found, reference)

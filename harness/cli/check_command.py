@@ -117,7 +117,7 @@ def _schedule(text: str) -> tuple[str, str]:
 def _history(baseline: Path, count: int, update: bool, format: str) -> str:
     """Return the last baselines as a table."""
     from harness.gate.baseline import read_baseline
-    from harness.gate.history import shown
+    from harness.gate.history import history_table
     from harness.present.json_text import to_json
 
     if update:
@@ -125,4 +125,4 @@ def _history(baseline: Path, count: int, update: bool, format: str) -> str:
     read, _ = read_baseline(baseline)
     if format == "json":
         return to_json([one.model_dump() for one in read.former[-count:]])
-    return shown(read, count, "markdown" if format == "github" else format)
+    return history_table(read, count, "markdown" if format == "github" else format)

@@ -13,10 +13,10 @@ from harness.cli.run_command import preparation, provenance
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.experiment.external_schedule import Recorded
+    from harness.experiment.external_schedule import ExternalSchedule
     from harness.platform.machine import Platform
     from harness.policy.scheduler import Scheduler
-    from harness.ranking.two_schedulers import Duel
+    from harness.ranking.two_schedulers import Comparison
     from harness.slurm.slurm_scheduler import SlurmScheduler
     from harness.workload.log import Workload
 
@@ -59,7 +59,7 @@ def compare(
     with compiling_said(), warnings_said():
         from harness.experiment.simulation import machine_of
         from harness.present.progress import progress
-        from harness.ranking.two_schedulers import duel, shared
+        from harness.ranking.two_schedulers import compare_two, shared_workload
         from harness.results.ignored_requests import ignored_requests
         from harness.results.measures import extra_measures
         from harness.slurm.slurm_scheduler import SlurmScheduler, left_out
@@ -68,9 +68,9 @@ def compare(
         source, one, other = _compared(workload, one, other, state)
         schedulers = tuple(_scheduler(name, given, source) for name in (one, other))
         prepared, machine = _on_one_machine(given, given.jobs_after(state, source), schedulers)
-        prepared = shared(prepared, schedulers, resample)
+        prepared = shared_workload(prepared, schedulers, resample)
         with progress("simulating", "replays") as advance:
-            found = duel(
+            found = compare_two(
                 prepared,
                 machine,
                 (schedulers[0], schedulers[1]),
@@ -104,9 +104,9 @@ def compare(
 
 def _of_schedules(jobs: "Workload", schedulers: "Sequence[object]") -> list[str]:
     """Return a sentence for each schedule made elsewhere with other runtimes than the workload."""
-    from harness.experiment.external_schedule import Recorded
+    from harness.experiment.external_schedule import ExternalSchedule
 
-    others = [one.other_runtimes(jobs) for one in schedulers if isinstance(one, Recorded)]
+    others = [one.other_runtimes(jobs) for one in schedulers if isinstance(one, ExternalSchedule)]
     return [f"other runtimes: {sentence}: the measures are of the schedule's" for sentence in others if sentence]
 
 
@@ -128,9 +128,11 @@ def _compared(workload: str, one: str, other: str, state: Path | None) -> tuple[
     return None, workload, one
 
 
-def _scheduler(name: str, given: options.Heard, workload: str | None) -> "Scheduler | SlurmScheduler | Recorded":
+def _scheduler(
+    name: str, given: options.Heard, workload: str | None
+) -> "Scheduler | SlurmScheduler | ExternalSchedule":
     """Return the scheduler that is named, the Slurm that a configuration describes, or the schedule in a file."""
-    from harness.experiment.external_schedule import Recorded
+    from harness.experiment.external_schedule import ExternalSchedule
     from harness.slurm.slurm_scheduler import is_slurm, read_slurm_scheduler
 
     if is_slurm(name):
@@ -139,7 +141,7 @@ def _scheduler(name: str, given: options.Heard, workload: str | None) -> "Schedu
         found = read_slurm_scheduler(name)
         return found if workload is None else found.of(said_of(given.log(workload)))
     if Path(name).is_file():
-        return Recorded(given.log(name))
+        return ExternalSchedule(given.log(name))
     return given.scheduler(*_parts(name), "")
 
 
@@ -147,7 +149,7 @@ def _on_one_machine(
     given: options.Heard, jobs: "Workload", schedulers: "Sequence[object]"
 ) -> "tuple[Workload, Platform | int | None]":
     """Return the jobs, and where they are replayed: beside a Slurm all have its machine, whatever it is called."""
-    from harness.experiment.external_schedule import Recorded
+    from harness.experiment.external_schedule import ExternalSchedule
     from harness.experiment.simulation import machine_of
     from harness.experiment.slurm_simulation import machine_of_policies
     from harness.slurm.shared_machine import with_requests
@@ -158,7 +160,7 @@ def _on_one_machine(
     if len(slurms) != 1:
         return jobs, machine
     (slurm,) = slurms
-    if any(isinstance(one, Recorded) for one in schedulers):  # a schedule does not say where its jobs ran
+    if any(isinstance(one, ExternalSchedule) for one in schedulers):  # a schedule does not say where its jobs ran
         return jobs, slurm.platform if machine is None else machine
     named = None if machine is None else machine_of(machine, jobs)
     return with_requests(jobs, slurm.said, slurm.cluster), machine_of_policies(slurm, named)
@@ -171,7 +173,7 @@ def _parts(name: str) -> tuple[str, str]:
     return order, start
 
 
-def _object(found: "Duel") -> dict[str, Any]:
+def _object(found: "Comparison") -> dict[str, Any]:
     lines = [
         {
             "measure": line.measure.name,
@@ -185,7 +187,7 @@ def _object(found: "Duel") -> dict[str, Any]:
     return {name: told.get(name, value) for name, value in vars(found).items()}
 
 
-def _shown(found: "Duel", one: str, other: str, format: str, *, alone: bool) -> str:
+def _shown(found: "Comparison", one: str, other: str, format: str, *, alone: bool) -> str:
     """Return what was found for people: measures, who pays, and what one must know."""
     from harness.present.tables import prose, render
     from harness.present.words import spoken
@@ -223,7 +225,7 @@ def _interval(ends: tuple[float, float]) -> str:
     return f"{readable(low, 3)}–{readable(high, 3)}" if low == low else ""
 
 
-def _sentences(found: "Duel", one: str, other: str, alone: bool) -> Iterator[str]:
+def _sentences(found: "Comparison", one: str, other: str, alone: bool) -> Iterator[str]:
     """Say the verdict, how far it can be trusted, and what it costs."""
     from harness.present.words import counted, lasting, share, spoken
     from harness.ranking.inference import FEWEST

@@ -46,7 +46,7 @@ def identify(
     states = states if given.hold == "none" else 0  # a state is put together at another time, and holds go by the clock
     with compiling_said(), warnings_said():
         from harness.experiment.identification import identify as ranked
-        from harness.experiment.identity_verdict import claimed, identity_verdict
+        from harness.experiment.identity_verdict import identity_verdict, scheduler_in_header
         from harness.experiment.simulation import simulate
         from harness.present.json_text import to_json
         from harness.present.progress import progress
@@ -77,7 +77,7 @@ def identify(
         verdict = identity_verdict(
             prepared, machine, found, replay, states=states, launch=launch, completion=completion, seed=given.seed
         )
-    claim = claimed(prepared.header)
+    claim = scheduler_in_header(prepared.header)
     if given.format == "json":
         say(to_json(provenance(prepared) | _facts(given, found, verdict, claim, best)))
         return

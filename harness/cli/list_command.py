@@ -134,9 +134,9 @@ def _fields() -> Rows:
 
 
 def _examples() -> Rows:
-    from harness.policy.gallery import described_examples
+    from harness.policy.gallery import example_descriptions
 
-    return [(one.name, ", ".join(one.hooks), one.rule, one.source) for one in described_examples()]
+    return [(one.name, ", ".join(one.hooks), one.rule, one.source) for one in example_descriptions()]
 
 
 def _records() -> Rows:

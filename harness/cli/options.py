@@ -220,9 +220,9 @@ class Where(Shown):
 
         common = {name: getattr(self, name) for name in COMMON}
         if self.queues is not None:
-            from harness.policy.own_queues import beside, read_queues
+            from harness.policy.own_queues import read_queues, with_queues
 
-            start = beside(start, read_queues(self.queues))
+            start = with_queues(start, read_queues(self.queues))
         return Scheduler(order=order, start=start, energy=energy, **common)
 
     @property

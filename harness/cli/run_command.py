@@ -149,7 +149,7 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
     extra = extra_measures(given.folders)
     known = known_measures(extra)
     measures = result.measures(extra)
-    names = run_summary.chosen(asked if given.format == "table" else asked or "all", measures, known)
+    names = run_summary.chosen_measures(asked if given.format == "table" else asked or "all", measures, known)
     measures = {name: measures[name] for name in names}
     if given.format == "json":
         summary = {

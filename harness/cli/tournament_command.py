@@ -117,11 +117,11 @@ def _isolating(isolate: bool, folders: tuple[str, ...]) -> "Iterator[None]":
 
 def _field(name: str, slurms: list[str] | None, state: Path | None, folders: tuple[str, ...]) -> "Field":
     """Read the field, and say what replays leave out of the configurations in it."""
-    from harness.experiment.field import beginning_with
+    from harness.experiment.field import with_snapshot
     from harness.experiment.field_reading import read_field
     from harness.slurm.slurm_scheduler import left_out
 
-    field = beginning_with(read_field(name, slurms=slurms or (), plugins=folders), state)
+    field = with_snapshot(read_field(name, slurms=slurms or (), plugins=folders), state)
     for sentence in left_out(field.slurms):
         say(sentence, file=sys.stderr)
     return field

@@ -11,7 +11,7 @@ from harness.cli.console import compiling_said, say, warnings_said
 if TYPE_CHECKING:
     from harness.tuning.judging import Judgement
     from harness.tuning.ranges import Search
-    from harness.tuning.search import Found, Trial
+    from harness.tuning.search import SearchResult, Trial
 
 
 @options.spread
@@ -60,7 +60,7 @@ def tune(
         say("\n".join([*_told(search, judgements, time, picture), *_edges(search, found)]))
 
 
-def _shown(search: "Search", found: "Found", judgements: "list[Judgement]", format: str) -> str:
+def _shown(search: "Search", found: "SearchResult", judgements: "list[Judgement]", format: str) -> str:
     """Return the best trials and how they were judged, a row each."""
     from harness.present.tables import render
     from harness.present.words import spoken
@@ -98,7 +98,7 @@ def _told(search: "Search", judgements: "list[Judgement]", time: int, picture: P
     return told + ([f"The front is drawn in {picture}."] if picture else [])
 
 
-def _edges(search: "Search", found: "Found") -> list[str]:
+def _edges(search: "Search", found: "SearchResult") -> list[str]:
     """Return which of the best values lie at the end of their range: better ones may lie beyond."""
     ends = {
         (
@@ -112,7 +112,7 @@ def _edges(search: "Search", found: "Found") -> list[str]:
     return [f"{words}: better values may lie beyond it." for words in ends.values()]
 
 
-def _drawn(search: "Search", found: "Found", folder: Path) -> Path | None:
+def _drawn(search: "Search", found: "SearchResult", folder: Path) -> Path | None:
     """Draw the trials of a search for several objectives, and who is on the front; None if there is nothing to draw."""
     from importlib.util import find_spec
 

@@ -9,7 +9,7 @@ from harness.cli import options
 from harness.cli.console import say
 
 if TYPE_CHECKING:
-    from harness.results.guarantee_check import Breach, Verified
+    from harness.results.guarantee_check import GuaranteeCheck, Violation
 
 
 def verify(
@@ -54,7 +54,7 @@ def verify(
     return int(not found.kept)
 
 
-def _told(found: "Verified") -> str:
+def _told(found: "GuaranteeCheck") -> str:
     from harness.present.words import counted
 
     out = f", {counted(found.left_out, 'job')} left out that did not run or say when" if found.left_out else ""
@@ -72,7 +72,7 @@ def _told(found: "Verified") -> str:
     return "\n".join(lines)
 
 
-def _breach(breach: "Breach | None", kept: str, broken: str) -> list[str]:
+def _breach(breach: "Violation | None", kept: str, broken: str) -> list[str]:
     from harness.present.words import counted, readable
 
     if breach is None:

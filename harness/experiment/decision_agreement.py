@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.results.adequacy import logged
+from harness.results.adequacy import logged_stream
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from harness.workload.log import Workload
 
 #: The states stop at this total of jobs: queues of thousands give no better score than those of tens.
-MOST_JOBS = 50_000
+MAX_JOBS = 50_000
 
 #: A log is cut into at most this many parts for the typical agreement, each of at least this many states.
 PARTS, FEWEST = 20, 15
@@ -43,7 +43,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class LoggedStates:
     """Logged states as one workload, and the log's decision in each."""
 
     workload: "Workload"
@@ -57,10 +57,10 @@ class Questions:
         return int(self.state.max(initial=-1)) + 1
 
 
-def questions(workload: "Workload", procs: int, most: int = 400, seed: int = 0) -> Questions:
+def draw_states(workload: "Workload", procs: int, most: int = 400, seed: int = 0) -> LoggedStates:
     """Draw at most `most` states of a machine of `procs` processors from the log of a prepared `workload`."""
     jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
-    real = logged(workload)
+    real = logged_stream(workload)
     start = real.submit + real.wait
     end = real.submit + real.residence
     ran = end > start
@@ -84,17 +84,17 @@ def questions(workload: "Workload", procs: int, most: int = 400, seed: int = 0) 
         parts.append(part)
         taken.append(instant)
         jobs_so_far += len(part)
-        if len(parts) == most or jobs_so_far > MOST_JOBS:
+        if len(parts) == most or jobs_so_far > MAX_JOBS:
             break
-    return _asked(workload, parts, np.array(taken))
+    return _joined(workload, parts, np.array(taken))
 
 
-class Asked:
+class DecisionAgreement:
     """The logged states of one log, with which any policy is compared."""
 
     def __init__(self, workload: "Workload", platform: "Platform | int | None", states: int, seed: int) -> None:
         procs = platform if isinstance(platform, int) else platform.cores if platform else workload.procs or 0
-        self._questions = questions(workload, procs, states, seed) if states and procs else None
+        self._questions = draw_states(workload, procs, states, seed) if states and procs else None
 
     def of(self, replay: "Callable[[Workload], Schedule]") -> tuple[float, float]:
         """Return the agreement of the policies that `replay` runs: the mean over all states, and the typical value.
@@ -104,7 +104,7 @@ class Asked:
         """
         if not self._questions:
             return math.nan, math.nan
-        score = agreement(self._questions, replay(self._questions.workload))
+        score = agreement_by_state(self._questions, replay(self._questions.workload))
         count = min(PARTS, max(1, len(score) // FEWEST))
         parts = np.array_split(score[np.argsort(self._questions.instants, kind="stable")], count)
         return float(score.mean()), float(np.median([part.mean() for part in parts if len(part)]))
@@ -127,18 +127,18 @@ def _state(
     return pd.concat([there, holder, waits], ignore_index=True)
 
 
-def _asked(workload: "Workload", parts: list[pd.DataFrame], instants: Floats) -> Questions:
+def _joined(workload: "Workload", parts: list[pd.DataFrame], instants: Floats) -> LoggedStates:
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     if table.empty:
-        return Questions(workload, np.zeros(0), np.zeros(0, int), np.zeros(0, bool), np.zeros(0, bool), instants)
+        return LoggedStates(workload, np.zeros(0), np.zeros(0, int), np.zeros(0, bool), np.zeros(0, bool), instants)
     table = table[table["procs"] > 0].reset_index(drop=True)
     decided, state, started, soon = (np.asarray(table.pop(name)) for name in ("decided", "state", "started", "soon"))
     table = table.assign(job=np.arange(1, len(table) + 1), cancel=np.inf, killed=False)
     asked = replace(workload, jobs=table, digest=f"{workload.digest} states {len(parts)}", preparation=())
-    return Questions(asked, decided, state, started, soon, instants)
+    return LoggedStates(asked, decided, state, started, soon, instants)
 
 
-def agreement(asked: Questions, schedule: "Schedule") -> Floats:
+def agreement_by_state(asked: LoggedStates, schedule: "Schedule") -> Floats:
     """Return the score of each state for the policy that made `schedule`."""
     about = ~np.isnan(asked.decided)
     ours = np.abs(schedule.frame["start"].to_numpy() - asked.decided) < 1e-6

@@ -9,7 +9,7 @@ from harness import __version__
 from harness.numba_support.fingerprint import engine_version
 
 
-def surroundings() -> dict[str, dict[str, Any]]:
+def environment_info() -> dict[str, dict[str, Any]]:
     """Return the versions and the description of this machine."""
     return {
         "versions": {

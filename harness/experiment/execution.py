@@ -15,7 +15,7 @@ import harness
 from harness.engine import loop, loop_with_holds, policy_kernels
 from harness.engine.queue.queues_with_policies import compiled_by_queue
 from harness.errors import HarnessError
-from harness.experiment.run_identity import made_with
+from harness.experiment.run_identity import versions_of
 from harness.experiment.simulation import choose_policies, simulate
 from harness.platform.machine import Platform
 from harness.policy.scheduler import Chosen, Scheduler
@@ -62,14 +62,14 @@ class Finished:
 
 
 #: The error message when all workers are lost.
-GONE = "the workers are gone; what has finished is kept, and the same command goes on from there"
+WORKERS_LOST = "the workers are gone; what has finished is kept, and the same command goes on from there"
 
 
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
     """The run was abandoned because its result is no longer needed."""
 
 
-def given_up(
+def stopping_when(
     stop: Callable[[], bool], watch: Callable[[int, int], None] = lambda done, jobs: None
 ) -> Callable[[int, int], None]:
     """Return a `progress` function that raises `Stopped` when `stop()` is true. The simulation calls it a few times a
@@ -96,8 +96,8 @@ def execute(
     `watch(done, jobs)` is called a few times a second. The run is abandoned with `Stopped` when `stop()` is true or
     `watch` raises it. `ready` is called when everything is compiled.
     """
-    keep_memory()
-    look = given_up(stop, watch)
+    retain_freed_memory()
+    look = stopping_when(stop, watch)
     started = time.time()
     jobs, error = len(workload), None
     came: dict[str, Any] = {}
@@ -107,11 +107,11 @@ def execute(
             workload = variation(workload, task.variation)
             jobs = len(workload)
         schedule = replay(task, workload, look, ready)
-        came = results_of(schedule, task) | {"measures": schedule.measures(extra_measures(task.plugins))}
+        came = stored_results_of(schedule, task) | {"measures": schedule.measures(extra_measures(task.plugins))}
     except Stopped:
         raise
     except Exception as mishap:  # a user's policy may raise any exception
-        error = sentence(mishap)
+        error = error_line(mishap)
     return Finished(error, jobs, started, time.time(), socket.gethostname(), **came)
 
 
@@ -123,19 +123,19 @@ def replay(
 ) -> "Schedule":
     """Return the schedule of a run; `ready` is called when everything is compiled."""
     chosen = choose_policies(task.scheduler, task.platform, task.plugins, told=task.signal is not None)
-    made = made_with(chosen, task.plugins)
+    made = versions_of(chosen, task.plugins)
     if {name: made[name] for name in made if name in (*task.versions, "plugins")} != task.versions:
         raise HarnessError(
             f"{socket.gethostname()} has another version of the harness or of a plugin, or has loaded other plugins, "
             "than the process that leads the tournament: expected the same"
         )
-    warm(chosen)
+    compile_policies(chosen)
     ready()
     kept: Any = {"seed": task.seed, "plugins": task.plugins, "timing": task.timing, "signal": task.signal}
     return simulate(workload, task.platform, chosen, progress=progress, **kept)
 
 
-def results_of(schedule: "Schedule", task: Task) -> dict[str, Any]:
+def stored_results_of(schedule: "Schedule", task: Task) -> dict[str, Any]:
     """Return what is stored of a schedule, without its measures."""
     kept = task.keep(schedule) if task.keep else None
     return {"seconds": schedule.outcome.seconds, "schedule_digest": schedule.digest, "kept": kept}
@@ -149,7 +149,7 @@ _FREE, _LARGEST = 1 << 28, 1 << 25
 
 
 @cache
-def keep_memory() -> None:
+def retain_freed_memory() -> None:
     """Keep freed memory for the next run: returning it to the system and requesting it again takes 10–20 % of a run.
 
     This concerns only glibc and threads. Dask's workers gain most, as their nanny sets the library to return all
@@ -161,7 +161,7 @@ def keep_memory() -> None:
         adjust(_MMAP_THRESHOLD, _LARGEST)
 
 
-def sentence(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return an error in one line, with the notes that were added to it."""
     text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}".rstrip(": ")
     return " ".join(", ".join([text, *getattr(error, "__notes__", [])]).split())
@@ -170,7 +170,7 @@ def sentence(error: BaseException) -> str:
 _binding = threading.Lock()
 
 
-def warm(chosen: Chosen) -> None:
+def compile_policies(chosen: Chosen) -> None:
     """Compile or load what these policies need, under a lock: numba does not promise that threads may do so at once."""
     if chosen.configured:
         return

@@ -38,7 +38,7 @@ LATEST = 60.0
 ROUNDING = 1.0
 
 
-def as_recorded(state, columns):  # type: ignore[no-untyped-def]
+def start_as_recorded(state, columns):  # type: ignore[no-untyped-def]
     """Start each job at its recorded time, or as soon after it as there are processors."""
     soonest = harness.INFINITY
     now = state.clock.now
@@ -53,7 +53,7 @@ def as_recorded(state, columns):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class Recorded:
+class ExternalSchedule:
     """A schedule made elsewhere."""
 
     log: Log
@@ -64,7 +64,7 @@ class Recorded:
         """The name of the schedule, as messages show it."""
         return self.log.name
 
-    def common(self, workload: Workload, *, whole: bool = False) -> Workload:
+    def shared_jobs(self, workload: Workload, *, whole: bool = False) -> Workload:
         """Return the jobs of `workload` that the schedule has.
 
         With `whole` the schedule must have all of them, and no others that ran. Jobs with a runtime of 0 are exempt, as
@@ -153,7 +153,7 @@ class Recorded:
                     f"in platforms = [{machine.cores}] or --procs {machine.cores}"
                 )
             raise HarnessError(f"{self.name}: no schedule of this machine: {why}") from error
-        late = schedule.of_those_that_ran("start") - jobs.jobs["x_start"].to_numpy()[schedule.who_ran]
+        late = schedule.ran_column("start") - jobs.jobs["x_start"].to_numpy()[schedule.ran_mask]
         if (moved := int((late > 1e-6).sum())) == 0:
             return schedule
         words = f"{counted(moved, 'job')} later by up to {late.max():.3g} s: no processors were free before"
@@ -213,4 +213,4 @@ def _scheduler(platform: "Platform | int | None", jobs: Workload) -> Chosen:
     return replace(chosen, choices={**chosen.choices, "start": Choice.plain(_STARTING)})
 
 
-_STARTING = Start("recorded", as_recorded, columns=("x_start",))
+_STARTING = Start("recorded", start_as_recorded, columns=("x_start",))

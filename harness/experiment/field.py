@@ -12,8 +12,8 @@ from harness.errors import HarnessError
 from harness.experiment.source_text import SourceText
 from harness.policy.kinds import Policy
 from harness.policy.own_queues import CONDITIONS
-from harness.policy.scheduler import Chosen, Scheduler, choose_all, own_choices, second_order
-from harness.policy.spec import Choice, choose, first_table, parse, summands, written
+from harness.policy.scheduler import Chosen, Scheduler, choose_all, queue_choices, second_order
+from harness.policy.spec import Choice, choose, first_table, parse, summands, value_text
 from harness.policy.table import Table
 from harness.policy.timing import Timing
 from harness.workload.signals import Signal
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.slurm.slurm_scheduler import SlurmScheduler
 
 #: The largest number of runs: a longer list would not fit into memory, and is probably a mistake.
-MOST_RUNS = 1_000_000
+MAX_RUNS = 1_000_000
 
 #: The default platform of a field with Slurm configurations: the nodes that these describe.
 AS_CONFIGURED = "as configured"
@@ -55,21 +55,21 @@ class Exclusion:
             return False
         named = {"workload": (workload.source, workload.name), "platform": (platform,), "slurm": (chosen.configured,)}
         return all(set(values) & set(named[key]) for key, values in self.names.items()) and all(
-            any(_is(chosen[part], wanted) for wanted in choices) for part, choices in self.policies.items()
+            any(_matches(chosen[part], wanted) for wanted in choices) for part, choices in self.policies.items()
         )
 
 
-def _is(choice: Choice, wanted: Choice) -> bool:
+def _matches(choice: Choice, wanted: Choice) -> bool:
     """Return whether `choice` is the `wanted` policy, with the values of `wanted` that differ from the defaults.
 
     For holds, return whether all that are wanted are among those chosen.
     """
     if choice.policy.part != "hold":
-        return _is_one(choice, wanted)
-    return all(any(_is_one(one, another) for one in choice.chain) for another in wanted.chain)
+        return _matches_one(choice, wanted)
+    return all(any(_matches_one(one, another) for one in choice.chain) for another in wanted.chain)
 
 
-def _is_one(choice: Choice, wanted: Choice) -> bool:
+def _matches_one(choice: Choice, wanted: Choice) -> bool:
     defaults = wanted.policy.parameters
     if wanted.queues and wanted.queues != choice.queues:
         return False
@@ -122,7 +122,7 @@ class Field:
                 yield workload, variation, platform, seed, scheduler
 
 
-def shortened(field: Field, jobs: int | None) -> Field:
+def with_first_jobs(field: Field, jobs: int | None) -> Field:
     """Return `field` with only the first `jobs` jobs of each workload; unchanged if None."""
     if jobs is None:
         return field
@@ -132,7 +132,7 @@ def shortened(field: Field, jobs: int | None) -> Field:
     return replace(field, workloads=workloads, jobs=jobs)
 
 
-def beginning_with(field: Field, state: str | Path | None) -> Field:
+def with_snapshot(field: Field, state: str | Path | None) -> Field:
     """Return `field` with all workloads beginning with the snapshot in a file; unchanged if None."""
     if state is None:
         return field
@@ -152,8 +152,8 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
     lists = {parameter: _swept(value, known.get(name), parameter) for parameter, value in values.items()}
     if empty := [parameter for parameter, choices in lists.items() if not choices]:
         raise HarnessError(f"{spec!r}: nothing to choose from for {empty[0]!r}: expected at least one value")
-    if (size := math.prod(map(len, lists.values()))) > MOST_RUNS:
-        raise HarnessError(f"a sweep over {size:,} points of {name!r}: expected at most {MOST_RUNS:,}")
+    if (size := math.prod(map(len, lists.values()))) > MAX_RUNS:
+        raise HarnessError(f"a sweep over {size:,} points of {name!r}: expected at most {MAX_RUNS:,}")
     points = [dict(zip(lists, point, strict=True)) for point in itertools.product(*lists.values())]
     if len(points) > 1 and name in known:
         points = [point for point in points if _rises(known[name], point)]
@@ -162,7 +162,7 @@ def expand(spec: str, known: Mapping[str, Policy]) -> list[str]:
             raise HarnessError(f"{spec!r}: no point of this sweep is valid: expected some with {rule}")
     if not values:
         return [name]
-    return [f"{name}({', '.join(f'{key}={written(value)}' for key, value in point.items())})" for point in points]
+    return [f"{name}({', '.join(f'{key}={value_text(value)}' for key, value in point.items())})" for point in points]
 
 
 def _swept(value: Any, policy: Policy | None, parameter: str) -> list[Any]:
@@ -185,8 +185,8 @@ def schedulers_of(
     group: Mapping[str, list[Choice]], policies: Mapping[str, Mapping[str, Policy]]
 ) -> dict[Scheduler, Chosen]:
     """Return every combination of a group's lists of policies, each in its normal form."""
-    if (size := math.prod(map(len, group.values()))) > MOST_RUNS:
-        raise HarnessError(f"{size:,} schedulers: expected at most {MOST_RUNS:,}")
+    if (size := math.prod(map(len, group.values()))) > MAX_RUNS:
+        raise HarnessError(f"{size:,} schedulers: expected at most {MAX_RUNS:,}")
     found = {}
     for point in itertools.product(*group.values()):
         choices = dict(zip(group, point, strict=True))
@@ -199,5 +199,5 @@ def chosen(spec: str, part: str, policies: Mapping[str, Mapping[str, Policy]]) -
     hook = Scheduler.HOOKS[part]
     choice = choose(spec, hook, policies[hook])
     second_order(choice, policies)  # raises if its second order does not exist
-    own_choices(choice, policies)  # raises if a policy of a queue does not exist
+    queue_choices(choice, policies)  # raises if a policy of a queue does not exist
     return choice

@@ -17,17 +17,17 @@ from harness.experiment.field import (
     Exclusion,
     Field,
     Source,
-    beginning_with,
     chosen,
     expand,
     schedulers_of,
-    shortened,
+    with_first_jobs,
+    with_snapshot,
 )
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import OF_THE_LOG
 from harness.platform.windows import read_windows
 from harness.policy.kinds import Policy
-from harness.policy.own_queues import OWN, OwnQueue, beside, queue_tables, queues_of
+from harness.policy.own_queues import OWN, OwnQueue, queue_tables, queues_of, with_queues
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
@@ -89,11 +89,11 @@ def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> F
     return field_of(toml_of(written.text, written.path, "a field"), written, plugins=plugins)
 
 
-def field_again(about: Mapping[str, Any], *, plugins: Iterable[str | Path] = ()) -> Field:
+def field_from_store(about: Mapping[str, Any], *, plugins: Iterable[str | Path] = ()) -> Field:
     """Read a field from its description in a store."""
     read = parse_field(SourceText(Path(f"{about['name']}.toml"), about["text"]), plugins=plugins)
-    read = beginning_with(replace(read, resamples=about["resamples"]), about.get("state"))
-    return shortened(read, about.get("jobs"))
+    read = with_snapshot(replace(read, resamples=about["resamples"]), about.get("state"))
+    return with_first_jobs(read, about.get("jobs"))
 
 
 def field_of(table: dict[str, Any], written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:
@@ -287,7 +287,7 @@ class _Reader:
         for part, value in table.items():
             group[part] = []
             beside_it = sets if part == "start" else [[]]
-            for spec in (beside(one, own) for one in self.specs(value, part, number) for own in beside_it):
+            for spec in (with_queues(one, own) for one in self.specs(value, part, number) for own in beside_it):
                 with self.written.locating(spec, "scheduler", number):
                     every = expand(spec, self.policies[Scheduler.HOOKS[part]])
                     group[part] += [chosen(one, part, self.policies) for one in every]

@@ -9,9 +9,9 @@ from itertools import takewhile
 import numpy as np
 
 from harness.experiment.execution import Stopped, execute
-from harness.experiment.field import Field, shortened
-from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
-from harness.experiment.run_matrix import Plan, Run, make_plan
+from harness.experiment.field import Field, with_first_jobs
+from harness.experiment.pool import Stop, Threads, completed, thread_count
+from harness.experiment.run_matrix import Run, RunMatrix, make_run_matrix
 from harness.present.words import counted
 from harness.workload.log import Workload
 
@@ -70,8 +70,8 @@ def forecast(
     probability estimates the total, however long queues grow. Of the slowest runs only the beginning is done.
     """
     whole = field if resamples is None else replace(field, resamples=resamples)
-    plan = make_plan(shortened(whole, jobs), plugins)
-    workers = threads_wanted(workers)
+    plan = make_run_matrix(with_first_jobs(whole, jobs), plugins)
+    workers = thread_count(workers)
     tried: dict[tuple[str, ...], Run] = {}
     for run in plan.runs:
         tried.setdefault(_scheduler(run), run)
@@ -98,14 +98,14 @@ def _scheduler(run: Run) -> tuple[str, ...]:
     return tuple(run.policies.values())
 
 
-def _how_many(plan: Plan) -> int:
+def _how_many(plan: RunMatrix) -> int:
     """Return the number of runs to draw; 0 if it would be 1."""
     count = min(DRAWN, int(SHARE * len(plan.runs)))
     return count if count > 1 else 0
 
 
 def _ratios(
-    plan: Plan, expected: "np.ndarray[tuple[int], np.dtype[np.float64]]", workers: int, count: int
+    plan: RunMatrix, expected: "np.ndarray[tuple[int], np.dtype[np.float64]]", workers: int, count: int
 ) -> Iterator[float]:
     """Do `count` drawn runs in parallel and yield their times divided by the expected times.
 
@@ -120,7 +120,7 @@ def _ratios(
     with closing(Threads(workers)) as pool:
         pool.begin(chosen)
         in_time = takewhile(lambda run: len(took) < 2 or time.monotonic() < until, chosen)
-        for run, future in as_they_finish(in_time, lambda run: pool.call(_seconds, run), lambda: workers):
+        for run, future in completed(in_time, lambda run: pool.call(_seconds, run), lambda: workers):
             took[run.identity] = future.result()
     for place in takewhile(lambda place: plan.runs[place].identity in took, drawn):
         yield took[plan.runs[place].identity] / expected[place]

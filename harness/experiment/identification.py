@@ -13,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError
-from harness.experiment.decision_agreement import Asked
-from harness.experiment.execution import given_up
-from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.experiment.decision_agreement import DecisionAgreement
+from harness.experiment.execution import stopping_when
+from harness.experiment.pool import Stop, Threads, completed, thread_count
 from harness.experiment.rank_intervals import blocks_of, rank_intervals
 from harness.experiment.simulation import simulate
 from harness.policy.declared_traits import SIGNAL
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.timing import Timing
-from harness.results.adequacy import adequacy, logged, simulated
+from harness.results.adequacy import adequacy, logged_stream, simulated_stream
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -77,22 +77,22 @@ def identify(
     after each. `events` are replayed with each. The decisions of each combination are also compared with those of the
     log in `states` logged states (see `harness.experiment.decision_agreement`).
     """
-    real = logged(workload)  # raises before the simulations if the comparison is undefined
+    real = logged_stream(workload)  # raises before the simulations if the comparison is undefined
     combinations = _combinations(orders, starts, scheduler or Scheduler(energy="none"), plugins)
     block = blocks_of(real.submit)
-    asked = Asked(workload, platform, states, seed)
+    asked = DecisionAgreement(workload, platform, states, seed)
 
     def replayed(scheduler: Scheduler, stop: Stop) -> tuple[dict[str, Any], Floats]:
-        run = partial(simulate, seed=seed, plugins=plugins, progress=given_up(stop), timing=timing)
+        run = partial(simulate, seed=seed, plugins=plugins, progress=stopping_when(stop), timing=timing)
         schedule = run(workload, platform, scheduler, events=events)
-        errors = (simulated(schedule).residence - real.residence) ** 2
+        errors = (simulated_stream(schedule).residence - real.residence) ** 2
         one_step, typical = asked.of(lambda jobs: run(jobs, platform, scheduler))
         figures = {"order": scheduler.order, "start": scheduler.start, "one_step": one_step, "typical": typical}
         return figures | _figures(schedule), np.bincount(block, errors).astype(np.float64)
 
     found: list[tuple[dict[str, Any], Floats]] = []
-    with closing(Threads(threads_wanted(workers))) as threads:
-        for _, future in as_they_finish(combinations, partial(threads.call, replayed), threads.room):
+    with closing(Threads(thread_count(workers))) as threads:
+        for _, future in completed(combinations, partial(threads.call, replayed), threads.room):
             found.append(future.result())
             if progress is not None:
                 progress(len(found), len(combinations))

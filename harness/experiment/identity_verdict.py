@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.experiment.decision_agreement import Asked
+from harness.experiment.decision_agreement import DecisionAgreement
 from harness.experiment.identification import Likeness
-from harness.results.repeatability import seconds
+from harness.results.repeatability import draw_overheads
 
 if TYPE_CHECKING:
     from harness.platform.machine import Platform
@@ -81,9 +81,9 @@ def identity_verdict(
     draw = np.random.default_rng(seed)
     own = []
     for number in range(repetitions):
-        before, after = (seconds(spec, draw, (len(workload),)) for spec in (launch, completion))
+        before, after = (draw_overheads(spec, draw, (len(workload),)) for spec in (launch, completion))
         jobs = _own_log(workload, before, after, lambda held: replay(held, nearest), f"own log {number} {seed}")
-        _, typical = Asked(jobs, platform, states, seed).of(lambda held: replay(held, nearest))
+        _, typical = DecisionAgreement(jobs, platform, states, seed).of(lambda held: replay(held, nearest))
         own.append(typical)
     attainable = float(np.mean(own))
     alike = tuple(one for one in asked if one is not nearest and one.one_step >= nearest.one_step - 1e-9)
@@ -106,7 +106,7 @@ def _own_log(
     return replace(workload, jobs=jobs.assign(logged_wait=wait, logged_run=jobs["work"].to_numpy()))
 
 
-def claimed(header: Sequence[str]) -> str:
+def scheduler_in_header(header: Sequence[str]) -> str:
     """Return the line of a log's header that names its scheduler; empty if there is none."""
     said = [line.lstrip("; \t") for line in header if re.search(r"\bscheduler\b", line, re.IGNORECASE)]
     return said[0] if said else ""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.experiment.execution import Task, execute, replay, sentence
+from harness.experiment.execution import Task, error_line, execute, replay
 from harness.experiment.run_identity import digest_of_measure, digests_of_policy, plugin_digest
 from harness.experiment.stand_ins import describe
 from harness.numba_support.code_cache import SLOW, on_progress
@@ -88,7 +88,7 @@ def _run_with_plugins(task: Task, workload: Workload, folder: Path, say: Say) ->
         metered = schedule.meter.sum if schedule.meter is not None else 0.0
         say({"done": {"seconds": outcome.seconds, "measures": own, "metered": metered}})
     except (Exception, SystemExit) as mishap:  # a policy may raise anything
-        say({"error": sentence(mishap)})
+        say({"error": error_line(mishap)})
 
 
 class _Compiling:

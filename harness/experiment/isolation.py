@@ -28,9 +28,9 @@ from harness.engine.records.public import CLOCK, JOB, NODE
 from harness.engine.simulate import Outcome
 from harness.errors import HarnessError
 from harness.experiment import isolated_worker
-from harness.experiment.execution import Finished, Stopped, Task, results_of
+from harness.experiment.execution import Finished, Stopped, Task, stored_results_of
 from harness.experiment.pool import Threads
-from harness.experiment.simulation import given
+from harness.experiment.simulation import run_inputs
 from harness.experiment.stand_ins import StandIn
 from harness.numba_support.code_cache import on_progress
 from harness.policy import registry
@@ -107,7 +107,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
     return {}
 
 
-def seconds_of(limit: str | float | None) -> float | None:
+def limit_seconds(limit: str | float | None) -> float | None:
     """Return a time limit in seconds: a number of them, or a text such as 60s, 5min, 2h, 1d."""
     if limit is None:
         return None
@@ -119,7 +119,7 @@ def seconds_of(limit: str | float | None) -> float | None:
     return seconds
 
 
-class OwnProcesses(Threads):
+class ProcessPool(Threads):
     """Threads that pass runs to processes: each run with a third-party plugin has its own process.
 
     With a `limit` [s], processes do all runs, and a run that takes longer fails.
@@ -233,7 +233,7 @@ def _known(task: Task) -> dict[str, Any]:
 
 def _schedule(run: "Run", workload: Workload, folder: Path, answer: dict[str, Any]) -> Schedule:
     """Return the schedule that a process wrote to a folder; raise an error if it is not of these jobs."""
-    what = given(
+    what = run_inputs(
         workload, run.platform, run.scheduler, seed=run.seed, plugins=run.plugins, timing=run.timing, signal=run.signal
     )
     found = {part: _records(folder / f"{part}.npy", layout) for part, layout in _LAYOUTS.items()}
@@ -264,7 +264,7 @@ def _records(path: Path, layout: Any) -> Any:
 def _results(schedule: Schedule, task: Task, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a schedule: computed here, except the measures of plugins."""
     own = {str(name): float(value) for name, value in answer["measures"].items()}
-    return results_of(schedule, task) | {"measures": own | schedule.measures()}
+    return stored_results_of(schedule, task) | {"measures": own | schedule.measures()}
 
 
 def _tell(words: str, seconds: float, over: bool) -> None:

@@ -23,7 +23,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.experiment.execution import GONE, Finished, Task, execute
+from harness.experiment.execution import WORKERS_LOST, Finished, Task, execute
 from harness.workload.log import Workload
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class DaskWorkers:
             # which sends them again. Dask warns that they are large.
             warnings.filterwarnings("ignore", message="Sending large graph")
             self.there = {
-                digest: self.client.submit(as_it_is, workload, key=f"workload-{digest}")
+                digest: self.client.submit(unchanged, workload, key=f"workload-{digest}")
                 for digest, workload in workloads.items()
             }
 
@@ -78,7 +78,7 @@ class DaskWorkers:
             try:
                 threads: dict[str, int] = self.client.nthreads()
             except OSError as error:
-                raise HarnessError(GONE) from error
+                raise HarnessError(WORKERS_LOST) from error
             self.threads, self.counted = sum(threads.values()), time.monotonic()
         return max(2, 2 * self.threads)
 
@@ -93,6 +93,6 @@ class DaskWorkers:
         self.client.close()
 
 
-def as_it_is(workload: Workload) -> Workload:
+def unchanged(workload: Workload) -> Workload:
     """Return the workload: as a task, this brings it to a worker."""
     return workload

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from harness.errors import HarnessError
-from harness.experiment.execution import GONE, Finished, Task, execute, sentence, warm
+from harness.experiment.execution import WORKERS_LOST, Finished, Task, compile_policies, error_line, execute
 
 if TYPE_CHECKING:
     from harness.experiment.on_dask import DaskWorkers
@@ -62,7 +62,7 @@ class Threads:
     def begin(self, runs: "Iterable[Run]") -> None:
         """Compile what these runs need, in the main thread so that Ctrl-C works."""
         for chosen in {id(run.scheduler): run.scheduler for run in runs}.values():
-            warm(chosen)
+            compile_policies(chosen)
 
     def room(self) -> int:
         """Return the number of tasks to keep submitted: two for each thread."""
@@ -87,7 +87,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def threads_wanted(workers: int | None) -> int:
+def thread_count(workers: int | None) -> int:
     """Return the requested number of threads, by default one per core."""
     if workers is None:
         return cores()
@@ -113,9 +113,9 @@ def pool_of(workers: int, dask: str | None = None, isolate: bool = False, limit:
             )
         pool = DaskWorkers(dask)
     elif own:
-        from harness.experiment.isolation import OwnProcesses
+        from harness.experiment.isolation import ProcessPool
 
-        pool = OwnProcesses(workers, limit)
+        pool = ProcessPool(workers, limit)
     else:
         pool = Threads(workers)
     try:
@@ -124,7 +124,7 @@ def pool_of(workers: int, dask: str | None = None, isolate: bool = False, limit:
         pool.close()
 
 
-def as_they_finish(
+def completed(
     things: Iterable[T], begin: "Callable[[T], Future[R]]", room: Callable[[], int]
 ) -> "Iterator[tuple[T, Future[R]]]":
     """Begin work on each of `things` as soon as `room` allows it, and yield them as they finish."""
@@ -146,12 +146,12 @@ def execute_all(
 
     `keep` returns what is stored of a schedule.
     """
-    for run, future in as_they_finish(runs, lambda run: pool.submit(run.task(keep), run), pool.room):
+    for run, future in completed(runs, lambda run: pool.submit(run.task(keep), run), pool.room):
         try:
             result = future.result()
         except CancelledError as error:  # not cancelled by this process
-            raise HarnessError(GONE) from error
+            raise HarnessError(WORKERS_LOST) from error
         except Exception as error:  # several workers died while they did it
             now = time.time()
-            result = Finished(sentence(error), run.jobs, now, now, worker="")
+            result = Finished(error_line(error), run.jobs, now, now, worker="")
         yield run, result

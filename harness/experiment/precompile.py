@@ -32,7 +32,7 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
     from harness.numba_support.separate_compilation import compile_all
 
     parts: dict[str, Callable[[], Any]] = {"event loop": compiled_run, "what is called when it is needed": compile_all}
-    for part, compiled in (parts if wanted else parts | _only_some_runs_need()).items():
+    for part, compiled in (parts if wanted else parts | _for_special_runs()).items():
         began = time.perf_counter()
         compiled()
         yield part, "", not config.DISABLE_JIT, time.perf_counter() - began
@@ -46,7 +46,7 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
                 yield f"{name}{words}", hook, kernel.python is None, time.perf_counter() - began
 
 
-def _only_some_runs_need() -> dict[str, Callable[[], Any]]:
+def _for_special_runs() -> dict[str, Callable[[], Any]]:
     """Return what only runs with special features need."""
     from harness.engine.event_semantics import compiled_run_with_readings
     from harness.engine.loop_with_holds import compiled_run_with_holds

@@ -29,7 +29,7 @@ _HARNESS = Path(__file__).resolve().parent.parent
 _MEASURING = ("results/measures/*.py", "results/adequacy*.py", "results/job_outcomes.py", "results/schedule.py")
 
 
-def made_with(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict[str, Any]:
+def versions_of(chosen: Mapping[str, Choice], plugins: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions of everything that makes a schedule and its measures: engine, policies, measures."""
     own = chosen["start"].queues if "start" in chosen else ()
     others = plugins_of(chosen)
@@ -103,7 +103,7 @@ def identity(
 ) -> str:
     """Return the identity of a run, from the digests of its workload and platform."""
     # The workload, the number and the method of resampling determine a variation; its jobs need not be drawn here.
-    drawn = [variation, way_of_resampling()] if variation else None
+    drawn = [variation, resampling_digest()] if variation else None
     parts = [workload, drawn, platform, seed, versions]
     if timing and not timing.usual:
         parts.append([timing.instants, timing.words])
@@ -112,7 +112,7 @@ def identity(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def way_of_resampling() -> str:
+def resampling_digest() -> str:
     """Return a short digest of the source that draws variations."""
     module = inspect.getmodule(harness.resample)
     return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:12]  # type: ignore[arg-type]

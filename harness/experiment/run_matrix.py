@@ -11,8 +11,8 @@ import harness
 from harness.engine.resources.request_setup import windows_of
 from harness.errors import CannotRunError, HarnessError
 from harness.experiment.execution import Task, variation
-from harness.experiment.field import AS_CONFIGURED, MOST_RUNS, Field
-from harness.experiment.run_identity import identity, made_with
+from harness.experiment.field import AS_CONFIGURED, MAX_RUNS, Field
+from harness.experiment.run_identity import identity, versions_of
 from harness.experiment.simulation import choose_policies, simulate
 from harness.experiment.slurm_simulation import machine_of_policies, nodes_of
 from harness.experiment.source_text import SourceText
@@ -106,7 +106,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunMatrix:
     """All runs of a field, and the workloads, platforms and plugins that they need."""
 
     field: Field
@@ -162,7 +162,7 @@ class Plan:
         ]
 
 
-class RunsOf:
+class RunMaker:
     """Makes the runs of a field, one at a time. Each workload is prepared once, and each platform read once."""
 
     def __init__(self, field: Field, plugins: Iterable[str] = ()) -> None:
@@ -191,7 +191,7 @@ class RunsOf:
             else:
                 assert workload.procs is not None
                 found = self._plain(workload.procs)
-            with _of_one_combination():
+            with _as_cannot_run():
                 windows_of(found, workload)  # raises if the log has no dates for them
                 return found if slurm is None else machine_of_policies(slurm, found)
 
@@ -211,7 +211,7 @@ class RunsOf:
             with self.field.written.locating("scheduler"):
                 wanted, told = self.field.schedulers[scheduler], self.field.signal is not None
                 found = choose_policies(wanted, machine, self.plugins, told=told)
-            self._bound[where] = machine.digest, found, made_with(found, self.plugins)
+            self._bound[where] = machine.digest, found, versions_of(found, self.plugins)
         digest, chosen, versions = self._bound[where]
         if chosen.configured:
             machine, chosen = self._slurm(number, platform, scheduler)
@@ -228,10 +228,10 @@ class RunsOf:
         with self.field.written.locating(found.written_as):
             own = platform == AS_CONFIGURED and not self.field.mixed
             there = self.platform(platform, workload)
-            with _of_one_combination():
+            with _as_cannot_run():
                 machine = found.platform if own else nodes_of(found, there)
             found = found.of(self._said[number])
-            with _of_one_combination():
+            with _as_cannot_run():
                 requests_of(workload, found.said, found.cluster)  # raises if they request what the nodes do not have
         return replace(machine, name=there.name), found
 
@@ -268,7 +268,7 @@ class RunsOf:
 
 
 @contextmanager
-def _of_one_combination() -> Iterator[None]:
+def _as_cannot_run() -> Iterator[None]:
     """Raise an error within the block as `CannotRunError`, so that the other combinations of the field still run."""
     try:
         yield
@@ -276,18 +276,18 @@ def _of_one_combination() -> Iterator[None]:
         raise CannotRunError(f"{error}") from error
 
 
-def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
+def make_run_matrix(field: Field, plugins: Iterable[str] = ()) -> RunMatrix:
     """Prepare what a field needs, and list its runs and the combinations that cannot run.
 
     Raises an error if the field has a mistake or nothing of it can run.
     """
-    if field.size > MOST_RUNS:
-        problem = f"stands for {field.size:,} runs: expected at most {MOST_RUNS:,}"
+    if field.size > MAX_RUNS:
+        problem = f"stands for {field.size:,} runs: expected at most {MAX_RUNS:,}"
         raise field.written.refusal(problem, "resamples" if field.resamples else "")
-    made = RunsOf(field, plugins)
+    made = RunMaker(field, plugins)
     workloads = [made.workload(number) for number in range(len(field.workloads))]
     named = zip((workload.name for workload in workloads), field.workloads, strict=True)
-    _refuse_one_name_for_two(field.written, "workload", named)
+    _refuse_equal_names(field.written, "workload", named)
     machines = [
         machine
         for name in field.platforms
@@ -295,7 +295,7 @@ def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
         if (machine := _machine(made, name, workload)) is not None
     ]
     platforms = {machine.digest: machine for machine in machines}
-    _refuse_one_name_for_two(field.written, "platform", [(machine.name, machine.digest) for machine in machines])
+    _refuse_equal_names(field.written, "platform", [(machine.name, machine.digest) for machine in machines])
     runs: dict[str, Run] = {}
     refused: dict[Any, Refused] = {}
     for combination in field.combinations():
@@ -313,12 +313,12 @@ def make_plan(field: Field, plugins: Iterable[str] = ()) -> Plan:
         runs.setdefault(run.identity, run)
     if not runs:
         raise field.written.refusal(next(iter(refused.values())).reason, "scheduler")
-    return Plan(
+    return RunMatrix(
         field, tuple(runs.values()), tuple(refused.values()), tuple(workloads), tuple(platforms.values()), made.plugins
     )
 
 
-def _machine(made: RunsOf, name: str, workload: Workload) -> Platform | None:
+def _machine(made: RunMaker, name: str, workload: Workload) -> Platform | None:
     """Return a platform for a workload, or None if there is none for it."""
     try:
         return made.platform(name, workload)
@@ -326,7 +326,7 @@ def _machine(made: RunsOf, name: str, workload: Workload) -> Platform | None:
         return None
 
 
-def _refuse_one_name_for_two(written: SourceText, what: str, named: Iterable[tuple[str, Any]]) -> None:
+def _refuse_equal_names(written: SourceText, what: str, named: Iterable[tuple[str, Any]]) -> None:
     """Refuse two workloads or platforms with the same name: tables distinguish them by it."""
     known: dict[str, Any] = {}
     for name, content in named:

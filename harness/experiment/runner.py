@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.experiment.environment_info import surroundings
-from harness.experiment.field import PARTS, Field, beginning_with, shortened
+from harness.experiment.environment_info import environment_info
+from harness.experiment.field import PARTS, Field, with_first_jobs, with_snapshot
 from harness.experiment.field_reading import read_field
-from harness.experiment.isolation import isolating, seconds_of
+from harness.experiment.isolation import isolating, limit_seconds
 from harness.experiment.ledger import Ledger
-from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, threads_wanted
-from harness.experiment.run_matrix import Plan, Run, make_plan
-from harness.experiment.store import Store, opened
+from harness.experiment.pool import Pool, Progress, Watch, execute_all, pool_of, thread_count
+from harness.experiment.run_matrix import Run, RunMatrix, make_run_matrix
+from harness.experiment.store import Store, open_store
 from harness.experiment.stored_results import Results
 from harness.present.words import counted
 from harness.results.schedule import Schedule
@@ -62,12 +62,12 @@ def tournament(
     paths = tuple(map(str, plugins))
     if keep_schedules and find_spec("pyarrow") is None:
         raise HarnessError("keeping schedules needs pyarrow: pip install 'sched-harness[parquet]'")
-    workers, most = threads_wanted(workers), seconds_of(limit)
+    workers, most = thread_count(workers), limit_seconds(limit)
     with isolating(paths, isolate):
         field = _complete(field, paths, resamples, jobs, state)
-        plan = make_plan(field, paths)
+        plan = make_run_matrix(field, paths)
         folder = Path(out) if out is not None else default_folder(field)
-        with pool_of(workers, dask, isolate, most) as pool, opened(folder) as store:
+        with pool_of(workers, dask, isolate, most) as pool, open_store(folder) as store:
             store.begin(_about(plan, command, dask or f"{workers} threads"), _wanted(plan))
             _run_all(plan, store, pool, keep_schedules, watch)
             session = store.session
@@ -84,7 +84,7 @@ def _complete(
         if resamples < 0:
             raise HarnessError(f"resamples = {resamples}: expected at least 0")
         field = replace(field, resamples=resamples)
-    return shortened(beginning_with(field, state), jobs)
+    return with_first_jobs(with_snapshot(field, state), jobs)
 
 
 def default_folder(field: Field) -> Path:
@@ -92,9 +92,9 @@ def default_folder(field: Field) -> Path:
     return Path("tournaments") / field.name
 
 
-def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: Watch) -> None:
+def _run_all(plan: RunMatrix, store: Store, pool: Pool, keep_schedules: bool, watch: Watch) -> None:
     """Do every run that is not in the store, the longest first."""
-    settled = store.settled()
+    settled = store.completed_runs()
     todo = sorted((run for run in plan.runs if run.identity not in settled), key=lambda run: run.length, reverse=True)
     progress = Progress(len(plan.runs), len(plan.runs) - len(todo), jobs_to_do=sum(run.jobs for run in todo))
     watch(progress)
@@ -115,8 +115,8 @@ def _run_all(plan: Plan, store: Store, pool: Pool, keep_schedules: bool, watch: 
             if time.monotonic() - waits_since >= SILENCE:
                 _name_holders(store, said)
             time.sleep(PATIENCE)
-            store.bury()
-            settled = store.settled()
+            store.mark_ended_sessions()
+            settled = store.completed_runs()
         todo = [run for run in elsewhere if run.identity not in settled]
     ledger.refuse_changes()
 
@@ -148,13 +148,13 @@ def _parquet(schedule: Schedule) -> bytes:
     return schedule.frame.to_parquet(engine="pyarrow", index=False)
 
 
-def _wanted(plan: Plan) -> Iterator[tuple[Any, ...]]:
+def _wanted(plan: RunMatrix) -> Iterator[tuple[Any, ...]]:
     for run in plan.runs:
         policies = (run.policies[part] for part in PARTS)
         yield run.identity, run.workload.name, run.platform.name, run.variation, run.seed, *policies
 
 
-def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
+def _about(plan: RunMatrix, command: str, workers: str) -> dict[str, Any]:
     """Return a description of how the results were made, for their readers."""
     field = plan.field
     return {
@@ -168,6 +168,6 @@ def _about(plan: Plan, command: str, workers: str) -> dict[str, Any]:
         },
         "command": command,
         "workers": workers,
-        **surroundings(),
+        **environment_info(),
         **plan.provenance(),
     }

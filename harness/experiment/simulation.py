@@ -68,7 +68,7 @@ def simulate(
 
         told: Any = {**kept, "progress": progress, "timeline": timeline, "placements": placements}
         return simulate_slurm(workload, platform, cast("SlurmScheduler", scheduler), **told)
-    what = given(workload, platform, scheduler, **kept, timeline=timeline, placements=placements)
+    what = run_inputs(workload, platform, scheduler, **kept, timeline=timeline, placements=placements)
     outcome = run(
         what.workload, what.machine, what.chosen, seed=seed, plain=plain, progress=progress, extras=what.extras
     )
@@ -76,7 +76,7 @@ def simulate(
 
 
 @dataclass(frozen=True)
-class Given:
+class RunInputs:
     """The inputs of a run, read, prepared and checked."""
 
     workload: "Workload"
@@ -115,7 +115,7 @@ class Given:
         return Schedule(*made, self.events, self.samples, self.places, self.timing, again, self.meter)
 
 
-def given(
+def run_inputs(
     workload: "Workload | Log | str | Path",
     platform: "Machine | None",
     scheduler: Scheduler | Chosen | None,
@@ -127,7 +127,7 @@ def given(
     signal: "Signal | str | Path | None" = None,
     timeline: bool = False,
     placements: "bool | Placements" = False,
-) -> Given:
+) -> RunInputs:
     """Read, prepare and check the inputs of a run; the arguments are those of `simulate`."""
     from harness.results.power_cap import cap_watches
     from harness.results.timeline import Placements, Timeline
@@ -150,7 +150,7 @@ def given(
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
     meter, caps = _meter(signal, prepared), cap_watches(chosen)
-    return Given(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, meter, caps)
+    return RunInputs(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, meter, caps)
 
 
 def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter | None":

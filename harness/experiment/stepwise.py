@@ -17,7 +17,7 @@ from harness.engine.resources.nodes import fits
 from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
 from harness.engine.verbs import start
 from harness.errors import HarnessError
-from harness.experiment.simulation import Given, given
+from harness.experiment.simulation import RunInputs, run_inputs
 from harness.policy.kinds import Start
 from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Chosen, Scheduler
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from harness.workload.log import Log, Workload
 
 
-def by_hand(state: Any) -> None:
+def start_nothing(state: Any) -> None:
     """Start no job: the code that steps through the run does."""
 
 
-_BY_HAND = Choice.plain(Start("by-hand", by_hand))
+_BY_HAND = Choice.plain(Start("by-hand", start_nothing))
 
 
 class Moment:
@@ -124,7 +124,7 @@ def _index(job: Any) -> int:
 class Steps:
     """A run in steps: an iterator over its moments, and the schedule at the end."""
 
-    def __init__(self, what: Given) -> None:
+    def __init__(self, what: RunInputs) -> None:
         self._given = what
         self._ready = put_together(
             what.workload, what.machine, what.chosen, seed=what.seed, plain=False, extras=what.extras, other=True
@@ -184,7 +184,7 @@ def steps(
     decide everything else; its start policy is not used. See `harness.simulate` for the arguments. If no job is started
     although nothing else will happen, the run stops with an error. Afterwards `steps.schedule` is the schedule.
     """
-    what = given(workload, platform, scheduler, seed=seed, plugins=plugins, timing=timing, timeline=timeline)
+    what = run_inputs(workload, platform, scheduler, seed=seed, plugins=plugins, timing=timing, timeline=timeline)
     if what.timing.passing:
         raise HarnessError(f"timing={what.timing!r}: expected no scheduling interval: steps decide at any moment")
     if not what.chosen["hold"].policy.constant:

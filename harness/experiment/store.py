@@ -80,7 +80,7 @@ class Store:
                 undo.callback(self._sessions.close)
             except (OSError, ValueError) as error:
                 raise HarnessError(f"{folder}: cannot be made: {getattr(error, 'strerror', error)}") from error
-            with refusing(self.path, OSError, ValueError):
+            with as_user_errors(self.path, OSError, ValueError):
                 with self._making():
                     if not _plain(self._own):
                         self._own.write(_STORE, _new_store())
@@ -113,11 +113,11 @@ class Store:
     def begin(self, about: dict[str, Any], wanted: Iterable[tuple[Any, ...]]) -> None:
         """Start a session with these runs, each (identity, workload, platform, variation, seed, *policies)."""
         name = secrets.token_hex(8)
-        with self._making(), refusing(self.path, OSError, ValueError):
+        with self._making(), as_user_errors(self.path, OSError, ValueError):
             held = self._sessions.lock(name, create=True)
             assert held is not None  # the name is new
             self._lock = name, held
-            self.bury()
+            self.mark_ended_sessions()
             for _ in checked_runs(self.database):
                 pass
             self._tidy(name)
@@ -130,7 +130,7 @@ class Store:
                 marks = ", ".join("?" * (7 + len(PARTS)))
                 self.database.executemany(f"INSERT INTO plan VALUES ({marks})", rows)
 
-    def bury(self) -> None:
+    def mark_ended_sessions(self) -> None:
         """Mark the sessions whose processes have ended, so that others may claim their runs."""
         for session in checked_sessions(self.database):
             if not session.over and session.session != self.session and self._ended(session.lock):
@@ -164,7 +164,7 @@ class Store:
             if session.over and session.session not in kept:
                 self.database.execute("DELETE FROM plan WHERE session = ?", (session.session,))
 
-    def settled(self) -> set[str]:
+    def completed_runs(self) -> set[str]:
         """Return the runs that need not be done: finished ones, and those that just failed in a session that still
         runs.
         """
@@ -189,7 +189,7 @@ class Store:
         """
         if run.kept is not None:
             path = schedule_path(self.folder, identity)
-            with refusing(self.path, OSError):
+            with as_user_errors(self.path, OSError):
                 schedules = OwnFolder(path.parent.name, self._own, create=True)
                 try:
                     schedules.write(path.name, run.kept)
@@ -234,10 +234,10 @@ class Store:
 
 
 @contextmanager
-def opened(folder: str | os.PathLike[str]) -> Iterator[Store]:
+def open_store(folder: str | os.PathLike[str]) -> Iterator[Store]:
     """Open the store in a folder, create it if necessary, and close it at the end."""
     store = Store(folder)
-    with refusing(store.path):
+    with as_user_errors(store.path):
         try:
             yield store
         finally:
@@ -245,10 +245,10 @@ def opened(folder: str | os.PathLike[str]) -> Iterator[Store]:
 
 
 @contextmanager
-def opened_to_read(folder: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+def open_read_only(folder: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     """Open the store in a folder for reading, also on a read-only file system, and close it at the end."""
     path = Path(folder) / _STORE
-    with ExitStack() as undo, refusing(path, OSError, ValueError, TypeError, AttributeError):
+    with ExitStack() as undo, as_user_errors(path, OSError, ValueError, TypeError, AttributeError):
         try:
             own = OwnFolder(folder)
         except (OSError, ValueError):
@@ -267,7 +267,7 @@ def opened_to_read(folder: str | os.PathLike[str]) -> Iterator[sqlite3.Connectio
 
 
 @contextmanager
-def refusing(path: Path, *others: type[Exception]) -> Iterator[None]:
+def as_user_errors(path: Path, *others: type[Exception]) -> Iterator[None]:
     """Raise `HarnessError` if SQLite raises an error within the block, or one of the `others` is raised."""
     refused: tuple[type[Exception], ...] = (sqlite3.Error, *others)
     try:

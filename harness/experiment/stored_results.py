@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness.disk.stored import stored_bytes
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS
-from harness.experiment.store import opened_to_read, schedule_path
+from harness.experiment.store import open_read_only, schedule_path
 from harness.experiment.store_tables import RunRow, checked_plan, checked_runs, checked_sessions
 from harness.policy.scheduler import SLURM, Scheduler
 from harness.results.measures import MEASURES
@@ -32,7 +32,7 @@ class Results:
 
     def __init__(self, folder: str | os.PathLike[str], session: int | None = None) -> None:
         self.folder = Path(folder)
-        with opened_to_read(self.folder) as database:
+        with open_read_only(self.folder) as database:
             sessions = checked_sessions(database)
             planned = {number for (number,) in database.execute("SELECT DISTINCT session FROM plan")}
         if not sessions:
@@ -76,7 +76,7 @@ class Results:
     @property
     def planned(self) -> int:
         """The number of runs of the field."""
-        with opened_to_read(self.folder) as database:
+        with open_read_only(self.folder) as database:
             return sum(1 for _ in checked_plan(database, self._session))
 
     def frame(self) -> "pd.DataFrame":
@@ -95,7 +95,7 @@ class Results:
         """
         import pandas as pd
 
-        with opened_to_read(self.folder) as database:
+        with open_read_only(self.folder) as database:
             runs = {run.identity: run for run in checked_runs(database, self.session)}
             plan = [one for one in checked_plan(database, self._session) if _tried(runs.get(one.identity))]
             tried = [runs[one.identity] for one in plan]
@@ -179,7 +179,7 @@ def scheduler_names(frame: "pd.DataFrame", refused: "pd.DataFrame | None" = None
         part
         for part in PARTS
         for rows in (tried if part == "energy" else ours,)
-        if _varies(rows, part) or _unusual(rows, part)
+        if _varies(rows, part) or _differs_from_default(rows, part)
     ] or ["order", "start"]
     if slurm.any() and len(shown) == 1:
         shown = ["order", "start"]  # next to a Slurm, show also the policies that all others share
@@ -191,6 +191,6 @@ def _varies(frame: "pd.DataFrame", part: str) -> bool:
     return bool((frame.groupby("platform")[part].nunique() > 1).any())
 
 
-def _unusual(frame: "pd.DataFrame", part: str) -> bool:
+def _differs_from_default(frame: "pd.DataFrame", part: str) -> bool:
     default = getattr(Scheduler(), part)
     return bool(default and (frame[part] != default).any())

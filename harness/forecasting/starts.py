@@ -12,7 +12,7 @@ import pandas as pd
 
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
-from harness.experiment.simulation import given
+from harness.experiment.simulation import run_inputs
 from harness.forecasting.arrivals import Arrivals
 from harness.forecasting.usage import Usage
 from harness.policy.scheduler import Scheduler
@@ -111,7 +111,7 @@ def forecast_starts(
     if snapshot.running.all():
         raise HarnessError(f"{snapshot.name}: nobody waits then: expected an instant at which jobs wait")
     base = snapshot.workload()
-    what = given(base, platform, scheduler, seed=seed, plugins=plugins, timing=timing)
+    what = run_inputs(base, platform, scheduler, seed=seed, plugins=plugins, timing=timing)
     in_use = int(base.jobs["procs"][base.jobs[STARTED] >= 0].sum())
     if snapshot.live and in_use > what.machine.cores:
         raise HarnessError(

@@ -51,7 +51,7 @@ class Versions(_Keys):
     python: str  # major.minor: digests of policies depend on the bytecode
 
 
-class Past(_Keys):
+class BaselineRun(_Keys):
     """The result of one run."""
 
     workload: str
@@ -77,7 +77,7 @@ class Past(_Keys):
         return self.workload, self.platform, self.variation, self.seed, tuple(sorted(self.policies.items()))
 
 
-class Former(_Keys):
+class ReplacedBaseline(_Keys):
     """The summary of a replaced baseline."""
 
     replaced: str  # the day
@@ -94,8 +94,8 @@ class Baseline(_Keys):
     workloads: dict[str, str]  # name → digest
     platforms: dict[str, str]
     policies: dict[str, dict[str, str]]  # hook → name → version of its source
-    runs: tuple[Past, ...]
-    former: tuple[Former, ...] = ()  # the oldest first
+    runs: tuple[BaselineRun, ...]
+    former: tuple[ReplacedBaseline, ...] = ()  # the oldest first
 
     @property
     def text(self) -> str:

@@ -17,17 +17,17 @@ from harness.errors import HarnessError, did_you_mean
 from harness.experiment.execution import Finished
 from harness.experiment.field import Field
 from harness.experiment.field_reading import field_of, read_field
-from harness.experiment.pool import Progress, Threads, Watch, execute_all, threads_wanted
-from harness.experiment.run_identity import way_of_resampling
-from harness.experiment.run_matrix import Plan, Run, make_plan
+from harness.experiment.pool import Progress, Threads, Watch, execute_all, thread_count
+from harness.experiment.run_identity import resampling_digest
+from harness.experiment.run_matrix import Run, RunMatrix, make_run_matrix
 from harness.experiment.source_text import SourceText
 from harness.experiment.stored_results import scheduler_names
 from harness.gate import baseline as kept
-from harness.gate.baseline import Baseline, Key, Past, Versions
-from harness.gate.comparison import UNSTARTED, Compared, judged, moves
-from harness.gate.difference import Difference, decided, first_difference
-from harness.gate.given_schedules import Given, given_schedules
-from harness.gate.history import remembered
+from harness.gate.baseline import Baseline, BaselineRun, Key, Versions
+from harness.gate.comparison import UNSTARTED, ComparedRun, chosen_measures, measure_changes
+from harness.gate.difference import Difference, decision_at, first_difference
+from harness.gate.given_schedules import GivenSchedule, given_schedules
+from harness.gate.history import former_baselines
 from harness.gate.verdict import Verdict
 from harness.numba_support.fingerprint import engine_version, fingerprint
 from harness.policy.scheduler import SLURM
@@ -69,20 +69,20 @@ def check(
     runtimes in a schedule are refused unless `starts_only`.
     """
     path = Path(baseline)
-    workers = threads_wanted(workers)
+    workers = thread_count(workers)
     paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))
     old, text = kept.read_baseline(path) if os.path.lexists(path) else (None, "")
     read, table = _field(path, old, text, field, update, paths)
     # What a schedule has against its log follows from its starts, which are compared exactly.
     known = {name: one for name, one in known_measures(extra_measures(paths)).items() if not one.against_log}
-    judging, usual = judged(known, measures)
+    judging, usual = chosen_measures(known, measures)
     tolerated = {**(old.tolerances if old else {}), **(tolerances or {})}
     _refuse_tolerances(tolerated, known)
     if tolerance is not None:
         _refuse_tolerances(dict.fromkeys(usual, tolerance), known)
         usual = {one.name: tolerance for one in judging}
 
-    plan = make_plan(read, paths)
+    plan = make_run_matrix(read, paths)
     if plan.refused:
         raise HarnessError(f"{read.written.path}: {plan.refused[0].reason}; or [[exclude]] what cannot run")
     made = _described(plan, table, tolerated)
@@ -109,7 +109,9 @@ def check(
         past = tuple(_past(key, result, known, given.get(key)) for key, result in results.items())
         packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
         made = made.model_copy(update={"runs": past})
-        kept.write_baseline(path, made.model_copy(update={"former": remembered(old, made)} if old else {}), packed)
+        kept.write_baseline(
+            path, made.model_copy(update={"former": former_baselines(old, made)} if old else {}), packed
+        )
         verdict = replace(verdict, written=len(results))
     return verdict
 
@@ -150,7 +152,7 @@ def _key(run: Run) -> Key:
     return run.workload.name, run.platform.name, run.variation, run.seed, tuple(sorted(run.policies.items()))
 
 
-def _described(plan: Plan, table: dict[str, Any], tolerances: dict[str, float]) -> Baseline:
+def _described(plan: RunMatrix, table: dict[str, Any], tolerances: dict[str, float]) -> Baseline:
     """Make a baseline of a plan, before its runs are known."""
     policies: dict[str, dict[str, str]] = {}
     for run in {id(run.scheduler): run for run in plan.runs}.values():
@@ -162,7 +164,7 @@ def _described(plan: Plan, table: dict[str, Any], tolerances: dict[str, float]) 
         harness=__version__,
         engine=engine_version(),
         measures=plan.runs[0].versions["measures"][0],
-        resampling=way_of_resampling(),
+        resampling=resampling_digest(),
         python=".".join(platform.python_version_tuple()[:2]),
     )
     return Baseline(
@@ -177,7 +179,7 @@ def _described(plan: Plan, table: dict[str, Any], tolerances: dict[str, float]) 
 
 
 def _problems(
-    old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: Measures, given: Mapping[Key, Given]
+    old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: Measures, given: Mapping[Key, GivenSchedule]
 ) -> dict[Key, str]:
     """Say why runs cannot be compared with those of the baseline."""
     before = {past.key: past for past in old.runs}
@@ -235,9 +237,9 @@ def _executed(runs: Mapping[Key, Run], workers: int, watch: Watch) -> Iterator[t
             yield _key(run), result
 
 
-def _past(key: Key, result: Finished, measures: Iterable[str], given: Given | None = None) -> Past:
+def _past(key: Key, result: Finished, measures: Iterable[str], given: GivenSchedule | None = None) -> BaselineRun:
     workload, machine, number, seed, policies = key
-    return Past(
+    return BaselineRun(
         workload=workload,
         platform=machine,
         variation=number,
@@ -260,8 +262,8 @@ def _compared(
     problems: Mapping[Key, str],
     measures: Iterable[Measure],
     tolerances: Mapping[str, float],
-    given: Mapping[Key, Given],
-) -> Iterator[Compared]:
+    given: Mapping[Key, GivenSchedule],
+) -> Iterator[ComparedRun]:
     """Put every run beside its baseline, in the order of the field, then those that the field lost."""
     before = {past.key: past for past in old.runs}
     packed = kept.read_packed(path, len(old.runs))
@@ -272,7 +274,7 @@ def _compared(
         if key in given or (key in before and before[key].scheduler):
             scheduler = _by(scheduler, before.get(key), given.get(key))
         if key in problems:
-            yield Compared(key, scheduler, problems[key])
+            yield ComparedRun(key, scheduler, problems[key])
             continue
         was, now = before[key], _past(key, results[key], [one.name for one in measures])
         difference = None
@@ -280,9 +282,9 @@ def _compared(
             starts = packed[was.schedule], results[key].kept or b""
             explained += key not in given  # of a schedule made elsewhere only the starts are known
             difference = _difference(runs[key], *starts, key not in given and explained <= EXPLAINED)
-        beyond, within = moves(was.measures, now.measures, measures, tolerances)
+        beyond, within = measure_changes(was.measures, now.measures, measures, tolerances)
         rescheduled = was.schedule != now.schedule
-        yield Compared(key, scheduler, "", rescheduled, beyond, within, difference)
+        yield ComparedRun(key, scheduler, "", rescheduled, beyond, within, difference)
 
 
 def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Difference | None:
@@ -294,7 +296,7 @@ def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Differe
     if difference is None or not explained:
         return difference
     schedule = run.simulate(workload, placements=True)
-    decision = decided(schedule, starts, difference.instant, common=run.scheduler.steady)
+    decision = decision_at(schedule, starts, difference.instant, common=run.scheduler.steady)
     return replace(difference, decision=decision)
 
 
@@ -303,7 +305,7 @@ def _names(keys: Iterable[Key]) -> list[str]:
     return scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
 
 
-def _by(policies: str, was: Past | None, now: Given | None) -> str:
+def _by(policies: str, was: BaselineRun | None, now: GivenSchedule | None) -> str:
     """Name the scheduler of a run that was made elsewhere, now or in the baseline."""
     before = was.scheduler if was else ""
     if now is None:

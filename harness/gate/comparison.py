@@ -16,7 +16,7 @@ OUTCOMES: tuple[Outcome, ...] = ("not compared", "worse", "better", "changed", "
 
 
 @dataclass(frozen=True)
-class Move:
+class MeasureChange:
     """A measure whose value has changed."""
 
     measure: Measure
@@ -44,7 +44,7 @@ UNSTARTED = "unstarted"
 
 #: The default measures of a check, each with the relative difference that counts as none. Measures that depend on the
 #: last job, or on a few jobs, vary most by chance. The measures of plugins are judged too, with their own tolerances.
-MATTER = {
+DEFAULT_TOLERANCES = {
     **dict.fromkeys(("mean_wait", "mean_response", "mean_bounded_slowdown", "area_weighted_response", "energy"), 0.01),
     **dict.fromkeys(("p95_wait", "makespan", "utilisation"), 0.02),
     "max_wait": 0.05,
@@ -52,7 +52,7 @@ MATTER = {
 }
 
 
-def judged(known: Mapping[str, Measure], chosen: Iterable[str]) -> tuple[list[Measure], dict[str, float]]:
+def chosen_measures(known: Mapping[str, Measure], chosen: Iterable[str]) -> tuple[list[Measure], dict[str, float]]:
     """Return the measures of a check, and the default tolerances of those in `MATTER`.
 
     These are the `chosen` measures, by default those in `MATTER` and those of plugins. Jobs that never started always
@@ -63,33 +63,35 @@ def judged(known: Mapping[str, Measure], chosen: Iterable[str]) -> tuple[list[Me
         if name not in known:
             raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
     built_in = known_measures(())
-    names = names or [name for name in known if name in MATTER or name not in built_in]
+    names = names or [name for name in known if name in DEFAULT_TOLERANCES or name not in built_in]
     names = list(dict.fromkeys([*names, UNSTARTED]))
-    return [known[name] for name in names], {name: MATTER[name] for name in names if name in MATTER}
+    return [known[name] for name in names], {
+        name: DEFAULT_TOLERANCES[name] for name in names if name in DEFAULT_TOLERANCES
+    }
 
 
-def moves(
+def measure_changes(
     before: Mapping[str, float | None],
     now: Mapping[str, float | None],
     measures: Iterable[Measure],
     tolerances: Mapping[str, float],
-) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
+) -> tuple[tuple[MeasureChange, ...], tuple[MeasureChange, ...]]:
     """Return the measures in both that changed beyond their tolerances, and those that changed within them; worse ones
     first.
     """
-    beyond: list[Move] = []
-    within: list[Move] = []
+    beyond: list[MeasureChange] = []
+    within: list[MeasureChange] = []
     for measure in measures:
         if measure.name in before and measure.name in now:
             old, new = _value(before[measure.name]), _value(now[measure.name])
             if old == new or (math.isnan(old) and math.isnan(new)):
                 continue
-            move = Move(measure, old, new, tolerances.get(measure.name, measure.tolerance))
+            move = MeasureChange(measure, old, new, tolerances.get(measure.name, measure.tolerance))
             (within if math.isclose(old, new, rel_tol=move.tolerance) else beyond).append(move)
     return _gravest_first(beyond), _gravest_first(within)
 
 
-def _gravest_first(moves: Iterable[Move]) -> tuple[Move, ...]:
+def _gravest_first(moves: Iterable[MeasureChange]) -> tuple[MeasureChange, ...]:
     return tuple(sorted(moves, key=lambda move: OUTCOMES.index(move.outcome)))
 
 
@@ -98,15 +100,15 @@ def _value(value: float | None) -> float:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRun:
     """The comparison of one run with its baseline."""
 
     key: Key
     scheduler: str  # its short name
     problem: str = ""  # the reason if it could not be compared
     rescheduled: bool = False  # whether any start differs
-    moves: tuple[Move, ...] = ()  # beyond the tolerances
-    within: tuple[Move, ...] = ()  # other moves
+    moves: tuple[MeasureChange, ...] = ()  # beyond the tolerances
+    within: tuple[MeasureChange, ...] = ()  # other moves
     difference: Difference | None = None  # the first difference of the schedules, if the old starts are known
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from harness.gate.comparison import Compared, Move, Outcome
+from harness.gate.comparison import ComparedRun, MeasureChange, Outcome
 from harness.gate.difference import Decision, Difference
 from harness.present.tables import prose, render
 from harness.present.words import counted, readable, spoken
@@ -22,7 +22,7 @@ IN_WORDS: dict[Outcome, str] = {
 }
 
 
-def what(run: Compared) -> str:
+def outcome_text(run: ComparedRun) -> str:
     """Return the outcome in words."""
     if run.problem:
         return f"could not be compared: {run.problem}"
@@ -34,11 +34,11 @@ def what(run: Compared) -> str:
     return IN_WORDS[run.outcome] + ("" if run.rescheduled else ", with the same starts")
 
 
-def _briefly(move: Move) -> str:
+def _briefly(move: MeasureChange) -> str:
     return f"{spoken(move.measure.name)} ({_change(move)})"
 
 
-def most(run: Compared) -> str:
+def largest_change(run: ComparedRun) -> str:
     """Return the largest change among those with the most severe outcome."""
     if not run.moves:
         return "within tolerance" if run.within else "no measure"
@@ -47,11 +47,11 @@ def most(run: Compared) -> str:
     return f"{move.measure.name}: {_change(move)}"
 
 
-def _size(move: Move) -> float:
+def _size(move: MeasureChange) -> float:
     return math.inf if math.isnan(move.share) else abs(move.share)
 
 
-def details(run: Compared, format: str) -> Iterator[str]:
+def details(run: ComparedRun, format: str) -> Iterator[str]:
     """Yield the changed measures and the first job with another start, as blocks of text."""
     if run.moves:
         rows = [
@@ -70,7 +70,7 @@ def details(run: Compared, format: str) -> Iterator[str]:
         yield prose("The baseline has no file of starts, so the first job that differs is not known.", format)
 
 
-def _within(moves: tuple[Move, ...]) -> str:
+def _within(moves: tuple[MeasureChange, ...]) -> str:
     largest = sorted(moves, key=_size, reverse=True)[:_NAMED]
     named = ", ".join(f"{_briefly(move)[:-1]}, of {move.tolerance * 100:.3g} %)" for move in largest)
     rest = len(moves) - len(largest)
@@ -102,7 +102,7 @@ def _verb(starts: bool) -> str:
     return "starts" if starts else "waits"
 
 
-def _change(move: Move) -> str:
+def _change(move: MeasureChange) -> str:
     if math.isnan(move.share):
         return f"from {readable(move.before)} to {readable(move.now)}"
     return f"{move.share * 100:+.3g} %"
@@ -116,7 +116,7 @@ def _seconds(time: float) -> str:
     return f"{readable(time, 12)} s"
 
 
-def as_object(run: Compared) -> dict[str, Any]:
+def as_object(run: ComparedRun) -> dict[str, Any]:
     """Return the whole comparison for JSON."""
     workload, platform, variation, seed, policies = run.key
     difference = None if run.difference is None else asdict(run.difference)

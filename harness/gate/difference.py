@@ -10,7 +10,7 @@ from harness.results.job_outcomes import Ending
 from harness.results.schedule import Schedule
 
 #: The number of waiting jobs listed that neither schedule starts at the instant.
-BYSTANDERS = 5
+OTHER_JOBS = 5
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def first_difference(before: Starts, now: Starts, jobs: Any) -> Difference | Non
     return Difference(number, procs, float(submit[row]), float(before[row]), float(now[row]), instant)
 
 
-def decided(schedule: Schedule, before: Starts, instant: float, *, common: bool) -> Decision:
+def decision_at(schedule: Schedule, before: Starts, instant: float, *, common: bool) -> Decision:
     """Return the decisions at the `instant` in a new schedule with placements and in an old one."""
     frame = schedule.frame
     submit, now, end = (frame[name].to_numpy() for name in ("submit", "start", "end"))
@@ -76,7 +76,7 @@ def decided(schedule: Schedule, before: Starts, instant: float, *, common: bool)
     starts = (before == instant) | (now == instant)
     by_submit = np.argsort(submit, kind="stable")
     others = [row for row in by_submit if waits[row] and not starts[row]]
-    told = {*np.flatnonzero(starts), *others[:BYSTANDERS]}
+    told = {*np.flatnonzero(starts), *others[:OTHER_JOBS]}
     queue = tuple(
         Candidate(
             int(frame["job"].iloc[row]),

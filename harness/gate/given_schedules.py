@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.execution import Finished
-from harness.experiment.external_schedule import Recorded
+from harness.experiment.external_schedule import ExternalSchedule
 from harness.experiment.run_matrix import Run
 from harness.gate import baseline as kept
 from harness.gate.baseline import Key
@@ -21,10 +21,10 @@ from harness.workload.log_reading import read_workload
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenSchedule:
     """A schedule made elsewhere, and the name of its scheduler."""
 
-    recorded: Recorded
+    recorded: ExternalSchedule
     scheduler: str
 
     def result(self, run: Run, plugins: tuple[str, ...], *, starts_only: bool) -> Finished:
@@ -33,7 +33,7 @@ class Given:
         The schedule must have the jobs of the workload and, unless `starts_only`, their runtimes.
         """
         began = time.time()
-        workload = self.recorded.common(run.replayed, whole=True)
+        workload = self.recorded.shared_jobs(run.replayed, whole=True)
         if not starts_only:
             self.recorded.refuse_other_runtimes(workload)
         schedule = self.recorded.simulate(workload, run.platform, seed=run.seed)
@@ -51,7 +51,7 @@ class Given:
 
 def given_schedules(
     schedules: Mapping[str, str | Path], runs: Iterable[Key], plugins: tuple[str, ...], scheduler: str
-) -> dict[Key, Given]:
+) -> dict[Key, GivenSchedule]:
     """Return the `schedules` by the run that each replaces.
 
     They are given by workload; "" is the workload of the only run. `scheduler` names the scheduler that made them; by
@@ -59,8 +59,8 @@ def given_schedules(
     """
     found = {}
     for name, path in schedules.items():
-        recorded = Recorded(read_workload(str(path), plugins=plugins), starts_only=True)
-        found[_key(name, runs)] = Given(recorded, scheduler or recorded.name)
+        recorded = ExternalSchedule(read_workload(str(path), plugins=plugins), starts_only=True)
+        found[_key(name, runs)] = GivenSchedule(recorded, scheduler or recorded.name)
     return found
 
 

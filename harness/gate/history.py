@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterable
 
 from harness.errors import HarnessError
-from harness.gate.baseline import Baseline, Former, Past
-from harness.gate.comparison import MATTER
+from harness.gate.baseline import Baseline, BaselineRun, ReplacedBaseline
+from harness.gate.comparison import DEFAULT_TOLERANCES
 from harness.present.tables import render
 
 #: The largest number of former baselines.
@@ -15,31 +15,36 @@ KEPT = 50
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def remembered(old: Baseline, made: Baseline) -> tuple[Former, ...]:
+def former_baselines(old: Baseline, made: Baseline) -> tuple[ReplacedBaseline, ...]:
     """Return the former baselines of a new one, including `old` unless its results are the same."""
     if {past.key: past for past in old.runs} == {past.key: past for past in made.runs}:
         return old.former
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return (*old.former, Former(replaced=today, harness=old.versions.harness, measures=means(old.runs)))[-KEPT:]
+    return (*old.former, ReplacedBaseline(replaced=today, harness=old.versions.harness, measures=means(old.runs)))[
+        -KEPT:
+    ]
 
 
-def means(runs: Iterable[Past]) -> dict[str, float]:
+def means(runs: Iterable[BaselineRun]) -> dict[str, float]:
     """Return the mean of each measure in `MATTER` over the runs that have a value."""
     found: dict[str, list[float]] = {}
     for past in runs:
-        for name in MATTER:
+        for name in DEFAULT_TOLERANCES:
             if (value := past.measures.get(name)) is not None:
                 found.setdefault(name, []).append(value)
     return {name: math.fsum(values) / len(values) for name, values in found.items()}
 
 
-def shown(baseline: Baseline, count: int, format: str) -> str:
+def history_table(baseline: Baseline, count: int, format: str) -> str:
     """Return a table of the measures in `MATTER` for the last `count` baselines, the present one last."""
     if not baseline.former:
         raise HarnessError("the baseline has no former one: expected one that --update wrote with other results")
-    past = [*baseline.former, Former(replaced="now", harness=baseline.versions.harness, measures=means(baseline.runs))]
+    past = [
+        *baseline.former,
+        ReplacedBaseline(replaced="now", harness=baseline.versions.harness, measures=means(baseline.runs)),
+    ]
     past = past[-count:]
-    names = [name for name in MATTER if any(name in one.measures for one in past)]
+    names = [name for name in DEFAULT_TOLERANCES if any(name in one.measures for one in past)]
     rows = [_row(name, [one.measures.get(name, math.nan) for one in past]) for name in names]
     # A list, as two may have been replaced on one day.
     heads = [f"until {one.replaced}" if one.replaced != "now" else "now" for one in past]

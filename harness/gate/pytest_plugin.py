@@ -16,7 +16,7 @@ import pytest
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.experiment.run_matrix import RunsOf
+    from harness.experiment.run_matrix import RunMaker
     from harness.gate.verdict import Verdict
     from harness.results.schedule import Schedule
 
@@ -87,14 +87,14 @@ def harness_schedule(request: pytest.FixtureRequest) -> "Schedule":
 
 def _runs(
     field: str | Path, plugins: str | Path | Iterable[str | Path] = ()
-) -> "Iterable[tuple[str, tuple[RunsOf, Any]]]":
+) -> "Iterable[tuple[str, tuple[RunMaker, Any]]]":
     """Yield the name of each combination of a field, and what makes its run."""
     from harness.experiment.field_reading import read_field
-    from harness.experiment.run_matrix import RunsOf
+    from harness.experiment.run_matrix import RunMaker
     from harness.policy.scheduler import Scheduler
 
     paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))
-    runs = RunsOf(read_field(field, plugins=paths), paths)
+    runs = RunMaker(read_field(field, plugins=paths), paths)
     for number, variation, platform, seed, scheduler in runs.field.combinations():
         source = runs.field.workloads[number]
         words = [source.name or source.source, *([f"variation {variation}"] if variation else [])]

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.gate.baseline import starts_path
-from harness.gate.comparison import OUTCOMES, Compared, Outcome
-from harness.gate.comparison_text import IN_WORDS, as_object, details, most, what
+from harness.gate.comparison import OUTCOMES, ComparedRun, Outcome
+from harness.gate.comparison_text import IN_WORDS, as_object, details, largest_change, outcome_text
 from harness.present.json_text import to_json
 from harness.present.tables import prose, render
 from harness.present.words import counted, harmless, readable
@@ -23,7 +23,7 @@ class Verdict:
     """The result of a check. `str` of it is a summary for readers."""
 
     baseline: Path
-    runs: tuple[Compared, ...]
+    runs: tuple[ComparedRun, ...]
     stale: tuple[str, ...] = ()  # versions that differ from the baseline's, printed if a result moved
     unmeasured: tuple[str, ...] = ()  # measures without a value in the baseline
     startless: bool = False  # the file of the baseline's starts is missing
@@ -71,7 +71,7 @@ def as_text(verdict: Verdict) -> str:
     lines = [f"{verdict.baseline}: {headline(verdict)}", *(f"  {note}" for note in verdict.notes)]
     for run in verdict.runs:
         if run.outcome != "same":
-            lines += ["", f"{run.where}, {run.scheduler}: {what(run)}", *details(run, "table")]
+            lines += ["", f"{run.where}, {run.scheduler}: {outcome_text(run)}", *details(run, "table")]
     return harmless("\n".join(lines))
 
 
@@ -83,7 +83,7 @@ def as_github(verdict: Verdict) -> str:
     if verdict.notes:
         blocks.append("\n".join(f"- {prose(note, 'markdown')}" for note in verdict.notes))
     if moved:
-        rows = [(run.where, run.scheduler, what(run), most(run)) for run in moved[:LISTED]]
+        rows = [(run.where, run.scheduler, outcome_text(run), largest_change(run)) for run in moved[:LISTED]]
         blocks.append(render(("workload", "scheduler", "outcome", "moved most"), rows, "markdown"))
     for run in moved[:DETAILED]:
         if blocks_of_run := [block for block in details(run, "markdown") if block]:

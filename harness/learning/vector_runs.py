@@ -15,7 +15,7 @@ from harness.engine import stepping
 from harness.engine.observation import FEATURES
 from harness.engine.simulate import Ready, put_together
 from harness.errors import HarnessError
-from harness.experiment.simulation import Given, given
+from harness.experiment.simulation import RunInputs, run_inputs
 from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Scheduler
 
@@ -37,12 +37,12 @@ class Task:
     start: str = "easy"  # what is done about the chosen job and around it
     plugins: tuple[str, ...] = ()
 
-    def given(self) -> Given:
+    def given(self) -> RunInputs:
         """Read and choose what all episodes have in common."""
         for name in ("jobs", "slots"):
             if getattr(self, name) < 1:
                 raise HarnessError(f"{name}={getattr(self, name)!r}: expected a whole number of at least 1")
-        what = given(self.workload, self.platform, Scheduler(self.order, self.start), plugins=self.plugins)
+        what = run_inputs(self.workload, self.platform, Scheduler(self.order, self.start), plugins=self.plugins)
         start = what.chosen["start"]
         refuse_queues(start)
         if start.policy.preemptive or start.policy.rejects or "every reservation" in start.policy.guarantees:
@@ -68,7 +68,7 @@ class Copies:
         self.ends: npt.NDArray[np.int64] = np.zeros(count, np.int64)
         self.choices: npt.NDArray[np.int64] = np.full(count, -1, np.int64)
         self.first: npt.NDArray[np.int64] = np.zeros(count, np.int64)  # with which job each began
-        self._runs: list[tuple[Given, Ready]] = []
+        self._runs: list[tuple[RunInputs, Ready]] = []
         self._changes: npt.NDArray[np.int64] = np.zeros(count, np.int64)
         for place in range(count):
             self._runs.append(self._made(0))
@@ -114,7 +114,7 @@ class Copies:
             ready.disconnect()
         self._runs = []
 
-    def _made(self, first: int) -> tuple[Given, Ready]:
+    def _made(self, first: int) -> tuple[RunInputs, Ready]:
         whole = self.given.workload
         stretch = replace(whole, jobs=whole.jobs.iloc[first : first + self.task.jobs])
         what = replace(self.given, workload=stretch)

@@ -18,7 +18,7 @@ _ANYBODY = -1.0
 Window = Sequence[float]
 
 
-def refuse_rules_that_never_agree(where: str, windows: Sequence[Window]) -> None:
+def refuse_conflicting_rules(where: str, windows: Sequence[Window]) -> None:
     """Refuse windows that leave some kind of job no hour of the week to start."""
     for kind in itertools.islice(_kinds(windows), MOST_KINDS):
         mine = [window for window in windows if _concerns(window, kind)]

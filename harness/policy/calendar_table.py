@@ -11,7 +11,7 @@ from typing import Any
 from harness.disk import bundled
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean
-from harness.policy.calendar_rules import WEEK, refuse_rules_that_never_agree
+from harness.policy.calendar_rules import WEEK, refuse_conflicting_rules
 from harness.policy.csv_rows import rows_of
 from harness.policy.table import Named
 
@@ -76,7 +76,7 @@ def read_calendar(source: str) -> list[float]:
             raise HarnessError(f"{where}: within = {within!r}: expected true or false")
         for begin, end in _times(where, window):
             found.append((rule, *conditions, begin, end, float(within)))
-    refuse_rules_that_never_agree(str(path), found)
+    refuse_conflicting_rules(str(path), found)
     return [offset * HOUR if "utc" in table else BY_THE_SITE, *itertools.chain(*found)]
 
 

@@ -23,7 +23,7 @@ def examples() -> dict[str, Path]:
     return {path.stem: path for path in sorted((bundled.folder("plugins") / "examples").glob("*.py"))}
 
 
-def described_examples() -> list[Example]:
+def example_descriptions() -> list[Example]:
     """Return the description of each file of the gallery, without importing it."""
     found = []
     for name, path in examples().items():

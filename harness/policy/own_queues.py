@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.disk.stored import stored_bytes, toml_of
 from harness.errors import HarnessError, did_you_mean, shown_name
-from harness.policy.spec import Choice, parse, written
+from harness.policy.spec import Choice, parse, value_text
 
 _EXAMPLE = "night(queue=3, order=spf, start=easy)"
 
@@ -29,7 +29,7 @@ class OwnQueue:
         given = {key: getattr(self, key) for key in _KEYS if getattr(self, key)}
         for key in given.keys() & set(CONDITIONS):
             given[key] = given[key][0] if len(given[key]) == 1 else list(given[key])
-        return f"{self.name}({', '.join(f'{key}={written(value)}' for key, value in given.items())})"
+        return f"{self.name}({', '.join(f'{key}={value_text(value)}' for key, value in given.items())})"
 
 
 _KEYS = tuple(field.name for field in fields(OwnQueue)[1:])
@@ -56,7 +56,7 @@ def _queue(name: str, given: Mapping[str, Any], where: str) -> OwnQueue:
         kinds = (int, str) if key in CONDITIONS else (str,)
         if not many or not all(type(one) in kinds for one in many) or (key not in CONDITIONS and len(many) > 1):
             expected = "numbers or names of the log" if key in CONDITIONS else f"the name of one policy for {key}"
-            raise HarnessError(f"{where}: {key}={written(value)}: expected {expected}")
+            raise HarnessError(f"{where}: {key}={value_text(value)}: expected {expected}")
         values[key] = tuple(many) if key in CONDITIONS else many[0]
     if not any(values.get(key) for key in CONDITIONS):
         raise HarnessError(f"{where}: the queue has no condition: expected queue=… or partition=…, as in {_EXAMPLE}")
@@ -85,7 +85,7 @@ def queue_tables(source: str | Path) -> dict[str, Any]:
     return table
 
 
-def beside(start: str, queues: list[OwnQueue]) -> str:
+def with_queues(start: str, queues: list[OwnQueue]) -> str:
     """Return the text of a start policy with queues that have their own policies."""
     return " + ".join([start, *map(str, queues)])
 

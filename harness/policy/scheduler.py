@@ -58,21 +58,21 @@ def choose_all(choices: Mapping[str, Choice], policies: Policies) -> "Chosen":
         if part.name not in found:
             hook = Scheduler.HOOKS[part.name]
             found[part.name] = Choice.plain(policies[hook][str(part.default) or RICHEST[-1]])
-    found["order"] = wrapping(found["order"], policies)
+    found["order"] = with_inner_order(found["order"], policies)
     second = second_order(found["start"], policies)
-    found["second"] = wrapping(second, policies) if second else found["order"]
-    found |= own_choices(found["start"], policies)
+    found["second"] = with_inner_order(second, policies) if second else found["order"]
+    found |= queue_choices(found["start"], policies)
     return Chosen(found, "energy" in choices)
 
 
-def own_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
+def queue_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
     """Return the policies of the queues of a start policy, by the names of `own_part`."""
     found: dict[str, Choice] = {}
     names = [queue.name for queue in start.queues]
     for queue in start.queues:
         if names.count(queue.name) > 1:
             raise HarnessError(f"{str(start)!r}: two queues are called {queue.name!r}: expected different names")
-        order = wrapping(choose(queue.order, Order.hook, policies[Order.hook]), policies)
+        order = with_inner_order(choose(queue.order, Order.hook, policies[Order.hook]), policies)
         begins = choose(queue.start, Start.hook, policies[Start.hook])
         second = second_order(begins, policies)
         for one in (start, begins):
@@ -81,12 +81,12 @@ def own_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
                 raise HarnessError(
                     f"{str(one)!r}, a start policy of one of several queues, {problem}: expected another"
                 )
-        own = {"order": order, "start": begins, "second": wrapping(second, policies) if second else order}
-        found |= {own_part(part, queue): choice for part, choice in own.items()}
+        own = {"order": order, "start": begins, "second": with_inner_order(second, policies) if second else order}
+        found |= {queue_part(part, queue): choice for part, choice in own.items()}
     return found
 
 
-def own_part(part: str, queue: Any) -> str:
+def queue_part(part: str, queue: Any) -> str:
     """Return the name of the part that a queue's own policy has."""
     return f"{part} of {queue}"
 
@@ -97,7 +97,7 @@ def second_order(start: Choice, policies: Policies) -> Choice | None:
     return choose(named, Order.hook, policies[Order.hook]) if named else None
 
 
-def wrapping(choice: Choice, policies: Policies, depth: int = 0) -> Choice:
+def with_inner_order(choice: Choice, policies: Policies, depth: int = 0) -> Choice:
     """Return the choice with the order that it wraps, if any."""
     policy = choice.policy
     if not (isinstance(policy, Order) and policy.order):
@@ -105,7 +105,7 @@ def wrapping(choice: Choice, policies: Policies, depth: int = 0) -> Choice:
     if depth == DEEPEST:
         raise HarnessError(f"{choice}: it wraps more than {DEEPEST} orders, or itself: expected fewer")
     inner = choose(choice.values[policy.order], Order.hook, policies[Order.hook])
-    return replace(choice, inner=wrapping(inner, policies, depth + 1))
+    return replace(choice, inner=with_inner_order(inner, policies, depth + 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ class Choice:
         return f"{whole} + {self.inner.in_full}" if self.inner and self.policy.part == "hold" else whole
 
     def _written(self, values: Mapping[str, Any]) -> str:
-        given = ", ".join(f"{name}={written(value)}" for name, value in values.items())
+        given = ", ".join(f"{name}={value_text(value)}" for name, value in values.items())
         return f"{self.policy.name}({given})" if given else str(self.policy.name)
 
 
@@ -103,7 +103,7 @@ def syntax(text: str) -> ast.expr:
         raise ValueError("not an expression") from error
 
 
-def figure(number: float) -> float:
+def bounded_number(number: float) -> float:
     """Return a number; whole numbers beyond 64 bits become the nearest float, or infinite."""
     return number if isinstance(number, float) or abs(number) < 2**63 else float(f"{number}")
 
@@ -114,9 +114,9 @@ def _value(node: ast.expr) -> Any:
         case ast.Constant(value=str(word)):
             return word.replace(_HYPHEN, "-")
         case ast.Constant(value=bool() | int() | float() as number):
-            return figure(number)
+            return bounded_number(number)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -figure(number)
+            return -bounded_number(number)
         case ast.Name(id="true" | "false" as word):
             return word == "true"
         case ast.Name(id=word):
@@ -128,10 +128,10 @@ def _value(node: ast.expr) -> Any:
     raise ValueError(f"{ast.unparse(node)}: unknown kind of value")
 
 
-def written(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a value as text that `parse` reads as the same value, with files in quotes."""
     if isinstance(value, list):
-        return f"[{', '.join(map(written, value))}]"
+        return f"[{', '.join(map(value_text, value))}]"
     text = f"f(x={value})"
     try:
         return str(value) if _FILE.sub(_in_quotes, text) == text and parse(text)[1]["x"] == value else repr(value)

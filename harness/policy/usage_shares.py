@@ -27,7 +27,7 @@ A_WEEK = 604_800.0
 
 
 @lru_cache(maxsize=1024)
-def asked(policy: "Policy") -> frozenset[str]:
+def share_arguments(policy: "Policy") -> frozenset[str]:
     """Return which of `NAMES` the policy's functions name; a predictor's `user` is its own record."""
     functions = (policy.function, *(getattr(policy, name, None) for name in ("learn", "correct")))
     named = {name for function in functions if function for name in inspect.signature(function).parameters}
@@ -46,7 +46,7 @@ def refuse_shares(where: str, arguments: Collection[str], named: Iterable[str]) 
 
 def half_life_in(choices: Iterable["Choice"]) -> float | None:
     """Return the half-life of the usage in a run [s], infinite for none; None if no policy uses the counts."""
-    asking = [choice for choice in _all_of(choices) if asked(choice.policy)]
+    asking = [choice for choice in _all_of(choices) if share_arguments(choice.policy)]
     if not asking:
         return None
     naming = [choice for choice in asking if HALF_LIFE in choice.values]

@@ -32,7 +32,7 @@ def conclusion(ranking: Ranking) -> str:
     verb = "share the first rank" if len(leaders) > 1 else "is best" if len(behind) == others else "ranks first"
     names = _listed([standing.scheduler for standing in leaders])
     figures = f"mean rank {readable(best.mean_rank, 3)} of {count}"
-    return f"{names} {verb} by {criterion} ({figures} over {where}){_apart(ranking, leaders, behind)}."
+    return f"{names} {verb} by {criterion} ({figures} over {where}){_significance(ranking, leaders, behind)}."
 
 
 def notes(ranking: Ranking) -> Iterator[str]:
@@ -41,8 +41,8 @@ def notes(ranking: Ranking) -> Iterator[str]:
     if count > 1:
         yield from _reach(ranking)
         yield from _power(ranking)
-        yield from _elsewhere(ranking)
-        yield from _contrary(ranking)
+        yield from _other_winners(ranking)
+        yield from _contradicting_ratios(ranking)
     for group in ranking.identical:
         yield f"The schedules of {_listed(group)} are identical in all blocks."
     front = [standing.scheduler for standing in ranking.standings if standing.on_front]
@@ -82,7 +82,7 @@ def _behind(ranking: Ranking, other: Standing) -> bool:
     return other.p_value <= ALPHA and (other.ratio > 1) == (ranking.better == "less")
 
 
-def _apart(ranking: Ranking, leaders: Sequence[Standing], behind: Sequence[Standing]) -> str:
+def _significance(ranking: Ranking, leaders: Sequence[Standing], behind: Sequence[Standing]) -> str:
     """Return from which schedulers the leaders are distinguishable, and by how much the next of the others differs."""
     if ranking.units < FEWEST:
         units = "one job stream" if ranking.units < 2 else counted(ranking.units, ranking.unit)
@@ -161,7 +161,7 @@ def _about(ranking: Ranking, units: int) -> str:
     return f"about {counted(units, ranking.unit)}"
 
 
-def _contrary(ranking: Ranking) -> Iterator[str]:
+def _contradicting_ratios(ranking: Ranking) -> Iterator[str]:
     """Yield the schedulers that are significantly better by their ratio than one with a better mean rank.
 
     This is possible because ranks ignore the size of differences.
@@ -177,7 +177,7 @@ def _contrary(ranking: Ranking) -> Iterator[str]:
         yield f"Significantly better by their ratios, despite a worse mean rank: {_listed(found)}."
 
 
-def _elsewhere(ranking: Ranking) -> Iterator[str]:
+def _other_winners(ranking: Ranking) -> Iterator[str]:
     """Yield the workloads on which another scheduler is best."""
     best = ranking.standings[0]
     behind = [

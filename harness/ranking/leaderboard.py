@@ -58,8 +58,8 @@ def leaderboard(
     extra = tuple(extra)
     ranked = [(part.where, rank(part.frame, by, unit=unit, extra=extra)) for part in _rankable(frame, by)]
     if len(ranked) == 1:
-        return show(ranked[0][1], format, extra, parameters)
-    texts = [show(ranking, format, extra, parameters) for _, ranking in ranked]
+        return ranking_text(ranked[0][1], format, extra, parameters)
+    texts = [ranking_text(ranking, format, extra, parameters) for _, ranking in ranked]
     if format == "json":
         every = zip(ranked, texts, strict=True)
         return to_json({"rankings": [{"where": where, **json.loads(text)} for (where, _), text in every]})
@@ -88,7 +88,7 @@ def _one_csv(places: Sequence[str], texts: Sequence[str]) -> str:
     return render(names, [[row.get(name) for name in names] for row in rows], "csv")
 
 
-def show(
+def ranking_text(
     ranking: Ranking, format: str, extra: Iterable[Measure] = (), parameters: Mapping[str, str] | None = None
 ) -> str:
     """Return a ranking as text."""
@@ -107,7 +107,7 @@ def show(
         units=[column.unit for column in columns],
         better=[column.better for column in columns],
         caption=f"By {by} ({ranking.better} is better), over {scope(ranking)}; the best of each column is marked"
-        + _whose(ranking),
+        + _means_remark(ranking),
         digits=_DIGITS,
     )
     if format == "csv":
@@ -117,7 +117,7 @@ def show(
     return "\n\n".join([table, *(prose(text, format) for text in words if text)])
 
 
-def _whose(ranking: Ranking) -> str:
+def _means_remark(ranking: Ranking) -> str:
     """Return a remark that means are over the logs themselves, if there are variations."""
     apart = ranking.variations > len(ranking.workloads)
     return "; measures are means over the original logs unless marked otherwise" if apart else ""

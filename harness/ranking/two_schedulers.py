@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from harness.errors import HarnessError, did_you_mean
-from harness.experiment.execution import given_up, variation
-from harness.experiment.external_schedule import Recorded
-from harness.experiment.pool import Stop, Threads, as_they_finish, threads_wanted
+from harness.experiment.execution import stopping_when, variation
+from harness.experiment.external_schedule import ExternalSchedule
+from harness.experiment.pool import Stop, Threads, completed, thread_count
 from harness.experiment.simulation import simulate
 from harness.ranking.inference import ALPHA, Inference, Matrix, infer, log_ratios
 from harness.results.measures import Measure, known_measures
@@ -62,7 +62,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Share:
+class JobClass:
     """A class of jobs, and its waits on the log itself."""
 
     whose: str
@@ -74,21 +74,21 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Duel:
+class Comparison:
     """The comparison of two schedulers."""
 
     units: int  # the log and its variations
     lines: tuple[Line, ...]
-    classes: tuple[Share, ...]
-    users: tuple[Share, ...]  # those whose waits grow most under the second
+    classes: tuple[JobClass, ...]
+    users: tuple[JobClass, ...]  # those whose waits grow most under the second
     load: float  # offered to the machine
     needed: int | None  # units needed to detect a difference of 10 % by the first measure
 
 
-def duel(
+def compare_two(
     workload: "Workload",
     platform: "Platform | int | None",
-    schedulers: "tuple[Scheduler | Chosen | Recorded, Scheduler | Chosen | Recorded]",
+    schedulers: "tuple[Scheduler | Chosen | ExternalSchedule, Scheduler | Chosen | ExternalSchedule]",
     *,
     resamples: int = 0,
     measures: Sequence[str] = (),
@@ -98,7 +98,7 @@ def duel(
     plugins: Iterable[str | Path] = (),
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Duel:
+) -> Comparison:
     """Replay `workload` and `resamples` variations of it under two schedulers, and compare them by `measures`.
 
     An external schedule may replace a scheduler. It has no variations and may lack jobs: the comparison is then on the
@@ -110,14 +110,14 @@ def duel(
             raise HarnessError(f"there is no measure {name!r}; {did_you_mean(name, known)}")
 
     heard = None if signal is None else read_signal(signal)
-    workload = shared(workload, schedulers, resamples)
+    workload = shared_workload(workload, schedulers, resamples)
 
     def replayed(run: tuple[int, int], stop: Stop) -> "tuple[dict[str, float], Schedule | None]":
         number, whose = run
         jobs = variation(workload, number) if number else workload
         how: Any = schedulers[whose]
-        kept: Any = {"seed": seed, "signal": heard, "progress": given_up(stop)}
-        if isinstance(how, Recorded):
+        kept: Any = {"seed": seed, "signal": heard, "progress": stopping_when(stop)}
+        if isinstance(how, ExternalSchedule):
             schedule = how.simulate(jobs, platform, **kept)
         else:
             schedule = simulate(jobs, platform, how, plugins=plugins, **kept)
@@ -125,8 +125,8 @@ def duel(
 
     runs = [(number, whose) for number in range(resamples + 1) for whose in (0, 1)]
     found = {}
-    with closing(Threads(threads_wanted(workers))) as threads:
-        for run, future in as_they_finish(runs, partial(threads.call, replayed), threads.room):
+    with closing(Threads(thread_count(workers))) as threads:
+        for run, future in completed(runs, partial(threads.call, replayed), threads.room):
             found[run] = future.result()
             if progress is not None:
                 progress(len(found), len(runs))
@@ -139,7 +139,7 @@ def duel(
         raise HarnessError("no measure has a value for both schedulers on every stream of jobs: expected others")
     judged = infer(log_ratios(other, one), seed)
     frames = [schedule.ran for schedule in (found[0, 0][1], found[0, 1][1]) if schedule is not None]
-    return Duel(
+    return Comparison(
         len(one),
         tuple(_line(known[name], place, (one, other), judged) for place, name in enumerate(names)),
         tuple(_classes(*frames)),
@@ -149,15 +149,17 @@ def duel(
     )
 
 
-def shared(workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | Recorded]", resamples: int) -> "Workload":
+def shared_workload(
+    workload: "Workload", schedulers: "Iterable[Scheduler | Chosen | ExternalSchedule]", resamples: int
+) -> "Workload":
     """Return the jobs that all external schedules among the schedulers have."""
     for one in schedulers:
-        if isinstance(one, Recorded):
+        if isinstance(one, ExternalSchedule):
             if resamples:
                 raise HarnessError(f"{one.name} is a schedule of the log itself: expected no variations (--resamples)")
             if workload.now is not None:
                 raise HarnessError(f"{one.name}: a schedule cannot continue from a state: expected two schedulers")
-            workload = one.common(workload)
+            workload = one.shared_jobs(workload)
     return workload
 
 
@@ -173,12 +175,12 @@ def _line(measure: Measure, place: int, values: tuple[Matrix, Matrix], judged: I
     return Line(measure, one, other, ratio, interval, float(judged.p_values[place]), bool(mean < 0))
 
 
-def _share(whose: str, one: pd.DataFrame, other: pd.DataFrame) -> Share:
+def _share(whose: str, one: pd.DataFrame, other: pd.DataFrame) -> JobClass:
     waits = one["wait"].mean(), other["wait"].mean(), one["wait"].max(), other["wait"].max()
-    return Share(whose, len(one), *map(float, waits))
+    return JobClass(whose, len(one), *map(float, waits))
 
 
-def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
+def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[JobClass]:
     """Yield classes of jobs by width and by runtime; the widest tenth is a class of its own."""
     wide = float(one["procs"].quantile(0.9))
     widths = {"1 processor": 1.0, f"up to {wide:.0f} processors": wide, "wider": np.inf}
@@ -191,7 +193,7 @@ def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
                 yield _share(whose, *parts)
 
 
-def _losers(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[Share]:
+def _losers(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[JobClass]:
     """Yield the users whose total wait grows most under the second scheduler."""
     waits = pd.DataFrame({"one": one["wait"], "other": other["wait"], "user": one["user"]}).dropna()
     waits = waits[waits["user"] >= 0]

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from harness.present.words import readable
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.section import section
 from harness.results import breakdown_words as words
-from harness.results.charts.close_up import CloseUp
 from harness.results.charts.figures import Figure, axis, label, line_style, numbers
 from harness.results.charts.log_comparison import Compared
+from harness.results.charts.run_details import RunDetails
 
 
 @section("adequacy", "How far is this from the real machine?")
-def adequacy(subject: Subject) -> dict[str, Any] | None:
+def adequacy(subject: PageData) -> dict[str, Any] | None:
     """Return P of the replays whose log has waits, and why the others have none."""
     if not subject.close_ups:
         return None
@@ -31,13 +31,13 @@ def adequacy(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-def _compared(subject: Subject) -> Iterator[tuple[CloseUp, Compared]]:
+def _compared(subject: PageData) -> Iterator[tuple[RunDetails, Compared]]:
     for run in subject.close_ups:
         if not isinstance(run.against_log, str):
             yield run, run.against_log
 
 
-def _row(run: CloseUp, compared: Compared) -> dict[str, Any]:
+def _row(run: RunDetails, compared: Compared) -> dict[str, Any]:
     found, reference = compared.found, compared.reference
     row = {
         "run": run.title,
@@ -63,7 +63,7 @@ def _row(run: CloseUp, compared: Compared) -> dict[str, Any]:
     }
 
 
-def _growth(run: CloseUp, compared: Compared) -> dict[str, Any]:
+def _growth(run: RunDetails, compared: Compared) -> dict[str, Any]:
     ideal = [readable(row.P, 5) for row in compared.reference.growth] if compared.reference else []
     return {
         "when": run.title,
@@ -75,7 +75,7 @@ def _growth(run: CloseUp, compared: Compared) -> dict[str, Any]:
     }
 
 
-def _where(run: CloseUp, compared: Compared) -> dict[str, Any]:
+def _where(run: RunDetails, compared: Compared) -> dict[str, Any]:
     heads = [f"{name} [{unit}]" if unit else name for name, unit in zip(words.HEADERS, words.UNITS, strict=True)]
     return {
         "when": run.title,
@@ -86,7 +86,7 @@ def _where(run: CloseUp, compared: Compared) -> dict[str, Any]:
 
 
 @adequacy.chart
-def residences(subject: Subject) -> Iterator[Figure]:
+def residences(subject: PageData) -> Iterator[Figure]:
     """Draw the residence times of all jobs, simulated against logged."""
     for run, compared in _compared(subject):
         found, edges, cells = compared.found, compared.edges, compared.cells
@@ -125,7 +125,7 @@ def residences(subject: Subject) -> Iterator[Figure]:
 
 
 @adequacy.chart
-def waits_beside_logged(subject: Subject) -> Iterator[Figure]:
+def waits_beside_logged(subject: PageData) -> Iterator[Figure]:
     """Draw the distribution of waits, simulated and logged."""
     for run, compared in _compared(subject):
         lines = [
@@ -153,7 +153,7 @@ def waits_beside_logged(subject: Subject) -> Iterator[Figure]:
 
 
 @adequacy.chart
-def error_by_class(subject: Subject) -> Iterator[Figure]:
+def error_by_class(subject: PageData) -> Iterator[Figure]:
     """Draw the share of the squared error of each class and month, next to its share of the jobs."""
     for run, compared in _compared(subject):
         for by, part in compared.where.cells.groupby("by", sort=False):

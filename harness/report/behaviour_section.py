@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 
 from harness.present.words import lasting
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.section import section
 from harness.results.charts import run_figures
-from harness.results.charts.close_up import LENGTHS, WIDTHS, CloseUp
 from harness.results.charts.figures import Figure, axis, label
 from harness.results.charts.multiples import small_multiples
+from harness.results.charts.run_details import LENGTHS, WIDTHS, RunDetails
 
 
 @section("behaviour", "Where and when do they differ?", alone="Where and when?")
-def behaviour(subject: Subject) -> dict[str, Any] | None:
+def behaviour(subject: PageData) -> dict[str, Any] | None:
     """Return the remarks on the choice of the runs that are shown in detail."""
     return {"remarks": subject.remarks} if subject.schedulers else None
 
 
-def _by_workload(subject: Subject) -> Iterator[list[CloseUp]]:
+def _by_workload(subject: PageData) -> Iterator[list[RunDetails]]:
     for _, runs in groupby(subject.close_ups, key=lambda run: run.workload):
         yield list(runs)
 
@@ -31,7 +31,7 @@ def _by_workload(subject: Subject) -> Iterator[list[CloseUp]]:
 
 
 @behaviour.chart
-def multiples(subject: Subject) -> Iterator[Figure]:
+def multiples(subject: PageData) -> Iterator[Figure]:
     """Draw the criterion on each workload, if there are too many for a chart each."""
     if subject.ranking is not None:
         found = small_multiples(subject.done, subject.schedulers, subject.measures[subject.by])
@@ -42,7 +42,7 @@ def multiples(subject: Subject) -> Iterator[Figure]:
 
 
 @behaviour.chart
-def capacity(subject: Subject) -> Iterator[Figure]:
+def capacity(subject: PageData) -> Iterator[Figure]:
     """Draw the share of each machine that worked, and that was idle while jobs waited."""
     done = subject.done[subject.done["platform"].isin(subject.procs)]
     for workload, runs in done.groupby("workload", sort=False):
@@ -107,19 +107,19 @@ def _bars(means: pd.DataFrame, schedulers: list[str]) -> list[dict[str, Any]]:
 
 
 @behaviour.chart
-def waits(subject: Subject) -> Iterator[Figure]:
+def waits(subject: PageData) -> Iterator[Figure]:
     """Draw the distribution of waits."""
     return map(run_figures.waits, _by_workload(subject))
 
 
 @behaviour.chart
-def slowdowns(subject: Subject) -> Iterator[Figure]:
+def slowdowns(subject: PageData) -> Iterator[Figure]:
     """Draw the distribution of bounded slowdowns."""
     return map(run_figures.slowdowns, _by_workload(subject))
 
 
 @behaviour.chart
-def classes(subject: Subject) -> Iterator[Figure]:
+def classes(subject: PageData) -> Iterator[Figure]:
     """Draw the mean wait of jobs of each width and length, for each run, on one scale."""
     for runs in _by_workload(subject):
         drawn = [run for run in runs if len(run.classes)]
@@ -139,7 +139,7 @@ def classes(subject: Subject) -> Iterator[Figure]:
             )
 
 
-def _tiles(run: CloseUp, longest: float) -> dict[str, Any]:
+def _tiles(run: RunDetails, longest: float) -> dict[str, Any]:
     widths = sorted(set(run.classes.index.get_level_values("width")))
     table = run.classes["wait"].unstack("width").reindex(index=range(len(LENGTHS)), columns=widths)
     counts = run.classes["jobs"].unstack("width").reindex_like(table).fillna(0).astype(int)
@@ -170,6 +170,6 @@ def _length(place: int) -> str:
 
 
 @behaviour.chart
-def over_time(subject: Subject) -> Iterator[Figure]:
+def over_time(subject: PageData) -> Iterator[Figure]:
     """Draw the queue, the busy processors and the power of the runs of each workload."""
     return map(run_figures.over_time, _by_workload(subject))

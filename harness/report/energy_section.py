@@ -8,7 +8,7 @@ import pandas as pd
 
 from harness.present.words import readable, spoken
 from harness.ranking.ranking import ENERGY
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.section import section
 from harness.results.charts.figures import Figure
 from harness.results.charts.trade_off import trade_off
@@ -18,7 +18,7 @@ _CRITERIA = ("mean_bounded_slowdown", "mean_wait")
 
 
 @section("energy", "At what energy?")
-def energy(subject: Subject) -> dict[str, Any] | None:
+def energy(subject: PageData) -> dict[str, Any] | None:
     """Return the scheduler with the least energy, if energy was accounted."""
     if subject.ranking is None:
         return None
@@ -27,7 +27,7 @@ def energy(subject: Subject) -> dict[str, Any] | None:
 
 
 @energy.chart
-def pareto_front(subject: Subject) -> Iterator[Figure]:
+def pareto_front(subject: PageData) -> Iterator[Figure]:
     """Draw the criterion and two common measures against energy, for all workloads and for each."""
     done = _metered(subject)
     workloads = list(map(str, done["workload"].unique()))
@@ -41,7 +41,7 @@ def pareto_front(subject: Subject) -> Iterator[Figure]:
                     yield trade_off(runs, subject.schedulers, *pair, workload, places="places in the ranking")
 
 
-def _metered(subject: Subject) -> pd.DataFrame:
+def _metered(subject: PageData) -> pd.DataFrame:
     done = subject.done
     return done[np.isfinite(done[ENERGY].astype(float))]
 

@@ -12,7 +12,7 @@ from harness.present.words import counted
 from harness.report.adequacy_section import adequacy
 from harness.report.behaviour_section import behaviour
 from harness.report.energy_section import energy
-from harness.report.page_subject import Subject, run_subject, tournament_subject
+from harness.report.page_subject import PageData, run_subject, tournament_subject
 from harness.report.provenance_section import provenance
 from harness.report.replays import Watch
 from harness.report.runs_section import runs
@@ -92,7 +92,7 @@ def run_page(
     return Page(title, about, _sections(subject), _left_out(subject.frame))
 
 
-def _sections(subject: Subject) -> list[Shown]:
+def _sections(subject: PageData) -> list[Shown]:
     return [shown for section in SECTIONS if (shown := section.of(subject)) is not None]
 
 

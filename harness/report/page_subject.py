@@ -11,7 +11,7 @@ from harness.present.words import readable
 from harness.ranking.by_platform import parts
 from harness.ranking.ranking import Ranking, criterion_of, known_unit, rank
 from harness.report.replays import PAIRS, RECTANGLES, Watch, replays
-from harness.results.charts.close_up import CloseUp, close_up
+from harness.results.charts.run_details import RunDetails, run_details
 from harness.results.measures import Measure, known_measures
 from harness.results.notebook import replayed_by
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Subject:
+class PageData:
     """The data of a page, for all of its sections."""
 
     frame: pd.DataFrame  # a row for every run, as in `Results.frame`
     measures: Mapping[str, Measure]  # by name, including those of plugins
     schedulers: list[str]  # the best first
     procs: Mapping[str, int]  # of the platforms, by name
-    close_ups: list[CloseUp]  # the runs that are shown in detail
+    close_ups: list[RunDetails]  # the runs that are shown in detail
     remarks: list[str] = field(default_factory=list)  # on their choice
     by: str = ""  # the measure that ranks
     ranking: Ranking | None = None
@@ -43,10 +43,12 @@ class Subject:
     @property
     def done(self) -> pd.DataFrame:
         """The finished runs of the ranked schedulers."""
-        return apart(self.frame[(self.frame["status"] == "done") & self.frame["scheduler"].isin(self.schedulers)])
+        return separate_variations(
+            self.frame[(self.frame["status"] == "done") & self.frame["scheduler"].isin(self.schedulers)]
+        )
 
 
-def apart(frame: pd.DataFrame) -> pd.DataFrame:
+def separate_variations(frame: pd.DataFrame) -> pd.DataFrame:
     """Rename the variations of each workload, so that no average is over both the log and its variations."""
     if "variation" not in frame or not (frame["variation"] > 0).any():
         return frame
@@ -62,14 +64,14 @@ def tournament_subject(
     watch: Watch,
     look: Sequence[str] = (),
     unit: str | None = None,
-) -> Subject:
+) -> PageData:
     """Rank the results of a tournament, finished or not, and repeat the runs that are shown in detail."""
     extra = list(extra)
     frame = results.frame()
     (ranking, where), others, why_not = _ranked(frame, by, extra, unit)
     schedulers = [standing.scheduler for standing in ranking.standings] if ranking else []
     close_ups, remarks = replays(results, frame, schedulers, plugins, watch, look)
-    return Subject(
+    return PageData(
         frame,
         known_measures(extra),
         schedulers,
@@ -86,18 +88,18 @@ def tournament_subject(
     )
 
 
-def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, plugins: tuple[str, ...]) -> Subject:
+def run_subject(schedule: "Schedule", extra: Iterable[Measure], command: str, plugins: tuple[str, ...]) -> PageData:
     """Return the data of one run that was made with its timeline."""
     extra = list(extra)
     workload, platform = readable(schedule.workload.name), schedule.platform
     scheduler = " + ".join(schedule.scheduler[part] for part in ("order", "start"))
     run = {"workload": workload, "platform": platform.name, "scheduler": scheduler, "status": "done"}
-    return Subject(
+    return PageData(
         pd.DataFrame([run | schedule.measures(extra)]),
         known_measures(extra),
         [scheduler],
         {platform.name: platform.cores},
-        [close_up(schedule, replayed_by(schedule), workload, scheduler, 0, RECTANGLES, PAIRS)],
+        [run_details(schedule, replayed_by(schedule), workload, scheduler, 0, RECTANGLES, PAIRS)],
         schedule=schedule,
         command=command,
         plugins=plugins,

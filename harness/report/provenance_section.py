@@ -9,14 +9,14 @@ import pandas as pd
 
 from harness import __version__
 from harness.errors import HarnessError
-from harness.experiment.environment_info import surroundings
+from harness.experiment.environment_info import environment_info
 from harness.experiment.stored_results import COLUMNS
 from harness.numba_support.fingerprint import engine_version, fingerprint
 from harness.platform.machine import described
 from harness.policy.registry import plugins as load
-from harness.policy.scheduler import SLURM, Policies, Scheduler, own_choices, own_part
+from harness.policy.scheduler import SLURM, Policies, Scheduler, queue_choices, queue_part
 from harness.policy.spec import Choice, choose
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.section import section
 from harness.workload.events import COLUMNS as EVENT_COLUMNS
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @section("provenance", "What exactly was run?")
-def provenance(subject: Subject) -> dict[str, Any]:
+def provenance(subject: PageData) -> dict[str, Any]:
     """Return everything that the results depend on."""
     if subject.schedule is not None:
         return of_run(subject.schedule, subject.command, subject.plugins)
@@ -58,7 +58,7 @@ def of_run(schedule: "Schedule", command: str, plugins: tuple[str, ...]) -> dict
     return {
         "command": command,
         "workers": "",
-        **surroundings(),
+        **environment_info(),
         "workloads": [
             {
                 "name": workload.name,
@@ -126,10 +126,10 @@ def _rows(part: str, choice: Choice, known: Policies) -> list[Mapping[str, str]]
     if part == "hold":
         return [_policy(part, replace(one, inner=None)) for one in choice.chain]
     rows = [_policy(part, replace(choice, queues=()))]
-    own = own_choices(choice, known)
+    own = queue_choices(choice, known)
     for queue in choice.queues:
         names = {"order": f"order of {queue.name}", "start": f"start of {queue.name}"}
-        rows += [_policy(name, own[own_part(one, queue)]) for one, name in names.items()]
+        rows += [_policy(name, own[queue_part(one, queue)]) for one, name in names.items()]
     return rows
 
 

@@ -9,13 +9,13 @@ import pandas as pd
 
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS
-from harness.experiment.field_reading import field_again
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.field_reading import field_from_store
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.stored_results import COLUMNS
-from harness.results.charts.close_up import CloseUp, close_up
+from harness.results.charts.run_details import RunDetails, run_details
 
 if TYPE_CHECKING:
-    from harness.experiment.run_matrix import Plan, Run
+    from harness.experiment.run_matrix import Run, RunMatrix
     from harness.experiment.stored_results import Results
 
 #: Shown in detail: the first workloads, with this many of the best schedulers and the worst.
@@ -52,14 +52,14 @@ def replays(
     plugins: tuple[str, ...],
     watch: Watch,
     look: Sequence[str] = (),
-) -> tuple[list[CloseUp], list[str]]:
+) -> tuple[list[RunDetails], list[str]]:
     """Repeat the runs that are shown in detail; return them, and remarks on their choice."""
     wanted, remarks = choose(frame, schedulers, look)
     if not wanted:
         return [], remarks
     try:
-        field = field_again(results.about["field"], plugins=plugins)
-        known = _by_name(make_plan(field, plugins))
+        field = field_from_store(results.about["field"], plugins=plugins)
+        known = _by_name(make_run_matrix(field, plugins))
     except (HarnessError, OSError) as error:
         return [], [f"No charts of single runs: the inputs are no longer available. {error}"]
     found, gone, other = [], [], []
@@ -70,7 +70,7 @@ def replays(
         if run is None:
             gone.append(title)
             continue
-        picture, digest = _again(run, one, RECTANGLES // len(wanted))
+        picture, digest = _repeated(run, one, RECTANGLES // len(wanted))
         if digest == one.row["schedule_digest"]:
             found.append(picture)
         else:
@@ -89,7 +89,7 @@ def replays(
     return found, remarks
 
 
-def _by_name(plan: "Plan") -> "dict[Any, Run]":
+def _by_name(plan: "RunMatrix") -> "dict[Any, Run]":
     """Return the runs of a plan by identity, and by name for runs of another version of the engine."""
     named = {
         (run.workload.name, run.platform.name, run.variation, run.seed, *(run.policies[part] for part in PARTS)): run
@@ -144,9 +144,9 @@ def _jobs(runs: pd.DataFrame) -> "pd.Series[float]":
     return runs["jobs"].astype(float) * np.where(preempting, _PREEMPTING, 1)
 
 
-def _again(run: "Run", wanted: _Wanted, rectangles: int) -> tuple[CloseUp, str]:
+def _repeated(run: "Run", wanted: _Wanted, rectangles: int) -> tuple[RunDetails, str]:
     """Simulate a run again; return its details, and the digest of its schedule."""
     schedule = run.simulate(timeline=True)
     name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
     pairs = PAIRS if wanted.repeated else 0
-    return close_up(schedule, run.simulate, name, scheduler, wanted.place, rectangles, pairs), schedule.digest
+    return run_details(schedule, run.simulate, name, scheduler, wanted.place, rectangles, pairs), schedule.digest

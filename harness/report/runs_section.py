@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.section import section
 from harness.results.charts import run_figures
-from harness.results.charts.close_up import CloseUp
 from harness.results.charts.figures import Figure, label, numbers, stacked_axes, steps
 from harness.results.charts.gantt import Gantt
+from harness.results.charts.run_details import RunDetails
 
 
 @section("runs", "Run by run")
-def runs(subject: Subject) -> dict[str, Any] | None:
+def runs(subject: PageData) -> dict[str, Any] | None:
     """Return the Gantt charts of the runs that are shown in detail."""
     if not subject.close_ups:
         return None
@@ -22,13 +22,13 @@ def runs(subject: Subject) -> dict[str, Any] | None:
 
 
 @runs.chart
-def processors_and_jobs(subject: Subject) -> Iterator[Figure]:
+def processors_and_jobs(subject: PageData) -> Iterator[Figure]:
     """Draw the busy processors above the running and waiting jobs."""
     return map(run_figures.processors_and_jobs, subject.close_ups)
 
 
 @runs.chart
-def rate_and_sleep(subject: Subject) -> Iterator[Figure]:
+def rate_and_sleep(subject: PageData) -> Iterator[Figure]:
     """Draw the rate, and the nodes that sleep, switch or failed, if they change."""
     styles = {"rate": ("#ae3ec9", "solid"), "asleep": ("#1c7ed6", "solid"), "switching": ("#a07b00", "dot")}
     for run in subject.close_ups:
@@ -58,7 +58,7 @@ def rate_and_sleep(subject: Subject) -> Iterator[Figure]:
         )
 
 
-def _embedded(gantt: Gantt, run: CloseUp) -> dict[str, Any]:
+def _embedded(gantt: Gantt, run: RunDetails) -> dict[str, Any]:
     """Return the rectangles as `gantt.js` reads them: numbers as base64, jobs by place."""
     rectangles = gantt.rectangles
     places = {job: place for place, job in enumerate(gantt.jobs.index)}

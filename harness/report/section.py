@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.results.charts.figures import Figure
 
-Chart = Callable[[Subject], Iterable[Figure]]
-Gather = Callable[[Subject], dict[str, Any] | None]
+Chart = Callable[[PageData], Iterable[Figure]]
+Gather = Callable[[PageData], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Section:
         self.charts.append(draw)
         return draw
 
-    def of(self, subject: Subject) -> Shown | None:
+    def of(self, subject: PageData) -> Shown | None:
         """Return the section about `subject`, or None to leave it out."""
         data = self.gather(subject)
         if data is None:

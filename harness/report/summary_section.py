@@ -3,14 +3,14 @@
 from typing import Any
 
 from harness.present.words import readable
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.section import section
 from harness.report.winners_section import head
 from harness.results.measures import measures_table
 
 
 @section("summary", "How did it go?")
-def summary(subject: Subject) -> dict[str, Any] | None:
+def summary(subject: PageData) -> dict[str, Any] | None:
     """Return the scheduler of a run, and its measures."""
     schedule = subject.schedule
     if schedule is None:

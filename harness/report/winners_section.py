@@ -11,7 +11,7 @@ from harness.ranking.conclusion import conclusion, covered, notes, scope
 from harness.ranking.inference import ALPHA
 from harness.ranking.leaderboard import COMPANIONS, interval
 from harness.ranking.ranking import Ranking
-from harness.report.page_subject import Subject, apart
+from harness.report.page_subject import PageData, separate_variations
 from harness.report.ratio_diagram import diagram
 from harness.report.section import section
 from harness.results.measures import Measure
@@ -23,7 +23,7 @@ _DIGITS = 4
 
 
 @section("winners", "Who wins, and how sure are we?")
-def winners(subject: Subject) -> dict[str, Any] | None:
+def winners(subject: PageData) -> dict[str, Any] | None:
     """Return the ranking of a tournament, or why there is none."""
     if subject.schedule is not None:
         return None
@@ -61,7 +61,7 @@ def _short(ranking: Ranking) -> list[tuple[str, ...]]:
 
 def all_measures(frame: pd.DataFrame, schedulers: list[str], known: Mapping[str, Measure]) -> dict[str, Any]:
     """Return the means of all measures over the runs of each scheduler, over all workloads and on each."""
-    done = apart(frame[frame["status"] == "done"])
+    done = separate_variations(frame[frame["status"] == "done"])
     variations = done["workload"].astype(str).str.endswith(", variations")
     names = [name for name in known if name in done and done[name].notna().any()]
     names.sort(key=lambda name: done.groupby("scheduler")[name].mean().nunique() == 1)  # constant measures come last
@@ -132,7 +132,7 @@ def _matrix(ranking: Ranking) -> list[list[dict[str, Any] | None]]:
                 "wins": ranking.wins[row][column],
                 "ties": ranking.ties[row][column],
                 "losses": ranking.wins[column][row],
-                "surely": _surely(ranking, row, column),
+                "surely": _significance(ranking, row, column),
                 "share": round(100 * (ranking.wins[row][column] + ranking.ties[row][column] / 2) / ranking.blocks),
             }
             for column in range(count)
@@ -141,7 +141,7 @@ def _matrix(ranking: Ranking) -> list[list[dict[str, Any] | None]]:
     ]
 
 
-def _surely(ranking: Ranking, row: int, column: int) -> str:
+def _significance(ranking: Ranking, row: int, column: int) -> str:
     """Return "better" or "worse" if the row differs significantly from the column, else ""."""
     if ranking.p_values[row][column] > ALPHA:
         return ""

@@ -79,14 +79,14 @@ def adequacy(replay: "Schedule | Log", against: "Schedule | Log | None" = None) 
     compared.
     """
     if against is not None:
-        ours, theirs = (as_written(s) if isinstance(s, Log) else simulated(s) for s in (replay, against))
+        ours, theirs = (stream_of_log(s) if isinstance(s, Log) else simulated_stream(s) for s in (replay, against))
         return compare(ours, theirs)
     if isinstance(replay, Log):
         raise HarnessError(f"{replay.name} is a log: expected a second log or schedule to compare it with")
-    return compare(simulated(replay), logged(replay.workload))
+    return compare(simulated_stream(replay), logged_stream(replay.workload))
 
 
-def elsewhere(schedule: "Schedule") -> str:
+def machine_mismatch(schedule: "Schedule") -> str:
     """Return why a schedule cannot be compared with its log if its platform has another size; empty if the sizes agree.
 
     A log that does not state the size of its machine may have run on any.
@@ -129,7 +129,7 @@ def prefixes(jobs: int) -> list[int]:
 # The streams
 
 
-def simulated(schedule: "Schedule") -> Stream:
+def simulated_stream(schedule: "Schedule") -> Stream:
     """Return the jobs as they were simulated; a job that left the queue waited until then."""
     jobs = np.asarray(schedule.outcome.jobs)  # in order of submission already
     submit, start, end = jobs["submit"], jobs["start"], jobs["end"]
@@ -143,7 +143,7 @@ def simulated(schedule: "Schedule") -> Stream:
     return Stream(name, jobs["number"], submit, jobs["procs"], jobs["estimate"], wait, end - submit)
 
 
-def logged(workload: Workload) -> Stream:
+def logged_stream(workload: Workload) -> Stream:
     """Return the jobs with the times in the log; a job that left the queue did not run."""
     jobs = workload.jobs
     # The arrays are sorted, not the table: a table would record each copy, for every run of a tournament.
@@ -161,7 +161,7 @@ def logged(workload: Workload) -> Stream:
     return stream
 
 
-def as_written(log: Log) -> Stream:
+def stream_of_log(log: Log) -> Stream:
     """Return the jobs of a log that is not prepared, by submit time and number: some logs are sorted by end time."""
     jobs = log.jobs.take(np.lexsort((log.jobs["job"], log.jobs["submit"])))
     job, submit, procs, used, estimate, wait, run, status = (

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.results.adequacy import ROUNDING, logged, simulated
+from harness.results.adequacy import ROUNDING, logged_stream, simulated_stream
 from harness.workload.occupation import Occupation
 from harness.workload.wall_clock import DAYS, WallClock
 
@@ -60,7 +60,7 @@ class Breakdown:
     procs: int
     peak: int  # the most processors busy at once, by the log
 
-    def telling(self, count: int = 12) -> pd.DataFrame:
+    def most_important(self, count: int = 12) -> pd.DataFrame:
         """Return the `count` most important cells: those with much of the error in few jobs."""
         lift = self.cells["error"] / self.cells["share"]
         weight = self.cells["error"] * np.log(lift.clip(lower=1.0))
@@ -71,7 +71,7 @@ class Breakdown:
 def breakdown(schedule: "Schedule") -> Breakdown:
     """Return the breakdown of a replay against the log that it replays."""
     workload = schedule.workload
-    ours, theirs = simulated(schedule), logged(workload)
+    ours, theirs = simulated_stream(schedule), logged_stream(workload)
     jobs = workload.jobs.take(np.argsort(workload.jobs["submit"].to_numpy(), kind="stable"))
     start = theirs.submit + theirs.wait
     machine = Occupation(theirs.submit, start, theirs.submit + theirs.residence, theirs.procs)

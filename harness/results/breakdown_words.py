@@ -31,7 +31,7 @@ def rows(found: Breakdown, count: int = 12) -> list[tuple[Any, ...]]:
             None if math.isnan(cell["fitting"]) else round(100 * cell["fitting"]),
             _began(cell),
         )
-        for cell in found.telling(count).to_dict("records")
+        for cell in found.most_important(count).to_dict("records")
     ]
 
 
@@ -58,7 +58,7 @@ def sentences(found: Breakdown) -> list[str]:
     return told
 
 
-def as_facts(found: Breakdown) -> dict[str, Any]:
+def as_object(found: Breakdown) -> dict[str, Any]:
     """Return the whole breakdown, with every cell, for JSON."""
     return {
         "cells": found.cells.to_dict("records"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.results.adequacy import ROUNDING, Ints, Stream, UndefinedError, as_written, refuse_other_jobs
+from harness.results.adequacy import ROUNDING, Ints, Stream, UndefinedError, refuse_other_jobs, stream_of_log
 from harness.results.adequacy_scale import root_mean_square
 from harness.results.repeatability import upper_quantile
 from harness.workload.log import Log, Step, Workload
@@ -36,7 +36,7 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class Apart:
+class ExecutionDistance:
     """The distance between two streams of the same jobs."""
 
     one: str
@@ -53,7 +53,7 @@ class Executions:
     """Executions of one workload, and every pair of them."""
 
     executions: tuple[Execution, ...]
-    pairs: tuple[Apart, ...]
+    pairs: tuple[ExecutionDistance, ...]
 
     @property
     def ideal(self) -> float:
@@ -95,7 +95,7 @@ def matched(one: Stream, other: Stream) -> tuple[Stream, Stream]:
     return left, right
 
 
-def submissions_apart(one: Stream, other: Stream) -> str:
+def submission_differences(one: Stream, other: Stream) -> str:
     """Return a sentence on how far the submissions of the jobs that two streams share differ; empty if they do not.
 
     The clocks are aligned by their median difference.
@@ -112,7 +112,7 @@ def submissions_apart(one: Stream, other: Stream) -> str:
     )
 
 
-def witnessed(workload: Workload, log: Log, execution: Log) -> Workload:
+def with_executed_times(workload: Workload, log: Log, execution: Log) -> Workload:
     """Return `workload`, prepared from `log`, with the waits and runtimes of an `execution` as its logged values.
 
     Jobs that the execution lacks are left out.
@@ -122,12 +122,12 @@ def witnessed(workload: Workload, log: Log, execution: Log) -> Workload:
     nothing = np.zeros(len(jobs))
     submit, procs = (jobs[name].to_numpy(dtype=np.float64) for name in ("submit", "procs"))
     planned = Stream(workload.name, jobs["job"].to_numpy(), submit, procs, asked, nothing, nothing)
-    ours, theirs = matched(planned, as_written(execution))
+    ours, theirs = matched(planned, stream_of_log(execution))
     found = dict(zip(ours.job.tolist(), zip(theirs.wait, theirs.residence - theirs.wait, strict=True), strict=True))
     kept = jobs[jobs["job"].isin(found)]
     wait, run = np.array([found[number] for number in kept["job"].tolist()]).T
     steps = [Step("executed", len(kept), f"waits and runtimes to compare with are those of {execution.name}")]
-    if differ := submissions_apart(planned, as_written(execution)):
+    if differ := submission_differences(planned, stream_of_log(execution)):
         steps.append(Step("submissions", len(kept), differ))
     if lacking := len(jobs) - len(kept):
         steps.append(Step("not executed", lacking, "left out"))
@@ -136,7 +136,7 @@ def witnessed(workload: Workload, log: Log, execution: Log) -> Workload:
     return replace(workload, jobs=kept, digest=digest, preparation=(*workload.preparation, *steps))
 
 
-def apart(one: Stream, other: Stream, *, usual: bool = True) -> Apart:
+def execution_distance(one: Stream, other: Stream, *, usual: bool = True) -> ExecutionDistance:
     """Compare two streams, at least one of them an execution."""
     ours, theirs = matched(one, other)
     off = ours.residence - theirs.residence
@@ -147,7 +147,7 @@ def apart(one: Stream, other: Stream, *, usual: bool = True) -> Apart:
             f"{ours.job[first]} is unknown"
         )
     median, p95 = np.quantile(np.abs(off), [0.5, 0.95]).tolist()
-    return Apart(one.name, other.name, len(off), root_mean_square(off), median, p95, usual)
+    return ExecutionDistance(one.name, other.name, len(off), root_mean_square(off), median, p95, usual)
 
 
 def compare_executions(
@@ -165,9 +165,9 @@ def compare_executions(
         Execution(log.name, len(log.jobs), one.peak, tuple(_incidents(log, one, procs, jobs, alike)))
         for log, one in zip(logs, busy, strict=True)
     ]
-    streams = [as_written(log) for log in logs]
+    streams = [stream_of_log(log) for log in logs]
     pairs = [
-        apart(streams[a], streams[b], usual=not (found[a].incidents or found[b].incidents))
+        execution_distance(streams[a], streams[b], usual=not (found[a].incidents or found[b].incidents))
         for a, b in itertools.combinations(range(len(logs)), 2)
     ]
     return Executions(tuple(found), tuple(pairs))

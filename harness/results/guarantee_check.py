@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from harness.errors import HarnessError, did_you_mean
 from harness.present.words import counted
-from harness.results.reservations import Follower, waiting_jobs
+from harness.results.reservations import ReservationReplay, waiting_jobs
 from harness.workload.log import Log
 from harness.workload.occupation import Occupation
 
@@ -29,7 +29,7 @@ _NAMED = 10
 
 
 @dataclass(frozen=True)
-class Breach:
+class Violation:
     """The first violation of a guarantee."""
 
     job: int  # whose guarantee was broken
@@ -41,16 +41,16 @@ class Breach:
 
 
 @dataclass(frozen=True)
-class Verified:
+class GuaranteeCheck:
     """The result of a check."""
 
     name: str
     jobs: int  # that ran
     left_out: int  # jobs that did not run, or without a start time
     procs: int
-    overcommitted: Breach | None
+    overcommitted: Violation | None
     promise: Promise
-    broken: Breach | None
+    broken: Violation | None
     void: int  # guarantees that do not count because an earlier job exceeded its requested time
 
     @property
@@ -61,7 +61,7 @@ class Verified:
 
 def verify(
     log: Log, promise: str = "none", *, procs: int | None = None, slack: float = 0.0, workload: Log | None = None
-) -> Verified:
+) -> GuaranteeCheck:
     """Find the first instant with more than `procs` processors in use, and the first violation of the guarantee.
 
     By default, `procs` is the number that the log names. `slack` is how much later than guaranteed a job may start [s].
@@ -87,10 +87,12 @@ def verify(
     if promise == "easy":
         broken, void = _delay(starts, procs, slack)
     elif promise == "conservative":
-        broken, void = _missed(log, starts, procs, slack)
+        broken, void = _missed_reservation(log, starts, procs, slack)
     left_out = len(log.jobs) - len(starts.job)
     overcommitted = _overcommitment(starts, procs)
-    return Verified(log.name, len(starts.job), left_out, procs, overcommitted, cast(Promise, promise), broken, void)
+    return GuaranteeCheck(
+        log.name, len(starts.job), left_out, procs, overcommitted, cast(Promise, promise), broken, void
+    )
 
 
 def _requested(log: Log, workload: Log) -> Log:
@@ -143,14 +145,14 @@ class _Starts:
         head: Floats = np.maximum(self.submit, before)
         return head
 
-    def breach(self, row: int, instant: float, why: str) -> Breach:
+    def breach(self, row: int, instant: float, why: str) -> Violation:
         """Return the violation of a job's guarantee, with the queue at an instant."""
         waits = np.flatnonzero((self.submit <= instant) & (self.start > instant))
         queue = tuple(self.job[waits[:_NAMED]].tolist())
-        return Breach(int(self.job[row]), instant, float(self.start[row]), why, queue, len(waits))
+        return Violation(int(self.job[row]), instant, float(self.start[row]), why, queue, len(waits))
 
 
-def _overcommitment(starts: _Starts, procs: int) -> Breach | None:
+def _overcommitment(starts: _Starts, procs: int) -> Violation | None:
     held = starts.end > starts.start  # jobs with a runtime of 0 hold nothing
     busy = Occupation(starts.submit[held], starts.start[held], starts.end[held], starts.procs[held])
     instants, used = busy.steps
@@ -162,7 +164,7 @@ def _overcommitment(starts: _Starts, procs: int) -> Breach | None:
     return starts.breach(row, instant, f"{used[over[0]]:,.0f} processors are in use, of {procs:,}")
 
 
-def _overtaking(starts: _Starts, slack: float) -> Breach | None:
+def _overtaking(starts: _Starts, slack: float) -> Violation | None:
     """Return the first start of a job while an earlier job of the queue waits."""
     latest = np.concatenate([[-np.inf], np.maximum.accumulate(starts.start)[:-1]])
     rows = np.flatnonzero(starts.start < latest - slack)
@@ -175,7 +177,7 @@ def _overtaking(starts: _Starts, slack: float) -> Breach | None:
     return starts.breach(passed, float(starts.start[row]), f"job {starts.job[row]}, {later}, starts before it")
 
 
-def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:
+def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Violation | None, int]:
     """Return the first job that starts later than the time at which it could start, given when it became first in the
     queue.
 
@@ -210,7 +212,7 @@ def _delay(starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, in
     return starts.breach(first, instant, given), void
 
 
-def _missed(log: Log, starts: _Starts, procs: int, slack: float) -> tuple[Breach | None, int]:
+def _missed_reservation(log: Log, starts: _Starts, procs: int, slack: float) -> tuple[Violation | None, int]:
     """Return the first job that starts after its reservation, and the number of late jobs without a valid guarantee."""
     columns = ("submit", "wait", "run", "estimate", "procs", "used_procs")
     submit, wait, run, asked, width, used = (log.jobs[name].to_numpy(dtype=np.float64) for name in columns)
@@ -218,8 +220,8 @@ def _missed(log: Log, starts: _Starts, procs: int, slack: float) -> tuple[Breach
     # A job that left the queue without running held a reservation until then; other jobs without times are unknown.
     kept = np.flatnonzero((submit >= 0) & (wait >= 0) & (width > 0) & ((run >= 0) | (asked > 0)))
     jobs = waiting_jobs(*(column[kept] for column in (submit, submit + wait, run, asked, width)))
-    follower = Follower(jobs, procs)
-    late = follower.first_late(slack)
+    follower = ReservationReplay(jobs, procs)
+    late = follower.first_late_job(slack)
     if late is None:
         return None, follower.void
     number = int(log.jobs["job"].to_numpy()[kept[late.row]])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def schedule_html(schedule: "Schedule") -> str:
     """Return the summary of a run: the sentence, warnings, and the headline measures."""
     values, known = schedule.measures(), known_measures()
-    names = run_summary.chosen("", values, known)
+    names = run_summary.chosen_measures("", values, known)
     told = [run_summary.sentence(schedule), *map("Warning: {}.".format, run_summary.warnings(schedule))]
     rows = run_summary.rows({name: values[name] for name in names}, known)
     return "\n".join([*(prose(text, "html") for text in told), render(run_summary.HEADS, rows, "html")])
@@ -25,8 +25,8 @@ def schedule_html(schedule: "Schedule") -> str:
 def schedule_plot(schedule: "Schedule", what: str) -> Any:
     """Return one chart of a run as a Plotly figure."""
     from harness.results.charts import run_figures
-    from harness.results.charts.close_up import overview
     from harness.results.charts.figures import for_a_notebook
+    from harness.results.charts.run_details import run_overview
 
     charts: dict[str, Callable[[Any], Any]] = {
         "time": lambda run: run_figures.over_time([run]),
@@ -37,7 +37,7 @@ def schedule_plot(schedule: "Schedule", what: str) -> Any:
     if what not in charts:
         raise HarnessError(f"there is no chart {what!r} of a schedule; {did_you_mean(what, charts)}")
     timed = _with_timeline(schedule)
-    return for_a_notebook(charts[what](overview(timed, readable(timed.workload.name), _scheduler(timed))))
+    return for_a_notebook(charts[what](run_overview(timed, readable(timed.workload.name), _scheduler(timed))))
 
 
 def schedule_gantt(schedule: "Schedule", most: int) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError
-from harness.results.adequacy import as_written
+from harness.results.adequacy import stream_of_log
 from harness.results.executions import matched
 from harness.workload.log import Log
 from harness.workload.occupation import Occupation
@@ -27,7 +27,7 @@ def fitted_overheads(logs: Sequence[Log], procs: int) -> dict[str, str]:
     if len(launches):
         found["launch"] = fitted(launches)
     spreads = []
-    for one, other in itertools.combinations([as_written(log) for log in logs], 2):
+    for one, other in itertools.combinations([stream_of_log(log) for log in logs], 2):
         ours, theirs = matched(one, other)
         spreads.append(np.abs((ours.residence - ours.wait) - (theirs.residence - theirs.wait)))
     if spreads:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.spec import parse
-from harness.results.adequacy import Adequacy, Growth, Stream, compare, simulated
+from harness.results.adequacy import Adequacy, Growth, Stream, compare, simulated_stream
 from harness.workload.log import Step, Workload
 
 if TYPE_CHECKING:
@@ -114,15 +114,15 @@ def repeatability(
     draw = np.random.default_rng(seed)
     runs = np.isinf(workload.jobs["cancel"].to_numpy())  # jobs that leave the queue have no launch and no completion
     size = (2 * pairs, len(workload))
-    before, after = runs * seconds(launch, draw, size), runs * seconds(completion, draw, size)
-    late, taken = seconds(submission, draw, size), before + after
+    before, after = runs * draw_overheads(launch, draw, size), runs * draw_overheads(completion, draw, size)
+    late, taken = draw_overheads(submission, draw, size), before + after
     longest = taken.max(axis=0)
 
     def repeat(k: int) -> Stream:
         identity = f"{workload.digest} {launch} {completion} {submission} {seed} {k} of {len(taken)}"
         held = _repetition(workload, late[k], taken[k], longest, identity)
         apart = (overheads == "outside") * np.stack([before[k], after[k]])
-        stream = _noted(simulated(replay(held)), held, workload, *apart)
+        stream = _as_logged(simulated_stream(replay(held)), held, workload, *apart)
         if progress is not None:
             progress(k + 1, len(taken))
         return stream
@@ -143,7 +143,7 @@ def _interval(values: Floats) -> tuple[float, float]:
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
-def seconds(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floats:
+def draw_overheads(spec: str, draw: np.random.Generator, size: tuple[int, ...]) -> Floats:
     """Draw overheads from the distribution that `spec` names: `exponential(mean=5)`, `uniform(low=0, high=10)`, …"""
     name, given = parse(spec)
     if name not in _DISTRIBUTIONS:
@@ -183,7 +183,7 @@ def _repetition(workload: Workload, late: Floats, taken: Floats, longest: Floats
     )
 
 
-def _noted(stream: Stream, held: Workload, workload: Workload, before: Floats, after: Floats) -> Stream:
+def _as_logged(stream: Stream, held: Workload, workload: Workload, before: Floats, after: Floats) -> Stream:
     """Return a repetition by its true submissions, with launches `before` as waiting, and completions `after` excluded.
 
     Both are a share of the time in which the job held its processors, which is longer on slow processors.

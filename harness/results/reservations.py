@@ -19,7 +19,7 @@ _DIGITS = 6
 
 
 @dataclass
-class Waiting:
+class ReservedJob:
     """A job of the schedule and its reservation."""
 
     row: int
@@ -33,7 +33,7 @@ class Waiting:
     void: float = np.inf  # the reservation that became invalid, if one did
 
     @property
-    def sure(self) -> bool:
+    def reservation_valid(self) -> bool:
         """Whether its reservation is valid."""
         return self.void == np.inf
 
@@ -48,7 +48,7 @@ class Waiting:
 
 
 @dataclass
-class _Plan:
+class _Profile:
     """The availability profile: free processors from each time on."""
 
     times: list[float] = field(default_factory=lambda: [-np.inf])
@@ -90,27 +90,27 @@ class _Plan:
         self.free = [self.free[place + k] for k in kept]
 
 
-class Follower:
+class ReservationReplay:
     """Computes the reservations of conservative backfilling along a schedule."""
 
-    def __init__(self, jobs: list[Waiting], procs: int) -> None:
+    def __init__(self, jobs: list[ReservedJob], procs: int) -> None:
         """Begin with an empty machine; `jobs` are in queue order."""
         self.jobs, self.procs = jobs, procs
-        self.plan = _Plan(free=[procs])
-        self.queue: list[Waiting] = []
-        self.running: list[Waiting] = []
+        self.plan = _Profile(free=[procs])
+        self.queue: list[ReservedJob] = []
+        self.running: list[ReservedJob] = []
         self.void = 0  # reservations missed because a job exceeded its requested time
 
-    def first_late(self, slack: float) -> Waiting | None:
+    def first_late_job(self, slack: float) -> ReservedJob | None:
         """Return the first job that starts more than `slack` after its reservation, if one does."""
         for now, arrived in self._instants():
             for job in self.queue:
-                if job.reserved + slack < now and job.sure:
-                    return min((late for late in self.queue if late.sure), key=lambda late: late.reserved)
+                if job.reserved + slack < now and job.reservation_valid:
+                    return min((late for late in self.queue if late.reservation_valid), key=lambda late: late.reserved)
             self._instant(now, arrived)
         return None
 
-    def _instants(self) -> Iterator[tuple[float, list[Waiting]]]:
+    def _instants(self) -> Iterator[tuple[float, list[ReservedJob]]]:
         """Yield the instants at which something happens, with the jobs submitted then."""
         came = 0
         times = {time for job in self.jobs for time in (job.submit, job.start, job.end)}
@@ -122,7 +122,7 @@ class Follower:
                 came += 1
             yield now, arrived
 
-    def _instant(self, now: float, arrived: list[Waiting]) -> None:
+    def _instant(self, now: float, arrived: list[ReservedJob]) -> None:
         """Apply the changes at `now`: ends, then departures from the queue, then submissions, then starts."""
         self.plan.forget(now)
         anew = self._outlived(now)
@@ -134,7 +134,9 @@ class Follower:
         for job in arrived:
             if job.procs <= self.procs:
                 # A reservation that depends on an invalid one may be too early.
-                sure = all(one.sure for one in self.queue) and all(one.end <= one.planned for one in self.running)
+                sure = all(one.reservation_valid for one in self.queue) and all(
+                    one.end <= one.planned for one in self.running
+                )
                 self._promise(job, now)
                 job.void = job.void if sure else job.reserved
                 self.queue.append(job)
@@ -176,7 +178,7 @@ class Follower:
             self.plan.change(-job.procs, now, job.planned)
         return late
 
-    def _promise(self, job: Waiting, now: float) -> None:
+    def _promise(self, job: ReservedJob, now: float) -> None:
         job.reserved = self.plan.fit(job.procs, job.asked, now)
         self.plan.change(-job.procs, job.reserved, job.until(job.reserved))
 
@@ -192,7 +194,7 @@ class Follower:
         """Make all reservations again, in queue order; a job that exceeded its requested time is planned until its real
         end.
         """
-        self.plan = _Plan([now], [self.procs])
+        self.plan = _Profile([now], [self.procs])
         for job in self.running:
             self.plan.change(-job.procs, now, job.planned if job.planned > now else job.end)
         for job in self.queue:
@@ -205,13 +207,13 @@ def waiting_jobs(
     run: npt.NDArray[np.float64],
     asked: npt.NDArray[np.float64],
     procs: npt.NDArray[np.float64],
-) -> list[Waiting]:
+) -> list[ReservedJob]:
     """Return jobs in queue order; a job with `run` below 0 never ran, and leaves the queue at its start."""
     rows = np.argsort(submit, kind="stable")
     length = np.where(asked > 0, asked, np.maximum(run, 0.0))
     columns = (np.round(values[rows], _DIGITS).tolist() for values in (submit, start, np.maximum(run, 0.0), length))
     return [
-        Waiting(int(row), came, began, round(began + ran, _DIGITS), long, int(wide), bool(never))
+        ReservedJob(int(row), came, began, round(began + ran, _DIGITS), long, int(wide), bool(never))
         for row, came, began, ran, long, wide, never in zip(
             rows, *columns, procs[rows].tolist(), (run[rows] < 0).tolist(), strict=True
         )

@@ -29,7 +29,7 @@ _LEFT_WAITING = 0.05
 _STARVING, _WEEK = 5.0, 7 * 86400.0
 
 
-def chosen(asked: str, values: Mapping[str, float], known: Mapping[str, Measure]) -> list[str]:
+def chosen_measures(asked: str, values: Mapping[str, float], known: Mapping[str, Measure]) -> list[str]:
     """Return the measures to show: those of `asked`, names or groups, or `all`; by default the headline measures.
 
     The default includes those of plugins, and leaves out measures that are 0 or not a number.
@@ -56,7 +56,7 @@ def rows(values: Mapping[str, float], known: Mapping[str, Measure]) -> list[tupl
 
 def sentence(schedule: "Schedule") -> str:
     """Return a sentence that summarises the run."""
-    waits = schedule.of_those_that_ran("wait")
+    waits = schedule.ran_column("wait")
     policies = schedule.scheduler
     where = f"{schedule.workload.name} on {schedule.platform.name} under {policies['order']} + {policies['start']}"
     if not len(waits):
@@ -87,12 +87,12 @@ def warnings(schedule: "Schedule") -> Iterable[str]:
 
 def _overloaded(schedule: "Schedule") -> Iterator[str]:
     """Yield a warning if the submitted work exceeds the capacity, and the queue grows."""
-    submit, start = (schedule.of_those_that_ran(name) for name in ("submit", "start"))
+    submit, start = (schedule.ran_column(name) for name in ("submit", "start"))
     if not len(submit) or schedule.workload.now is not None:  # the waiting jobs of a snapshot are no load
         return
     span = float(submit.max() - submit.min())
     waiting = int(np.count_nonzero(start > submit.max()))
-    work = float(np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run")))
+    work = float(np.sum(schedule.ran_column("procs") * schedule.ran_column("run")))
     offered = work / (span * schedule.platform.cores) if span > 0 else math.inf
     if offered > 1 and span > 86400 and waiting > _LEFT_WAITING * len(submit):
         yield (
@@ -104,7 +104,7 @@ def _overloaded(schedule: "Schedule") -> Iterator[str]:
 
 def _starving(schedule: "Schedule") -> Iterator[str]:
     """Yield a warning if a few jobs wait far longer than the others."""
-    waits = schedule.of_those_that_ran("wait")
+    waits = schedule.ran_column("wait")
     if not len(waits):
         return
     bound = max(_STARVING * float(np.quantile(waits, 0.95)), _WEEK)

@@ -83,24 +83,24 @@ class Schedule:
     @cached_property
     def ran(self) -> pd.DataFrame:
         """The rows of `frame` that averages are over: accepted, not cancelled. Same index as `frame`."""
-        return self.frame[self.who_ran]
+        return self.frame[self.ran_mask]
 
     @cached_property
-    def who_ran(self) -> npt.NDArray[np.bool_]:
+    def ran_mask(self) -> npt.NDArray[np.bool_]:
         """A mask of the rows of `frame` that averages are over; in a run from a snapshot, only jobs that started
         in it.
         """
         ran: npt.NDArray[np.bool_] = np.isin(self.statuses, (Ending.COMPLETED, Ending.KILLED))
         return ran if self.workload.now is None else ran & ~(self.workload.jobs[STARTED].to_numpy() >= 0)
 
-    def of_all(self, column: str) -> npt.NDArray[Any]:
+    def column(self, column: str) -> npt.NDArray[Any]:
         """Return `frame[column]`, with statuses as codes, without making the table."""
         return self._columns[column]
 
-    def of_those_that_ran(self, column: str) -> npt.NDArray[np.float64]:
+    def ran_column(self, column: str) -> npt.NDArray[np.float64]:
         """Return `ran[column]` as floats. Measures use this because a table for each run would take too long."""
         if column not in self._ran:
-            self._ran[column] = self._columns[column][self.who_ran].astype(np.float64, copy=False)
+            self._ran[column] = self._columns[column][self.ran_mask].astype(np.float64, copy=False)
         return self._ran[column]
 
     @cached_property

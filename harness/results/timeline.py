@@ -45,11 +45,11 @@ class Timeline:
 
     def _thin(self) -> None:
         self.whole = self.whole and self._length <= self.most
-        self._chunks = [thin(self._joined(), self.most)]
+        self._chunks = [thin_samples(self._joined(), self.most)]
         self._length = len(self._chunks[0])
 
 
-def thin(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
+def thin_samples(samples: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
     """Return at most `most` records: the first and the last, and the extremes of every column in bins of time."""
     if len(samples) <= most:
         return samples

@@ -16,7 +16,15 @@ from harness.policy.declared_traits import SIGNAL
 from harness.policy.kinds import Policy
 from harness.policy.scheduler import Scheduler
 from harness.policy.table import Table
-from harness.testing.resource_cases import ASKED, FEATURES, asking, bound_platform, demand, keeping, offering
+from harness.testing.resource_cases import (
+    ASKED,
+    FEATURES,
+    bound_platform,
+    demand,
+    request_strategy,
+    reservation_windows,
+    resource_strategy,
+)
 from harness.workload.log import Workload
 
 NEVER = math.inf
@@ -31,7 +39,7 @@ FIGURES: Mapping[str, Any] = {
 }
 
 #: Policies for the other parts; failing cases shrink to the first of each.
-COMPANY = {
+OTHER_POLICIES = {
     "order": ("fcfs", "lcfs", "wfp3"),
     "start": ("easy", "none", "conservative", "preempt"),
     "select": ("first-fit", "worst-fit"),
@@ -158,7 +166,7 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
             **dict.fromkeys(("user", "group", "queue"), draw(st.integers(-1, 2))),
         )
         if _asks(platform):
-            job = replace(job, **draw(asking))
+            job = replace(job, **draw(request_strategy))
         if draw(st.integers(0, 9)) == 9:
             job = replace(job, work=0, patience=draw(st.integers(0, 12)))
         made.append(job)
@@ -197,12 +205,12 @@ def platforms(draw: st.DrawFn, policy: Policy, *, equal: bool, bound: bool) -> P
         memory = draw(st.sampled_from((NEVER, 2.0, 4.0, 7.0)))
         partition = draw(st.integers(0, 1)) if number and not asked else 0
         figures = draw(power(policy.needs)) if powered else {}
-        more = draw(offering) if asked else {}
+        more = draw(resource_strategy) if asked else {}
         types.append(NodeType(draw(st.integers(1, 2)), cores, ops, memory, partition=partition, **figures, **more))
     if not asked:
         return Platform("mixed", tuple(types))
     windows = (
-        draw(keeping(sum(t.count for t in types))) if equal else ()
+        draw(reservation_windows(sum(t.count for t in types))) if equal else ()
     )  # plans take these into account at full rate only
     return Platform("mixed", tuple(types), windows=windows, licences={"licence": draw(st.integers(0, 3))})
 
@@ -212,7 +220,7 @@ def needs_power(policy: Policy) -> bool:
     return bool(set(policy.needs) - {SIGNAL}) or policy.hook in ("account_energy", "set_rate", "set_sleep")
 
 
-def settings_of(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.SearchStrategy[Any]]:
+def parameter_strategies(policy: Policy, fixed: Mapping[str, Any]) -> dict[str, st.SearchStrategy[Any]]:
     """Return strategies for parameters that the user did not fix: all words, both truth values, another order, the
     minimum.
     """
@@ -255,12 +263,12 @@ def cases(
     declines = getattr(policy, "fits", None)  # plans that count processors are refused then
     company = {
         part: draw(st.sampled_from([name for name in names if not (declines and name == "conservative")]))
-        for part, names in COMPANY.items()
+        for part, names in OTHER_POLICIES.items()
         if Scheduler.HOOKS[part] != policy.hook
         and not (part in ("order", "rate", "sleep") and equal)
         and not (part in ("sleep", "energy") and not needs_power(policy))
     }
-    values = {name: draw(strategy) for name, strategy in settings_of(policy, fixed).items()}
+    values = {name: draw(strategy) for name, strategy in parameter_strategies(policy, fixed).items()}
     if orders:
         default = all(value == policy.parameters[name] for name, value in values.items())
         company["order"] = draw(st.sampled_from(orders if default else orders[:1]))
@@ -270,7 +278,7 @@ def cases(
 # ---------------------------------------------------------------- corner cases
 
 
-def corners(
+def corner_cases(
     policy: Policy, fixed: Mapping[str, Any], *, crowds: int = 1, equal: bool = False, bound: bool = False
 ) -> dict[str, Case]:
     """Return corner cases by name, and `crowds` cases with more jobs than usual.
@@ -308,13 +316,13 @@ def corners(
         )
     steps = Platform("steps", tuple(NodeType(1, 2, ops, **powered) for ops in (2.0, 3.0, 4.0, 5.0)))
     for seed in range(crowds):
-        made[f"a crowd, {seed}"] = Case(crowd(seed, 4), machine, values=values)
+        made[f"a crowd, {seed}"] = Case(many_jobs(seed, 4), machine, values=values)
     if crowds and not equal:
-        made["a crowd on unlike nodes"] = Case(crowd(0, 8), steps, values=values)
+        made["a crowd on unlike nodes"] = Case(many_jobs(0, 8), steps, values=values)
     return made
 
 
-def crowd(seed: int, procs: int, count: int = 41) -> tuple[Job, ...]:
+def many_jobs(seed: int, procs: int, count: int = 41) -> tuple[Job, ...]:
     """Return many jobs, most of them narrow, with a load near the capacity.
 
     Their number is prime: a policy that visits the nodes in turn, and continues across runs, is then at another node.

@@ -3,7 +3,7 @@
 import math
 
 from harness.results.schedule import Schedule
-from harness.testing.subject import Wrong
+from harness.testing.subject import CheckError
 
 
 def close(one: float, other: float) -> bool:
@@ -22,10 +22,10 @@ def history(schedule: Schedule) -> dict[str, dict[str, str]]:
     return found | {f"node {number}": {"energy": format(joules, ".9g")} for number, joules in enumerate(drawn)}
 
 
-def same(one: Schedule, other: Schedule, what: str) -> None:
+def require_same(one: Schedule, other: Schedule, what: str) -> None:
     """Raise `Wrong` if two schedules differ."""
     second = history(other)
     for who, first in history(one).items():
         for name, value in first.items():
             if second[who][name] != value:
-                raise Wrong(f"{what}: for {who}, {name} is {value} and {second[who][name]}")
+                raise CheckError(f"{what}: for {who}, {name} is {value} and {second[who][name]}")

@@ -18,7 +18,7 @@ from typing import IO, Any
 from harness.errors import HarnessError
 from harness.policy.registry import plugins as load_plugins
 from harness.testing.cases import Case
-from harness.testing.subject import Stopped, Subject, Wrong
+from harness.testing.subject import CheckError, RunStopped, Subject
 
 #: The longest time for a case [s].
 _PATIENCE = 50
@@ -36,7 +36,7 @@ def check_first_runs(body: Body, subject: Subject, case: Case) -> bool:
         return False
     kind, text = process.verdict(body, replace(subject, policy=None), case)  # type: ignore[arg-type]
     if kind:
-        raise {"wrong": Wrong, "stopped": Stopped}[kind](text)
+        raise {"wrong": CheckError, "stopped": RunStopped}[kind](text)
     return True
 
 
@@ -123,8 +123,8 @@ def _verdict_of_a_fork(body: Body, subject: Subject, case: Case) -> tuple[str, s
 def _verdict(body: Body, subject: Subject, case: Case) -> tuple[str, str]:
     try:
         body(subject, case)
-    except Wrong as wrong:
-        return "stopped" if isinstance(wrong, Stopped) else "wrong", str(wrong)
+    except CheckError as wrong:
+        return "stopped" if isinstance(wrong, RunStopped) else "wrong", str(wrong)
     return "", ""
 
 

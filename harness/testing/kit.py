@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.kinds import Policy
 from harness.testing import checks as _checks  # noqa: F401 - declares them
-from harness.testing.cases import Case, cases, corners
+from harness.testing.cases import Case, cases, corner_cases
 from harness.testing.declared_checks import CHECKS, GUARANTEES, Check
 from harness.testing.resource_cases import ASKED
-from harness.testing.subject import Stopped, Subject, Wrong, find
+from harness.testing.subject import CheckError, RunStopped, Subject, find
 
 #: The number of generated cases for a check.
 EXAMPLES = 30
@@ -22,8 +22,8 @@ EXAMPLES = 30
 class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
     """A policy fails a check; the message has the error, its importance, and the way to reproduce it."""
 
-    def __init__(self, subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> None:
-        if isinstance(wrong, Stopped):
+    def __init__(self, subject: Subject, check: Check, wrong: CheckError, case: Case, corner: str = "") -> None:
+        if isinstance(wrong, RunStopped):
             check = CHECKS["runs"]
         self.check = check.name
         self.wrong = str(wrong)
@@ -85,7 +85,7 @@ def run_check(
         switches = {name: value for name, value in subject.policy.parameters.items() if isinstance(value, bool)}
         fixed = switches | fixed
     kind = {name: check.cases[name] for name in ("equal", "bound") if name in check.cases}
-    listed = corners(subject.policy, fixed, crowds=check.crowds, **kind)
+    listed = corner_cases(subject.policy, fixed, crowds=check.crowds, **kind)
     seen = False  # whether the effect required by `check.never` was seen
     for corner, case in listed.items():
         alive()
@@ -93,7 +93,7 @@ def run_check(
         if wrong:
             raise _explained(subject, check, wrong, case, corner)
         seen = seen or shown
-    failures: list[tuple[Wrong, Case]] = []
+    failures: list[tuple[CheckError, Case]] = []
 
     @settings(
         max_examples=examples,
@@ -125,18 +125,18 @@ def run_check(
         raise _explained(subject, check, *failures[-1]) from None
     if check.never and not seen:
         corner, case = listed.popitem()
-        raise PolicyFailure(subject, check, Wrong(check.never), case, corner)
+        raise PolicyFailure(subject, check, CheckError(check.never), case, corner)
 
 
-def _verdict(subject: Subject, check: Check, case: Case) -> tuple[Wrong | None, bool]:
+def _verdict(subject: Subject, check: Check, case: Case) -> tuple[CheckError | None, bool]:
     """Return the failure of the check on the case, and whether the case shows the required effect."""
     try:
         return None, bool(check.run(subject, case))
-    except Wrong as wrong:
+    except CheckError as wrong:
         return wrong, False
 
 
-def _explained(subject: Subject, check: Check, wrong: Wrong, case: Case, corner: str = "") -> PolicyFailure:
+def _explained(subject: Subject, check: Check, wrong: CheckError, case: Case, corner: str = "") -> PolicyFailure:
     """Return the failure for the smallest subset of the jobs that still shows it."""
     number = len(case.jobs)
     while number > 0 and len(case.jobs) > 1:

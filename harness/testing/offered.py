@@ -10,7 +10,7 @@ from harness.policy.kinds import KINDS, Policy
 from harness.policy.registry import ENTRY_POINTS, plugins
 
 
-def offered(what: str) -> tuple[tuple[str, ...], list[Policy]]:
+def offered_policies(what: str) -> tuple[tuple[str, ...], list[Policy]]:
     """Return the paths that `plugins` needs to load `what`, and the policies that it offers."""
     points = entry_points(group=ENTRY_POINTS)
     path = Path(what)

@@ -8,7 +8,7 @@ from harness.engine.resources.nodes import room, take
 from harness.policy.kinds import Prefer, Select
 
 
-def taking(policy: Prefer) -> Select:
+def as_select(policy: Prefer) -> Select:
     """Return a selection with the same decisions as the policy; it ranks all nodes again after each node."""
     merit = getattr(policy.function, "py_func", policy.function)
     names = list(inspect.signature(merit).parameters.values())[2:]

@@ -17,7 +17,7 @@ def _seldom(*values: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from((-1, -1, -1, *values))
 
 
-asking = st.fixed_dictionaries(
+request_strategy = st.fixed_dictionaries(
     {
         "nodes": _seldom(1, 2),
         "exclusive": _seldom(1),
@@ -31,7 +31,7 @@ asking = st.fixed_dictionaries(
 
 
 @st.composite
-def keeping(draw: st.DrawFn, nodes: int) -> tuple[Window, ...]:
+def reservation_windows(draw: st.DrawFn, nodes: int) -> tuple[Window, ...]:
     """Draw reservations of some of `nodes` nodes for some users, or for no user."""
     some = st.sets(st.integers(0, nodes - 1), min_size=1).map(lambda found: tuple(sorted(found)))
     window = st.builds(
@@ -44,7 +44,7 @@ def keeping(draw: st.DrawFn, nodes: int) -> tuple[Window, ...]:
     return tuple(draw(st.lists(window, max_size=2)))
 
 
-offering = st.fixed_dictionaries(
+resource_strategy = st.fixed_dictionaries(
     {
         "features": st.sampled_from((FEATURES[:1], FEATURES, FEATURES[1:])),
         "resources": st.builds(lambda gpus: {"gpu": gpus}, st.integers(0, 3)),

@@ -9,11 +9,11 @@ from harness.engine.queue.waiting_jobs import running, waiting
 from harness.engine.records.public import COMPLETED, KILLED, RUNNING
 from harness.platform.machine import NodeType, Platform
 from harness.testing.comparing import close
-from harness.testing.subject import Chosen, Wrong, spy
+from harness.testing.subject import CheckError, Chosen, add_recorders
 
 
 @dataclass
-class Stretch:
+class Allocation:
     """One job on its cores, until it ended or was suspended."""
 
     job: int  # its number, counted from 1
@@ -23,19 +23,19 @@ class Stretch:
     end: float = float("nan")
 
 
-class Watch:
+class AllocationRecorder:
     """Records calls of the selection, of the rate, which comes first at every instant, and of the start policy."""
 
     def __init__(self) -> None:
-        self.stretches: list[Stretch] = []
+        self.stretches: list[Allocation] = []
         self.rates: list[tuple[float, float]] = []  # (since, rate)
-        self._open: dict[int, Stretch] = {}  # by the job's index
+        self._open: dict[int, Allocation] = {}  # by the job's index
 
     def around(self, chosen: Chosen) -> Chosen:
         """Return the chosen policies with the recorders."""
-        spy(chosen, "select", after=self._selected)
-        spy(chosen, "rate", after=self._rated)
-        spy(chosen, "start", after=self._started)
+        add_recorders(chosen, "select", after=self._selected)
+        add_recorders(chosen, "rate", after=self._rated)
+        add_recorders(chosen, "start", after=self._started)
         return chosen
 
     def _selected(self, answer: Any, state: Any, job: int, *own: Any) -> None:
@@ -50,7 +50,7 @@ class Watch:
             pieces.append((int(state.slices[piece].node), int(state.slices[piece].cores)))
             piece = state.slices[piece].next
         record = state.jobs[job]
-        self._open[job] = Stretch(int(record.number), float(state.clock.now), pieces, int(record.restarts))
+        self._open[job] = Allocation(int(record.number), float(state.clock.now), pieces, int(record.restarts))
         self.stretches.append(self._open[job])
 
     def _rated(self, answer: Any, state: Any, *own: Any) -> None:
@@ -66,11 +66,13 @@ class Watch:
             held.update(dict(stretch.pieces))
         for number, node in enumerate(state.nodes):
             if node.free + held[number] != node.cores:
-                raise Wrong(
+                raise CheckError(
                     f"node {number} of {node.cores} cores serves {held[number]}, and {node.free} are recorded as free"
                 )
         if state.clock.free != state.clock.cores - sum(held.values()):
-            raise Wrong(f"{sum(held.values())} of {state.clock.cores} processors are held, and {state.clock.free} free")
+            raise CheckError(
+                f"{sum(held.values())} of {state.clock.cores} processors are held, and {state.clock.free} free"
+            )
 
     def _compare_left(self, state: Any) -> None:
         """Refuse remaining estimates of suspended jobs that disagree with their service."""
@@ -85,7 +87,7 @@ class Watch:
                     done += float(speed) * self.virtual(stretch.begin, stretch.end)
             left = max(0.0, float(job.estimate) + float(job.overhead) - done)
             if not close(left, float(job.left)):
-                raise Wrong(
+                raise CheckError(
                     f"at {state.clock.now:g} s job {job.number}, which was suspended, has {job.left:g} s left by its "
                     f"record, and {left:g} s by its service"
                 )

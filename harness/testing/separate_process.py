@@ -10,7 +10,7 @@ from typing import Any
 from harness.disk.child_process import ChildProcess
 from harness.errors import HarnessError
 from harness.testing import kit
-from harness.testing.offered import offered
+from harness.testing.offered import offered_policies
 from harness.testing.subject import find
 
 #: The longest time of a case, including compilation [s].
@@ -73,7 +73,7 @@ def _said(what: str, examples: int, skip: int, patience: float) -> Iterator[dict
 
 def _check_here(what: str, examples: int, skip: int, say: Callable[[dict[str, Any]], None]) -> None:
     """Check the policies after the first `skip`, in the other process, and report each step."""
-    plugins, policies = offered(what)
+    plugins, policies = offered_policies(what)
     for policy in policies[skip:]:
         said = {"policy": policy.name, "hook": policy.hook, "check": "runs", "passed": 0, "of": 0}
         say(said)

@@ -23,12 +23,12 @@ from harness.policy import scheduler
 from harness.policy.declared_traits import INSTEAD, SIGNAL
 from harness.policy.kinds import Policy, Prefer, Rate, Sleep, Start
 from harness.policy.registry import plugins as load_plugins
-from harness.policy.scheduler import Scheduler, choose_all, wrapping
+from harness.policy.scheduler import Scheduler, choose_all, with_inner_order
 from harness.policy.spec import Choice, choose, first_table, parse
 from harness.policy_api.policy_diagnostics import MisuseError
 from harness.results.schedule import Schedule
 from harness.testing.cases import Case
-from harness.testing.prefer_as_select import taking
+from harness.testing.prefer_as_select import as_select
 from harness.workload.signals import read_signal
 
 #: A run is stopped if no job ends during this many progress reports of 0.2 s.
@@ -40,11 +40,11 @@ HEARD = "daily(low=50, high=300, peak=0)"
 Chosen = dict[str, Choice]
 
 
-class Wrong(Exception):  # noqa: N818 - an error of the tested policy, not of the harness
+class CheckError(Exception):
     """An error that a check found, in a sentence."""
 
 
-class Stopped(Wrong):
+class RunStopped(CheckError):  # noqa: N818 - the policy is at fault, not the harness
     """The run itself ended with an error."""
 
 
@@ -86,7 +86,7 @@ class Subject:
         def patience(done: int, jobs: int) -> None:
             signs.append(done)
             if signs.count(done) > PATIENCE:
-                raise Stopped("the run does not end: a policy requests calls all the time")
+                raise RunStopped("the run does not end: a policy requests calls all the time")
 
         chosen = watched(chosen) if watched else chosen
         try:
@@ -96,12 +96,12 @@ class Subject:
                     workload, case.platform, chosen, seed=case.seed, plain=plain, progress=patience, extras=extras
                 )
         except (PolicyError, MisuseError) as error:
-            raise Stopped(f"the run was stopped: {error}") from error
-        except (Wrong, HarnessError):
+            raise RunStopped(f"the run was stopped: {error}") from error
+        except (CheckError, HarnessError):
             raise
         except Exception as error:
             where = " ".join(getattr(error, "__notes__", []))
-            raise Stopped(f"the run was stopped by {type(error).__name__}: {error} {where}".rstrip()) from error
+            raise RunStopped(f"the run was stopped by {type(error).__name__}: {error} {where}".rstrip()) from error
         return Schedule(workload, case.platform, scheduler.Chosen(chosen), case.seed, outcome)
 
     def command(self, case: Case, log: str = "failing.swf") -> str:
@@ -177,7 +177,7 @@ def _ready(subject: Subject) -> Subject:
         warnings.simplefilter("always")
         try:
             policies = load_plugins(*subject.plugins).policies
-            if policy_kernels.kernel_of(wrapping(Choice.plain(subject.policy), policies), 0).python is None:
+            if policy_kernels.kernel_of(with_inner_order(Choice.plain(subject.policy), policies), 0).python is None:
                 return subject
             reasons = [str(warning.message).rpartition("because ")[2] for warning in told]
         except (MisuseError, PolicyError):  # every run will raise it
@@ -215,7 +215,7 @@ def _written(policy: Policy) -> Callable[..., Any]:
     return function
 
 
-def spied(
+def with_recorders(
     policy: Policy, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None
 ) -> Policy:
     """Return the policy in plain Python, with `before` called before it and `after(answer, …)` after it."""
@@ -235,7 +235,7 @@ def spied(
         return watching
 
     if isinstance(policy, Prefer):
-        policy = taking(policy)
+        policy = as_select(policy)
     watched = replace(policy, function=around(policy.function), compiled=False)
     if isinstance(watched, Start):
         instead: dict[str, Any] = {name: around(other) for name in INSTEAD if (other := getattr(watched, name))}
@@ -243,7 +243,7 @@ def spied(
     return replace(watched, constant=False) if isinstance(watched, Rate | Sleep) else watched
 
 
-def spy(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:
+def add_recorders(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:
     """Add recorders to one of the chosen policies."""
     choice = chosen[part]
-    chosen[part] = replace(choice, policy=spied(choice.policy, **calls))
+    chosen[part] = replace(choice, policy=with_recorders(choice.policy, **calls))

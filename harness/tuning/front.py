@@ -8,10 +8,10 @@ import pandas as pd
 from harness.results.charts.figures import for_a_notebook
 from harness.results.charts.trade_off import trade_off
 from harness.tuning.ranges import Search
-from harness.tuning.search import Found
+from harness.tuning.search import SearchResult
 
 
-def front(search: Search, found: Found) -> Any:
+def front(search: Search, found: SearchResult) -> Any:
     """Draw every trial by its first two objectives, as multiples of the default; a line joins the Pareto front."""
     rows = {str(place): trial for place, trial in enumerate(found.trials, 1)}
     measures = [replace(one, unit="× default", better="less") for one in search.objectives[:2]]

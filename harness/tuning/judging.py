@@ -22,7 +22,7 @@ from harness.present.words import counted, readable, spoken
 from harness.ranking.inference import ALPHA, FEWEST, infer, log_ratios
 from harness.results.measures import Measure
 from harness.tuning.ranges import Search
-from harness.tuning.search import Trial, middle_of
+from harness.tuning.search import Trial, split_time
 
 #: The largest number of judged trials of a front, spread over it.
 MOST = 5
@@ -129,7 +129,7 @@ def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, 
     about = "The default and the results of a search, on weeks and logs that the search did not use."
     lines = [f"about = {json.dumps(about)}", "workloads = ["]
     for source in search.field.workloads:
-        options = {**source.options, "start": middle_of(source, plugins)}
+        options = {**source.options, "start": split_time(source, plugins)}
         told = ", ".join(f"{key} = {json.dumps(value)}" for key, value in options.items())
         name = json.dumps(f"{source.name or source.source}, later weeks")
         lines.append(f"  {{source = {json.dumps(source.source)}, {told}, name = {name}}},")

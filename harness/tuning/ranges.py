@@ -12,7 +12,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS, Field
 from harness.experiment.field_reading import field_of
 from harness.experiment.source_text import SourceText
-from harness.policy.own_queues import OWN, beside, queue_tables, queues_of
+from harness.policy.own_queues import OWN, queue_tables, queues_of, with_queues
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.spec import summands
@@ -149,7 +149,7 @@ def _written(parts: Mapping[str, str], queues: Mapping[str, Any], values: Mappin
             name: {key: told.get(f"{name}.{key}", given) for key, given in queue.items()}
             for name, queue in queues.items()
         }
-        found["start"] = beside(found.get("start", Scheduler().start), queues_of(own, "queues"))
+        found["start"] = with_queues(found.get("start", Scheduler().start), queues_of(own, "queues"))
     return found
 
 

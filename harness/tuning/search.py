@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.experiment.field import Source
-from harness.experiment.pool import threads_wanted
+from harness.experiment.pool import thread_count
 from harness.experiment.simulation import machine_of, simulate
 from harness.platform.sizing import OF_THE_LOG, of_the_log
 from harness.platform.windows import reserved
@@ -41,14 +41,14 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The results of a search so far: every trial, and those that no other dominates."""
 
     trials: tuple[Trial, ...]
     best: tuple[Trial, ...]
 
 
-def middle_of(source: Source, plugins: tuple[str, ...]) -> float:
+def split_time(source: Source, plugins: tuple[str, ...]) -> float:
     """Return the time at which a log is divided [s after its first submit]: the first part trains, the second
     judges.
     """
@@ -67,12 +67,12 @@ class Training:
 
     def __init__(self, search: Search, plugins: tuple[str, ...], workers: int | None) -> None:
         self.search, self.plugins = search, plugins
-        self.workers = threads_wanted(workers)
+        self.workers = thread_count(workers)
         self.streams: list[tuple[Workload, Platform]] = []
         field = search.field
         for source in field.workloads:
             log = read_workload(source.source, plugins=plugins)
-            jobs = prepare(log, **{**source.options, "stop": middle_of(source, plugins)})
+            jobs = prepare(log, **{**source.options, "stop": split_time(source, plugins)})
             for platform in field.platforms:
                 given = None if platform == OF_THE_LOG else of_the_log(platform, jobs.procs, jobs.name)
                 machine = machine_of(int(given) if given and given.isdecimal() else given, jobs, plugins)
@@ -112,7 +112,7 @@ def search_for(
     plugins: tuple[str, ...] = (),
     workers: int | None = None,
     watch: Callable[[int, int], None] = lambda done, total: None,
-) -> Found:
+) -> SearchResult:
     """Try points until `trials` trials are done, including those of earlier calls; the default is the first."""
     try:
         import optuna
@@ -141,7 +141,7 @@ def search_for(
     watch(trials, trials)
     tried = study.get_trials(deepcopy=False, states=(finished,))
     best = study.best_trials if len(search.objectives) > 1 else [study.best_trial]
-    return Found(tuple(_trial(search, one) for one in tried), _distinct(_trial(search, one) for one in best))
+    return SearchResult(tuple(_trial(search, one) for one in tried), _distinct(_trial(search, one) for one in best))
 
 
 def _identity(search: Search, training: Training) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy.spec import figure, syntax
+from harness.policy.spec import bounded_number, syntax
 
 #: What a condition may name, by column of the jobs under preparation.
 COLUMNS = {
@@ -87,7 +87,7 @@ class Condition:
                     )
                 return columns[name]
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                return figure(number)
+                return bounded_number(number)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-                return -figure(number)
+                return -bounded_number(number)
         raise HarnessError(f"the condition {self.text!r}: expected a column or a number for {ast.unparse(node)!r}")

@@ -12,7 +12,7 @@ import pytest
 from calling import Answer, Call
 from gates import FIRST_COME, LAST_COME, Bench
 
-from harness.gate.comparison import Compared, Move
+from harness.gate.comparison import ComparedRun, MeasureChange
 from harness.gate.verdict import Verdict, as_github, as_json, as_text
 from harness.results.measures import Measure
 
@@ -83,7 +83,7 @@ def test_github_gets_a_table_and_details(check: Call, made: Bench) -> None:
 def test_github_shows_names_as_they_are() -> None:
     wild = "a|b <script> `c` @team *x*"
     measure = Measure("odd_one", "a|b", "less", "", lambda schedule: 0.0)
-    run = Compared((wild, wild, 0, 0, ()), wild, moves=(Move(measure, 1.0, 2.0),), rescheduled=True)
+    run = ComparedRun((wild, wild, 0, 0, ()), wild, moves=(MeasureChange(measure, 1.0, 2.0),), rescheduled=True)
     text = as_github(Verdict(Path("gate.json"), (run,), (wild,)))
     assert not re.search(r"(?<!\\)<script>", text)
     assert "@team" not in text
@@ -95,7 +95,7 @@ def test_github_shows_names_as_they_are() -> None:
 
 
 def test_details_of_many_runs_are_left_to_the_command() -> None:
-    runs = tuple(Compared((f"w{k}", "p", 0, 0, ()), "x", rescheduled=True) for k in range(50))
+    runs = tuple(ComparedRun((f"w{k}", "p", 0, 0, ()), "x", rescheduled=True) for k in range(50))
     verdict = Verdict(Path("gate.json"), runs)
     assert as_github(verdict).count("<details>") == 10
     assert "`harness check` shows the details of all 50 runs." in as_github(verdict)

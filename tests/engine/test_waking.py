@@ -14,7 +14,7 @@ from strategies import rows, workload
 import harness
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, SleepState
-from harness.testing.subject import spy
+from harness.testing.subject import add_recorders
 
 both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
 
@@ -105,7 +105,7 @@ def test_easy_never_delays_the_first_reservation(case, start):
                 return
 
     chosen["start"] = replace(chosen["start"], policy=chosen["start"].policy.instead("waking"))
-    spy(chosen, "start", after=after)
+    add_recorders(chosen, "start", after=after)
     outcome = simulate(workload(made), machine(nodes, down, up), chosen, plain=True)
     starts, boots = in_log_order(outcome, "start"), in_log_order(outcome, "boot")
     for number, at in promised.items():

@@ -17,7 +17,7 @@ from test_waking import sleepers
 import harness
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, SleepState
-from harness.testing.subject import spy
+from harness.testing.subject import add_recorders
 
 
 def quickly(jobs, nodes, order, start, idle, down, up, licences=0, windows=()):
@@ -119,7 +119,7 @@ def test_promises_to_moldable_jobs_are_kept(start, case, idle, down, up):
             if start != "conservative":
                 return
 
-    spy(chosen, "start", after=after)
+    add_recorders(chosen, "start", after=after)
     outcome = simulate(moldable(rows), sleepy([1] * procs, down, up), chosen, plain=True)
     begins = in_log_order(outcome, "start")
     for number, at in promised.items():

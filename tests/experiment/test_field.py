@@ -13,7 +13,7 @@ from harness.disk.bundled import folder
 from harness.errors import HarnessError
 from harness.experiment.field import expand
 from harness.experiment.field_reading import bundled_fields, read_field
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.run_matrix import make_run_matrix
 from harness.policy.registry import plugins
 from harness.policy.scheduler import Scheduler
 from harness.policy.spec import parse
@@ -174,7 +174,7 @@ def test_a_mistake_is_said_by_line_with_what_would_be_right(
 ) -> None:
     path = write(text)
     with pytest.raises(HarnessError) as refused:
-        make_plan(read_field(path))
+        make_run_matrix(read_field(path))
     assert str(refused.value).startswith(f"{path}, line {line}: "), refused.value
     assert [word for word in words if word not in str(refused.value)] == [], refused.value
     assert len(str(refused.value)) < 1000, "quotes too much back"
@@ -208,8 +208,8 @@ def test_a_log_that_names_no_processors_needs_a_platform(write: Write, tmp_path:
     log = tmp_path / "bare.swf"
     log.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
     with pytest.raises(HarnessError, match="how many processors"):
-        make_plan(read_field(write(f'workloads = "{log}"\n{SCHEDULER}')))
-    assert len(make_plan(read_field(write(f'workloads = "{log}"\nplatforms = 4\n{SCHEDULER}'))).runs) == 1
+        make_run_matrix(read_field(write(f'workloads = "{log}"\n{SCHEDULER}')))
+    assert len(make_run_matrix(read_field(write(f'workloads = "{log}"\nplatforms = 4\n{SCHEDULER}'))).runs) == 1
 
 
 SOME = """
@@ -225,7 +225,7 @@ def test_every_combination_that_can_run_does_and_the_others_are_listed_once(writ
     """Plain platforms have no sleep states, and a log that names no processors has no platform of its own."""
     bare = tmp_path / "bare.swf"
     bare.write_text("1 0 -1 10 1 -1 -1 1 20 -1 1 1 -1 -1 -1 -1 -1 -1\n")
-    plan = make_plan(read_field(write("seeds = [0, 1]" + SOME.format(bare=f'"{bare}"'))))
+    plan = make_run_matrix(read_field(write("seeds = [0, 1]" + SOME.format(bare=f'"{bare}"'))))
     ran = {(run.workload.name[:4], run.platform.name, run.policies["sleep"][:5]) for run in plan.runs}
     assert ran == {
         *(("lubl", "16 processors", "never"), ("bare", "16 processors", "never")),
@@ -247,13 +247,13 @@ def test_every_combination_that_can_run_does_and_the_others_are_listed_once(writ
 def test_a_field_of_which_nothing_can_run_is_refused(write: Write) -> None:
     text = 'workloads = "lublin"\nplatforms = [16, 32]\n[[scheduler]]\nsleep = "timeout(idle=60)"\n'
     with pytest.raises(HarnessError, match=r"field\.toml, line 3: .*lacks"):
-        make_plan(read_field(write(text)))
+        make_run_matrix(read_field(write(text)))
 
 
 def test_a_mistake_in_a_field_is_no_combination_that_cannot_run(write: Write) -> None:
     for mistake in ('"nowhere"', '"peas"'):
         with pytest.raises(HarnessError, match="line 2"):
-            make_plan(read_field(write(f'workloads = "lublin"\nplatforms = [16, {mistake}]\n{SCHEDULER}')))
+            make_run_matrix(read_field(write(f'workloads = "lublin"\nplatforms = [16, {mistake}]\n{SCHEDULER}')))
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_an_exclusion_names_a_platform_in_every_form_of_a_field(write: Write, ex
 
 
 def test_two_preparations_of_one_log_have_names_and_identities_of_their_own(write: Write) -> None:
-    plan = make_plan(
+    plan = make_run_matrix(
         read_field(
             write(
                 'workloads = ["lublin(jobs=50)", {source = "lublin(jobs=50)", load = 2}, '
@@ -298,7 +298,7 @@ def test_two_preparations_of_one_log_have_names_and_identities_of_their_own(writ
 
 def test_identities_are_the_same_every_time_and_differ_for_every_run(write: Write, turned: None) -> None:
     field = read_field(write("resamples = 2\n" + FIELD))
-    once, again = make_plan(field), make_plan(read_field(write("resamples = 2\n" + FIELD, "other")))
+    once, again = make_run_matrix(field), make_run_matrix(read_field(write("resamples = 2\n" + FIELD, "other")))
     assert [run.identity for run in once.runs] == [run.identity for run in again.runs]
     assert len({run.identity for run in once.runs}) == len(list(field.combinations())) == 2 * 3 * 2 * 3
 
@@ -312,7 +312,7 @@ def test_a_policy_whose_source_changes_makes_another_identity(write: Write, tmp_
         )
         text = 'workloads = "lublin(jobs=20)"\n[[scheduler]]\norder = "mine"\n'
         plugins.__globals__["_plugins"].cache_clear()  # an edit within the clock's tick would go unseen
-        return make_plan(read_field(write(text), plugins=[plugin]), [str(plugin)]).runs[0].identity
+        return make_run_matrix(read_field(write(text), plugins=[plugin]), [str(plugin)]).runs[0].identity
 
     first = identity("job.submit")
     assert identity("job.submit") == first
@@ -327,7 +327,7 @@ def test_every_bundled_field_is_right(name: str) -> None:
 
 
 def test_the_demo_needs_no_files() -> None:
-    plan = make_plan(read_field("demo"))
+    plan = make_run_matrix(read_field("demo"))
     assert len(plan.runs) == len(plan.workloads) * 6
 
 
@@ -387,22 +387,22 @@ def test_who_is_asked_first_tells_runs_apart(write: Write) -> None:
     one, other = "a(queue=1, order=spf)", "b(queue=2, start=none)"
     starts = [f"easy + {one} + {other}", f"easy + {other} + {one}"]
     field = read_field(write(f'workloads = "lublin(jobs=9)"\n[[scheduler]]\nstart = {starts}\n'))
-    assert len({run.identity for run in make_plan(field).runs}) == 2
+    assert len({run.identity for run in make_run_matrix(field).runs}) == 2
 
 
 def test_reservations_are_of_all_platforms_and_tell_runs_apart(write: Write, tmp_path: Path) -> None:
     table = tmp_path / "kept.csv"
     text = 'workloads = "lublin(jobs=9, procs=8)"\nplatforms = ["log", "16"]\n{}[[scheduler]]\nstart = "easy"\n'
     table.write_text("begin,end,procs\n0,100000,8\n")
-    plain = make_plan(read_field(write(text.format(""))))
-    reserved = make_plan(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
+    plain = make_run_matrix(read_field(write(text.format(""))))
+    reserved = make_run_matrix(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
     assert [platform.name for platform in reserved.platforms] == [
         "8 processors, kept by kept.csv",
         "16 processors, kept by kept.csv",
     ]
     assert [told["windows"] for told in reserved.provenance()["platforms"]] == [1, 1]
     table.write_text("begin,end,procs\n0,90000,8\n")
-    moved = make_plan(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
+    moved = make_run_matrix(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
     assert len({run.identity for plan in (plain, reserved, moved) for run in plan.runs}) == 6
     first = reserved.runs[0].simulate().frame["start"].min()
     assert first >= 100000 > plain.runs[0].simulate().frame["start"].min()
@@ -411,7 +411,7 @@ def test_reservations_are_of_all_platforms_and_tell_runs_apart(write: Write, tmp
             read_field(write(text.format(f"reservations = {wrong}\n")))
     table.write_text("begin,end\n1997-01-01,1997-01-02\n")
     with pytest.raises(HarnessError, match="does not say when it began"):
-        make_plan(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
+        make_run_matrix(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
 
 
 def test_what_says_whose_a_queue_is_is_no_sweep(write: Write) -> None:
@@ -427,4 +427,4 @@ def test_what_says_whose_a_queue_is_is_no_sweep(write: Write) -> None:
 def test_runs_that_differ_in_a_queue_alone_are_two(write: Write) -> None:
     starts = [f"easy + a(queue={queue}, order={order})" for queue in (1, 2) for order in ("fcfs", "spf")]
     field = read_field(write(f'workloads = "lublin(jobs=9)"\n[[scheduler]]\nstart = {[*starts, "easy"]}\n'))
-    assert len({run.identity for run in make_plan(field).runs}) == 5
+    assert len({run.identity for run in make_run_matrix(field).runs}) == 5

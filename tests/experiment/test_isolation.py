@@ -12,7 +12,7 @@ from small_fields import SLEEPY, Write
 import harness
 from harness.errors import HarnessError
 from harness.experiment import isolation
-from harness.experiment.isolation import seconds_of
+from harness.experiment.isolation import limit_seconds
 from harness.experiment.pool import Progress
 from harness.experiment.runner import tournament
 from harness.policy import registry
@@ -277,10 +277,10 @@ def test_a_plugin_that_cannot_be_imported_is_refused(
     ("text", "seconds"), [("60", 60), ("60s", 60), ("1.5 min", 90), ("2h", 7200), (3, 3), (0.5, 0.5), ("1d", 86400)]
 )
 def test_limits_have_units(text: str, seconds: float) -> None:
-    assert seconds_of(text) == seconds
+    assert limit_seconds(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1s", "1m", "60 seconds", "nan", "inf", "1e3", "9" * 400, 0, -1, "1h30"])
 def test_other_limits_are_refused(text: str) -> None:
     with pytest.raises(HarnessError, match="expected a time above 0, such as 60s"):
-        seconds_of(text)
+        limit_seconds(text)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Likeness, Scheduler, Workload, identify, log_from_frame, lublin, prepare, simulate
-from harness.experiment.decision_agreement import agreement, questions
-from harness.experiment.identity_verdict import claimed, identity_verdict
+from harness.experiment.decision_agreement import agreement_by_state, draw_states
+from harness.experiment.identity_verdict import identity_verdict, scheduler_in_header
 from harness.experiment.rank_intervals import blocks_of, rank_intervals
 from harness.results.export import simulated_log
 
@@ -24,9 +24,9 @@ def written_by(order: str, start: str, seed: int = 1) -> Workload:
 
 
 def asked(workload: Workload, order: str, start: str, states: int = 60) -> tuple[float, int]:
-    states_asked = questions(workload, PROCS, states)
+    states_asked = draw_states(workload, PROCS, states)
     schedule = simulate(states_asked.workload, PROCS, Scheduler(order, start, energy="none"))
-    return float(agreement(states_asked, schedule).mean()), len(states_asked)
+    return float(agreement_by_state(states_asked, schedule).mean()), len(states_asked)
 
 
 @pytest.mark.quick_cases(1)
@@ -41,7 +41,7 @@ def test_the_author_takes_every_decision_of_its_log(order: str, start: str) -> N
 def test_a_state_is_the_logged_one() -> None:
     """Who runs, who waits, and what is free at the instant are what the log says."""
     workload = written_by("fcfs", "easy")
-    found = questions(workload, PROCS, 20, seed=3)
+    found = draw_states(workload, PROCS, 20, seed=3)
     assert len(found) == 20
     jobs, table = workload.jobs, found.workload.jobs
     start = jobs["submit"] + jobs["logged_wait"]
@@ -62,7 +62,7 @@ def test_a_state_is_the_logged_one() -> None:
 def test_without_a_choice_there_is_nothing_to_ask() -> None:
     idle = prepare(lublin(jobs=20, procs=PROCS, seed=1, load=0.01))
     workload = prepare(simulated_log(simulate(idle, PROCS, Scheduler(energy="none"))))
-    assert len(questions(workload, PROCS)) == 0
+    assert len(draw_states(workload, PROCS)) == 0
     (one,) = identify(workload, orders=("fcfs",), starts=("easy",))
     assert one.one_step != one.one_step
     assert identity_verdict(workload, None, [one], lambda *_: pytest.fail("nothing to replay")) is None
@@ -130,7 +130,9 @@ def test_the_author_is_named_and_nobody_for_a_strangers_log() -> None:
 
 
 def test_what_the_header_claims() -> None:
-    assert claimed(("; MaxProcs: 100", "; Note: uses the EASY scheduler")) == "Note: uses the EASY scheduler"
-    assert claimed(("; MaxProcs: 100",)) == ""
+    assert (
+        scheduler_in_header(("; MaxProcs: 100", "; Note: uses the EASY scheduler")) == "Note: uses the EASY scheduler"
+    )
+    assert scheduler_in_header(("; MaxProcs: 100",)) == ""
     workload = replace(written_by("fcfs", "easy"), header=("; Note: Scheduler is X",))
-    assert claimed(workload.header) == "Note: Scheduler is X"
+    assert scheduler_in_header(workload.header) == "Note: Scheduler is X"

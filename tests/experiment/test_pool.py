@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.experiment.pool import Stop, Threads, as_they_finish, pool_of, threads_wanted
+from harness.experiment.pool import Stop, Threads, completed, pool_of, thread_count
 
 
 @given(things=st.lists(st.integers(), max_size=30), room=st.integers(1, 5))
@@ -30,7 +30,7 @@ def test_everything_is_done_once_and_never_more_at_a_time_than_there_is_room(thi
             return threads.submit(lambda: thing * thing)
 
         found = []
-        for thing, future in as_they_finish(asked(), square, lambda: room):
+        for thing, future in completed(asked(), square, lambda: room):
             done += 1
             found.append((thing, future.result()))
     assert sorted(found) == sorted((thing, thing * thing) for thing in things)
@@ -40,7 +40,7 @@ def test_room_may_shrink_below_what_has_begun() -> None:
     """As when machines leave a cluster."""
     room = iter([4, 1, 1, 2])
     with ThreadPoolExecutor(4) as threads:
-        found = as_they_finish(range(9), lambda thing: threads.submit(pow, thing, 2), lambda: next(room, 2))
+        found = completed(range(9), lambda thing: threads.submit(pow, thing, 2), lambda: next(room, 2))
         assert sorted((thing, future.result()) for thing, future in found) == [(k, k * k) for k in range(9)]
 
 
@@ -70,4 +70,4 @@ def test_a_pool_is_closed_where_its_block_ends(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("workers", [0, -1, 10**9])
 def test_numbers_of_threads_that_cannot_be_meant(workers: int) -> None:
     with pytest.raises(HarnessError, match=f"workers = {workers}: expected at least 1"):
-        threads_wanted(workers)
+        thread_count(workers)

@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 from harness.experiment.execution import Stopped, Task, execute
 from harness.experiment.field_reading import read_field
 from harness.experiment.pool import Progress
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.runner import tournament
 from harness.experiment.store import schedule_path
 from harness.results.measures import MEASURES
@@ -137,7 +137,7 @@ def test_numbers_out_of_range_are_refused(write: Write, tmp_path: Path) -> None:
 
 
 def task(text: str, write: Write, **changes: object) -> tuple[Task, harness.Workload]:
-    run = make_plan(read_field(write(text))).runs[0]
+    run = make_run_matrix(read_field(write(text))).runs[0]
     parts = {"versions": run.versions, **changes}
     return Task(run.variation, run.platform, run.scheduler, run.seed, (), **parts), run.workload  # type: ignore[arg-type]
 

@@ -9,8 +9,8 @@ from small_fields import Write
 
 import harness
 from harness.errors import HarnessError
-from harness.experiment.field_reading import field_again, read_field
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.field_reading import field_from_store, read_field
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.runner import tournament
 from harness.gate.checking import check
 from harness.slurm.slurm_replay import slurm_replay
@@ -83,7 +83,7 @@ def test_what_was_run_is_known_by_all_that_was_read(write: Write, configurations
     )
 
     def identities() -> set[str]:
-        return {run.identity for run in make_plan(read_field(field)).runs}
+        return {run.identity for run in make_run_matrix(read_field(field)).runs}
 
     before = identities()
     assert identities() == before
@@ -104,20 +104,20 @@ def test_what_has_run_is_not_repeated(write: Write, tmp_path: Path) -> None:
 
 def test_configurations_may_have_other_nodes_but_not_beside_policies(write: Write, configurations: Path) -> None:
     (configurations / "lazy.conf").write_text(CONFIGURATION.replace("n[1-4]", "n[1-8]"))
-    runs = make_plan(read_field(write(FIELD))).runs
+    runs = make_run_matrix(read_field(write(FIELD))).runs
     assert {run.platform.cores for run in runs} == {16, 32}
     several = "usual.conf and lazy.conf describe different nodes or partitions, and a policy"
     size = "lazy.conf has 32 processors, the platform '16 processors' 16: expected the same number"
     with pytest.raises(HarnessError, match=re.escape(several)):
-        make_plan(read_field(write(FIELD + POLICIES)))
-    plan = make_plan(read_field(write("platforms = 16\n" + FIELD)))  # on which one of them runs
+        make_run_matrix(read_field(write(FIELD + POLICIES)))
+    plan = make_run_matrix(read_field(write("platforms = 16\n" + FIELD)))  # on which one of them runs
     assert {run.scheduler.configured for run in plan.runs} == {"usual.conf"}
     assert {(one.policies["start"], one.reason) for one in plan.refused} == {("slurm(lazy.conf)", size)}
 
 
 def test_exclusions_name_configurations(write: Write) -> None:
     field = write(FIELD + POLICIES + '[[exclude]]\nslurm = "lazy.conf"\n[[exclude]]\nstart = "none"\n')
-    runs = make_plan(read_field(field)).runs
+    runs = make_run_matrix(read_field(field)).runs
     assert {run.policies["start"] for run in runs} == {"slurm(usual.conf)", "easy"}
 
 
@@ -146,7 +146,7 @@ def test_configurations_may_be_added_to_a_field_or_compete_on_a_log(write: Write
         field = read_field(source, slurms=["usual.conf", "lazy.conf"])
         assert (len(field.schedulers), len(field.workloads)) == (schedulers, workloads)
         about = tournament(field, tmp_path / f"out{schedulers}").about["field"]
-        plans = [make_plan(one) for one in (field, field_again(about))]
+        plans = [make_run_matrix(one) for one in (field, field_from_store(about))]
         assert len({tuple(run.identity for run in plan.runs) for plan in plans}) == 1
     with pytest.raises(HarnessError, match="no such field"):
         read_field("poisson(jobs=20, procs=16, seed=2)")

@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.experiment.execution import Finished
-from harness.experiment.store import Store, opened
+from harness.experiment.store import Store, open_store
 from harness.experiment.stored_results import Results
 
 A, B, C = (letter * 64 for letter in "abc")
@@ -68,18 +68,18 @@ def test_a_run_is_claimed_once(two: tuple[Store, Store]) -> None:
     assert not first.claim(A)
     assert not second.claim(A)
     assert second.claim(B)
-    assert first.settled() == second.settled() == set()
+    assert first.completed_runs() == second.completed_runs() == set()
 
 
 def test_what_is_done_is_settled_for_everybody_and_for_ever(two: tuple[Store, Store], tmp_path: Path) -> None:
     first, second = two
     first.claim(A)
     first.finish(A, GOOD)
-    assert second.settled() == {A}
+    assert second.completed_runs() == {A}
     assert not second.claim(A)
     first.close()
     third = begun(tmp_path / "t")
-    assert third.settled() == {A}
+    assert third.completed_runs() == {A}
     assert not third.claim(A)
     third.close()
 
@@ -88,11 +88,11 @@ def test_a_failure_is_settled_for_those_at_work_and_tried_again_later(tmp_path: 
     first, second = begun(tmp_path), begun(tmp_path)
     first.claim(A)
     first.finish(A, BAD)
-    assert second.settled() == {A}
+    assert second.completed_runs() == {A}
     assert not second.claim(A)
     first.close()
-    second.bury()
-    assert second.settled() == set()
+    second.mark_ended_sessions()
+    assert second.completed_runs() == set()
     assert second.claim(A)
     second.finish(A, GOOD)
     second.close()
@@ -102,7 +102,7 @@ def test_a_failure_is_settled_for_those_at_work_and_tried_again_later(tmp_path: 
 def test_claims_of_a_session_that_is_over_are_free(two: tuple[Store, Store]) -> None:
     first, second = two
     first.claim(A)
-    second.bury()
+    second.mark_ended_sessions()
     assert not second.claim(A)
     first.close()
     assert second.claim(A)
@@ -128,7 +128,7 @@ def test_claims_of_a_killed_process_are_free_at_once(tmp_path: Path) -> None:
         store = begun(tmp_path)
         assert not store.claim(A)
         os.kill(process.pid, signal.SIGKILL)
-    store.bury()
+    store.mark_ended_sessions()
     assert store.claim(A)
     store.close()
 
@@ -248,7 +248,7 @@ def test_nothing_has_run_yet(tmp_path: Path) -> None:
 
 def test_a_file_that_goes_bad_while_it_is_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
     def used() -> None:
-        with opened(tmp_path) as t:
+        with open_store(tmp_path) as t:
             t.begin(ABOUT, WANTED)
             t.database.execute("DROP TABLE runs")  # which closing the session wants
 

@@ -12,9 +12,9 @@ from strategies import workloads
 
 import harness
 from harness.gate.baseline import pack, unpack
-from harness.gate.comparison import Compared, Move, moves
-from harness.gate.comparison_text import details, most, what
-from harness.gate.difference import Candidate, Decision, Difference, decided, first_difference
+from harness.gate.comparison import ComparedRun, MeasureChange, measure_changes
+from harness.gate.comparison_text import details, largest_change, outcome_text
+from harness.gate.difference import Candidate, Decision, Difference, decision_at, first_difference
 from harness.gate.verdict import Verdict
 from harness.platform.machine import plain
 from harness.results.measures import MEASURES
@@ -83,8 +83,8 @@ def test_what_was_decided_is_the_same_from_either_side(workload: harness.Workloa
     if found is None:
         assert one.digest == two.digest
         return
-    there = decided(one, starts[1], found.instant, common=True)
-    here = decided(two, starts[0], found.instant, common=True)
+    there = decision_at(one, starts[1], found.instant, common=True)
+    here = decision_at(two, starts[0], found.instant, common=True)
     turned = tuple(replace(job, before=job.now, now=job.before) for job in there.queue)
     assert replace(there, queue=turned) == here
     for starting in ("before", "now"):
@@ -102,7 +102,7 @@ def test_who_is_suspended_at_the_instant_held_processors_until_then(order: str) 
     held = places[(places["begin"] < instant) & (places["end"] >= instant)].merge(schedule.frame, on="job")
     held = held[~((held["end_x"] == instant) & (held["end_y"] == instant))]
     starts = schedule.frame["start"].to_numpy()
-    assert decided(schedule, starts, float(instant), common=False).free == 8 - held["cores"].sum()
+    assert decision_at(schedule, starts, float(instant), common=False).free == 8 - held["cores"].sum()
     assert held["cores"].sum() > 0
 
 
@@ -117,7 +117,7 @@ def test_who_waits_for_sleeping_nodes_holds_processors() -> None:
     assert len(woken) > 10
     for instant in woken["start"] + woken["boot"] / 2:
         held = frame["procs"][(frame["start"] < instant) & (frame["end"] > instant)].sum()
-        assert decided(schedule, starts, float(instant), common=False).free == 128 - held
+        assert decision_at(schedule, starts, float(instant), common=False).free == 128 - held
 
 
 VALUES = st.floats(0, 1e12, allow_nan=False)
@@ -128,7 +128,7 @@ def test_moves_follow_tolerance_and_direction(old: float, new: float, tolerance:
     measures = [LOWER, HIGHER, NEITHER]
     found = {
         move.measure.name: move.outcome
-        for move in moves(
+        for move in measure_changes(
             {measure.name: old for measure in measures},
             {measure.name: new for measure in measures},
             measures,
@@ -149,33 +149,33 @@ def test_moves_follow_tolerance_and_direction(old: float, new: float, tolerance:
 def test_moves_where_there_is_no_number_and_where_there_was_nothing(
     before: float | None, now: float | None, outcome: str
 ) -> None:
-    (move,), within = moves({"mean_wait": before}, {"mean_wait": now}, [LOWER], {})
+    (move,), within = measure_changes({"mean_wait": before}, {"mean_wait": now}, [LOWER], {})
     assert (move.outcome, within) == (outcome, ())
-    assert moves({"mean_wait": before}, {"mean_wait": before}, [LOWER], {}) == ((), ())
-    assert moves({}, {"mean_wait": now}, [LOWER], {}) == ((), ())
+    assert measure_changes({"mean_wait": before}, {"mean_wait": before}, [LOWER], {}) == ((), ())
+    assert measure_changes({}, {"mean_wait": now}, [LOWER], {}) == ((), ())
 
 
 @given(VALUES, VALUES, st.floats(0, 1))
 def test_every_measure_that_moved_is_beyond_its_tolerance_or_within(old: float, new: float, tolerance: float) -> None:
-    beyond, within = moves({"mean_wait": old}, {"mean_wait": new}, [LOWER], {"mean_wait": tolerance})
+    beyond, within = measure_changes({"mean_wait": old}, {"mean_wait": new}, [LOWER], {"mean_wait": tolerance})
     assert len(beyond) + len(within) == (old != new)
     assert all(move.tolerance == tolerance for move in within)
 
 
 @pytest.mark.parametrize("format", ["table", "markdown"])
 def test_moves_within_tolerance_are_named_with_the_tolerance(format: str) -> None:
-    run = compared(rescheduled=True, within=(Move(LOWER, 100.0, 103.0, 0.05),))
+    run = compared(rescheduled=True, within=(MeasureChange(LOWER, 100.0, 103.0, 0.05),))
     text = "\n".join(details(run, format))
     assert "within tolerance: mean wait (+3 %, of 5 %)" in text
     assert "No measure moved" not in text
-    assert (what(run), most(run)) == ("changed, within tolerance", "within tolerance")
+    assert (outcome_text(run), largest_change(run)) == ("changed, within tolerance", "within tolerance")
 
 
-def compared(**more: object) -> Compared:
-    return Compared(("w", "p", 0, 0, ()), "fcfs + easy", **more)  # type: ignore[arg-type]
+def compared(**more: object) -> ComparedRun:
+    return ComparedRun(("w", "p", 0, 0, ()), "fcfs + easy", **more)  # type: ignore[arg-type]
 
 
-GOOD, BAD = Move(LOWER, 2.0, 1.0), Move(LOWER, 1.0, 2.0)
+GOOD, BAD = MeasureChange(LOWER, 2.0, 1.0), MeasureChange(LOWER, 1.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -192,13 +192,13 @@ GOOD, BAD = Move(LOWER, 2.0, 1.0), Move(LOWER, 1.0, 2.0)
         ([compared(problem="no")], 5, "not compared", 1),
     ],
 )
-def test_the_gravest_run_decides(runs: list[Compared], written: int, outcome: str, status: int) -> None:
+def test_the_gravest_run_decides(runs: list[ComparedRun], written: int, outcome: str, status: int) -> None:
     verdict = Verdict(Path("gate.json"), tuple(runs), written=written)
     assert (verdict.outcome, verdict.status) == (outcome, status)
 
 
-def moved(*pairs: tuple[str, float, float]) -> Compared:
-    return compared(moves=tuple(Move(MEASURES[name], before, now) for name, before, now in pairs))
+def moved(*pairs: tuple[str, float, float]) -> ComparedRun:
+    return compared(moves=tuple(MeasureChange(MEASURES[name], before, now) for name, before, now in pairs))
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,8 @@ def moved(*pairs: tuple[str, float, float]) -> Compared:
         (moved(("max_wait", 4, 60), ("mean_wait", 0, 3), ("p95_wait", 1, 3)), "mean_wait: from 0 to 3"),
     ],
 )
-def test_the_largest_of_the_gravest_moves_is_named(run: Compared, words: str) -> None:
-    assert most(run) == words
+def test_the_largest_of_the_gravest_moves_is_named(run: ComparedRun, words: str) -> None:
+    assert largest_change(run) == words
 
 
 @pytest.mark.parametrize(("free", "common", "words"), [(1, True, "was free"), (2, False, "were free")])
@@ -231,6 +231,6 @@ def test_the_first_difference_in_words(free: int, common: bool, words: str) -> N
 
 
 def test_a_run_is_named_by_all_that_tells_it_apart() -> None:
-    one, other = (Compared(("w", "p", variation, variation, ()), "s") for variation in (0, 3))
+    one, other = (ComparedRun(("w", "p", variation, variation, ()), "s") for variation in (0, 3))
     assert (one.where, other.where) == ("w on p", "w, variation 3 on p, seed 3")
-    assert Move(LOWER, -2.0, 1.0).share == 1.5
+    assert MeasureChange(LOWER, -2.0, 1.0).share == 1.5

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness import HarnessError, NodeType, Platform, read_platform, read_spec
 from harness.disk import bundled
 from harness.experiment.field_reading import parse_field
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.source_text import SourceText
 from harness.platform.sizing import of_the_log, size_apart, sized
 
@@ -66,7 +66,7 @@ def test_sizes_that_are_none(size: str) -> None:
 )
 def test_fields_size_platforms(entry: str, cores: int) -> None:
     text = f'workloads = "lublin(jobs=20, procs=37)"\nplatforms = [{entry}]\n[[scheduler]]\norder = "fcfs"\n'
-    plan = make_plan(parse_field(SourceText(Path("f.toml"), text)))
+    plan = make_run_matrix(parse_field(SourceText(Path("f.toml"), text)))
     assert [platform.cores for platform in plan.platforms] == [cores]
 
 

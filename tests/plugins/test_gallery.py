@@ -16,11 +16,11 @@ import harness
 from harness.disk import bundled
 from harness.errors import HarnessError
 from harness.platform.machine import NodeType, Platform
-from harness.policy.gallery import described_examples, examples
+from harness.policy.gallery import example_descriptions, examples
 from harness.policy.registry import Plugins, plugins
 from harness.present.tables import render
 from harness.testing import check_policy
-from harness.testing.offered import offered
+from harness.testing.offered import offered_policies
 
 FILES = examples()
 PAGE = bundled.folder("plugins") / "examples" / "README.md"
@@ -48,7 +48,7 @@ def test_nobody_has_them_who_does_not_ask() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_example_is_had_by_its_name(name: str) -> None:
-    paths, policies = offered(name)
+    paths, policies = offered_policies(name)
     assert [policy.name for policy in policies] == [name.replace("_", "-")]
     assert policies[0].name in plugins(*paths).policies[policies[0].hook]
     assert plugins(name).policies[policies[0].hook][policies[0].name].parameters == policies[0].parameters
@@ -69,7 +69,7 @@ def test_what_is_neither_is_refused() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_it_names_its_source_and_uses_public_names_only(name: str) -> None:
-    [one] = [one for one in described_examples() if one.name == name]
+    [one] = [one for one in example_descriptions() if one.name == name]
     assert one.rule.endswith(".")
     assert re.search(r"\((19|20)\d\d\)", one.source)
     assert len(one.hooks) == 1
@@ -82,7 +82,7 @@ def test_it_names_its_source_and_uses_public_names_only(name: str) -> None:
 
 
 def test_the_page_is_what_is_listed() -> None:
-    listed = [(one.name, ", ".join(one.hooks), one.rule, one.source) for one in described_examples()]
+    listed = [(one.name, ", ".join(one.hooks), one.rule, one.source) for one in example_descriptions()]
     table = render(("name", "decides", "rule", "source"), listed, "markdown").strip()
     shown = re.search(
         r"<!-- generated: harness list examples .*?-->\n(.*?)\n<!-- end -->",

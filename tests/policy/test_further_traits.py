@@ -10,7 +10,7 @@ from strategies import workload
 
 import harness
 from harness import HarnessError, Order, Scheduler, Start
-from harness.experiment.run_identity import made_with
+from harness.experiment.run_identity import versions_of
 from harness.policy.kinds import KINDS, Energy
 from harness.policy.registry import plugins
 from harness.policy_api.compiled_policies import own_vector
@@ -170,7 +170,7 @@ def test_it_varies_learns_and_is_known_by_what_it_wraps(offered):
     plain = Scheduler(order="among").choose(policies)["order"]
     assert not plain.says("varies")
     assert starts(MOODS, order="aged(of=moody)", start="none") == [0, 15, 10, 15]
-    others = [made_with(Scheduler(order=f"among(of={name})").choose(policies)) for name in ("saf", "laf")]
+    others = [versions_of(Scheduler(order=f"among(of={name})").choose(policies)) for name in ("saf", "laf")]
     assert others[0] != others[1]
 
 

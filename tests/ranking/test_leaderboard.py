@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from harness.errors import HarnessError
 from harness.present.tables import FORMATS
 from harness.ranking.conclusion import _listed, _overloaded, conclusion, notes
-from harness.ranking.leaderboard import interval, leaderboard, show
+from harness.ranking.leaderboard import interval, leaderboard, ranking_text
 from harness.ranking.ranking import rank
 
 LOGS = {f"log{number}": fields.steps(10, 1.5, 3.0, 6.0) for number in range(3)}
@@ -71,7 +71,7 @@ def test_every_column_is_that_of_the_ranking(costs):
 
 def test_json_is_everything():
     ranking = rank(fields.results({"log": [[1.0, 2.0, 3.0]]}, energy=[1.0, math.nan, 2.0]), "mean_wait")
-    read = json.loads(show(ranking, "json"))
+    read = json.loads(ranking_text(ranking, "json"))
     assert set(read) == {"conclusion", "notes", "parameters", *asdict(ranking)}
     assert read["notes"] == list(notes(ranking))
     assert read["standings"][1]["means"] == {"mean_wait": 2.0, "energy": None}
@@ -94,10 +94,10 @@ def test_adequacy_is_over_the_logs_as_they_are_not_their_variations():
     frame["adequacy"] = [300.0, 600.0, *[math.nan] * 4]
     ranking = rank(frame, "mean_wait")
     assert {s.scheduler: s.means["adequacy"] for s in ranking.standings} == {"policy0": 300.0, "policy1": 600.0}
-    assert "adequacy, 1 of 1 log [s]" in show(ranking, "markdown")
+    assert "adequacy, 1 of 1 log [s]" in ranking_text(ranking, "markdown")
     assert not any("Adequacy" in note for note in notes(rank(frame[:2], "mean_wait")))
     frame.loc[0, "adequacy"] = math.nan  # undefined for one of them: the others have nothing to be compared with
-    assert "adequacy" not in show(rank(frame, "mean_wait"), "csv")
+    assert "adequacy" not in ranking_text(rank(frame, "mean_wait"), "csv")
 
 
 def test_the_column_of_adequacy_states_how_many_logs_it_covers():
@@ -106,8 +106,8 @@ def test_the_column_of_adequacy_states_how_many_logs_it_covers():
     frame["adequacy"] = frame["workload"].map({"known": 300.0, "waits": 500.0})
     for by in ("mean_wait", "adequacy"):  # also where the logs without one are left out
         ranking = rank(frame, by)
-        assert "adequacy, 2 of 4 logs [s]" in show(ranking, "markdown")
-        (row, _) = csv.DictReader(io.StringIO(show(ranking, "csv")))
+        assert "adequacy, 2 of 4 logs [s]" in ranking_text(ranking, "markdown")
+        (row, _) = csv.DictReader(io.StringIO(ranking_text(ranking, "csv")))
         assert (float(row["adequacy"]), row["adequacy_logs"]) == (400.0, "2")
         (note,) = (note for note in notes(ranking) if "Adequacy" in note)
         assert note.startswith("Adequacy covers 2 of 4 logs: it is undefined for generated and silent, ")

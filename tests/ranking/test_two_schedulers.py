@@ -3,14 +3,14 @@
 import math
 
 import harness
-from harness.ranking.two_schedulers import duel
+from harness.ranking.two_schedulers import compare_two
 
 SCHEDULERS = harness.Scheduler("fcfs", "none"), harness.Scheduler("fcfs", "easy")
 
 
 def lines(procs):
     workload = harness.prepare(harness.lublin(jobs=120, procs=64, seed=4))
-    found = duel(workload, procs, SCHEDULERS)
+    found = compare_two(workload, procs, SCHEDULERS)
     return {line.measure.name: line for line in found.lines}
 
 

@@ -17,7 +17,7 @@ from harness.present.words import lasting, readable
 from harness.ranking.ranking import rank
 from harness.report.energy_section import pareto_front
 from harness.report.page import Page, run_page, tournament_page
-from harness.report.page_subject import Subject
+from harness.report.page_subject import PageData
 from harness.report.ratio_diagram import diagram
 from harness.report.winners_section import winners
 from harness.results.charts.figures import Figure
@@ -239,7 +239,7 @@ def test_where_many_compete_only_the_best_are_numbered(one: Page) -> None:
     frame = pd.DataFrame({"scheduler": names, "workload": "w", "status": "done", "energy": [*range(14)]})
     frame = frame.assign(mean_wait=[5, 9, 3, *[9] * 10, 1], mean_bounded_slowdown=1.0)
     ranking = rank(frame.assign(platform="p", variation=0, seed=0), "mean_wait")
-    subject = Subject(frame, MEASURES, names, {}, [], by="mean_wait", ranking=ranking)
+    subject = PageData(frame, MEASURES, names, {}, [], by="mean_wait", ranking=ranking)
     for count, numbered in ((14, [0, 2, 13]), (12, [*range(12)])):
         few = replace(subject, frame=frame.head(count), schedulers=names[:count])
         figure = next(iter(pareto_front(few)))
@@ -282,7 +282,7 @@ def test_the_intervals_of_a_page_are_those_of_its_ranking() -> None:
     frame = pd.concat(parts).assign(status="done", platform="p", variation=0, seed=0)
     ranking = rank(frame, "mean_wait")
     standings = ranking.standings
-    data = winners.gather(Subject(frame, MEASURES, [s.scheduler for s in standings], {}, [], ranking=ranking))
+    data = winners.gather(PageData(frame, MEASURES, [s.scheduler for s in standings], {}, [], ranking=ranking))
     assert data is not None
     assert [figures[0] for figures in data["figures"]] == [readable(s.mean, 4) for s in standings]
     assert [ratio for ratio, _ in data["ratios"]] == [readable(s.ratio, 3) for s in standings]

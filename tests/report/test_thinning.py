@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.results.charts.close_up import averages
+from harness.results.charts.run_details import averages
 from harness.results.charts.thinning import distribution, instants
 
 values = st.lists(st.floats(0, 1e7, allow_nan=False), min_size=1, max_size=300)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness import HarnessError, UndefinedError, prepare
 from harness.platform.machine import NodeType, Platform, plain
-from harness.results.adequacy import Stream, adequacy, as_written, compare, logged, prefixes, simulated
+from harness.results.adequacy import Stream, adequacy, compare, logged_stream, prefixes, simulated_stream, stream_of_log
 from harness.results.export import simulated_log
 from harness.results.schedule import Schedule
 from harness.workload.frame import log_from_frame
@@ -113,8 +113,8 @@ def test_more_jobs_cannot_be_compared() -> None:
 def test_nothing_can_be_said_of_a_log_without_waits() -> None:
     log = log_from_frame(pd.DataFrame({"submit": [0, 1, 2], "run": [5, 5, 5], "procs": 1, "wait": [3, -1, -1]}), "dumb")
     with pytest.raises(UndefinedError, match=r"against dumb is undefined: the wait of job 2 .* 2 of 3.*'wait >= 0'"):
-        logged(prepare(log))
-    assert logged(prepare(log, filter="wait >= 0")).wait.tolist() == [3]
+        logged_stream(prepare(log))
+    assert logged_stream(prepare(log, filter="wait >= 0")).wait.tolist() == [3]
     log.jobs["run"] = [5, 5, -1]
     log.jobs["wait"] = 0
     with pytest.raises(UndefinedError, match="the runtime of job 3 is unknown"):
@@ -146,7 +146,7 @@ def test_who_replays_with_the_machines_own_policy_is_not_off(run: Run, make: Mak
     log = as_log(replace(workload, jobs=stays), run, platform=machine, start=start)
     again = run(prepare(log), machine, start=start)
     assert adequacy(again).P == adequacy(again, again).P == 0
-    assert compare(simulated(again), as_written(log)).P == 0
+    assert compare(simulated_stream(again), stream_of_log(log)).P == 0
     other = run(prepare(log), machine, order="lcfs", start="none")
     assert adequacy(other).P > 0
 
@@ -155,7 +155,7 @@ def test_who_left_the_queue_was_in_the_system_until_then(run: Run) -> None:
     frame = {"submit": [0, 1, 2], "run": [50, -1, 5], "procs": [12, 1, 12], "wait": [0, 20, 48], "status": [1, 5, 1]}
     log = log_from_frame(pd.DataFrame(frame))
     schedule = run(prepare(log, unknown="cancel"), plain(12), start="none", energy="none")
-    for found in (simulated(schedule), logged(schedule.workload), as_written(log)):
+    for found in (simulated_stream(schedule), logged_stream(schedule.workload), stream_of_log(log)):
         assert found.wait.tolist() == [0, 20, 48]
         assert found.residence.tolist() == [50, 20, 53]
 
@@ -170,7 +170,7 @@ def test_the_order_of_lines_does_not_matter(run: Run, make: Make) -> None:
 def test_residence_is_the_whole_time_in_the_system(run: Run, make: Make) -> None:
     schedule = run(make(2), order="spf", start="preempt")
     frame = schedule.frame.sort_values("submit", kind="stable")
-    found = simulated(schedule)
+    found = simulated_stream(schedule)
     np.testing.assert_array_equal(found.job, frame["job"])
     np.testing.assert_array_equal(found.residence, frame["end"] - frame["submit"])
     assert schedule.frame["preemptions"].sum() > 0

@@ -68,7 +68,7 @@ def planted():
 
 def test_a_planted_rule_is_seen(planted) -> None:
     found = breakdown(planted)
-    first = found.telling().iloc[0]
+    first = found.most_important().iloc[0]
     assert first["by"] == "requested time [h]"
     assert float(first["cell"].split("–")[0]) >= 8
     assert (first["hour"], first["hour_share"]) == (18, 1)
@@ -107,5 +107,5 @@ def test_a_replay_that_is_the_log_departs_nowhere(seed: int) -> None:
     log = simulated_log(simulate(generated, 32, Scheduler(energy="none")))
     found = breakdown(simulate(prepare(log), 32, Scheduler(energy="none")))
     assert found.departure is None
-    assert len(found.telling()) == 0
+    assert len(found.most_important()) == 0
     assert words.rows(found) == []

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from harness import Scheduler, UndefinedError, adequacy, lublin, parse, prepare, simulate
-from harness.results.adequacy import as_written
-from harness.results.executions import compare_executions, matched, witnessed
+from harness.results.adequacy import stream_of_log
+from harness.results.executions import compare_executions, matched, with_executed_times
 from harness.results.export import simulated_log
 from harness.results.overheads import fitted, fitted_overheads
 from harness.workload.log import Log
@@ -43,7 +43,7 @@ def test_all_pairs_are_compared(executions: list[Log]) -> None:
     assert [one.incidents for one in found.executions] == [(), (), ()]
     assert [(pair.one[-1], pair.other[-1]) for pair in found.pairs] == [("0", "1"), ("0", "2"), ("1", "2")]
     for pair in found.pairs:
-        ours, theirs = (as_written(executions[int(name[-1])]) for name in (pair.one, pair.other))
+        ours, theirs = (stream_of_log(executions[int(name[-1])]) for name in (pair.one, pair.other))
         off = ours.residence - theirs.residence
         assert math.sqrt((off**2).mean()) == pytest.approx(pair.P)
     assert found.ideal == pytest.approx(np.mean([pair.P for pair in found.pairs]))
@@ -51,7 +51,7 @@ def test_all_pairs_are_compared(executions: list[Log]) -> None:
 
 
 def test_an_execution_stands_for_the_log(planned: Log, executions: list[Log]) -> None:
-    workload = witnessed(prepare(planned), planned, executions[1])
+    workload = with_executed_times(prepare(planned), planned, executions[1])
     schedule = simulate(workload, PROCS, Scheduler(energy="none"))
     jobs = executions[1].jobs.sort_values("job")
     off = schedule.frame.sort_values("job")["response"].to_numpy() - (jobs["wait"] + jobs["run"]).to_numpy()
@@ -78,27 +78,29 @@ def test_what_went_wrong_is_told(planned: Log, executions: list[Log]) -> None:
     unlike = compare_executions([wide, small, lossy, later], PROCS, len(narrow), alike=False)
     assert [one.incidents for one in unlike.executions] == [(), (), lost, ()]
     assert [pair.usual for pair in found.pairs] == [False, False, True, False, False, False]
-    assert witnessed(narrow, planned, replace(wide, jobs=noisy.drop(index=5))).preparation[-1].jobs == 1
+    assert with_executed_times(narrow, planned, replace(wide, jobs=noisy.drop(index=5))).preparation[-1].jobs == 1
 
 
 def test_other_workloads_are_refused(executions: list[Log]) -> None:
-    one = as_written(executions[0])
+    one = stream_of_log(executions[0])
     with pytest.raises(UndefinedError, match=r"job \d+ was submitted [\d,.]+ s off; expected executions"):
-        matched(one, as_written(replace(executions[1], jobs=executions[1].jobs.assign(submit=np.arange(300) * 977.0))))
+        matched(
+            one, stream_of_log(replace(executions[1], jobs=executions[1].jobs.assign(submit=np.arange(300) * 977.0)))
+        )
     wider = executions[1].jobs.assign(procs=executions[1].jobs["procs"] + 1)
     with pytest.raises(UndefinedError, match="processors"):
-        matched(one, as_written(replace(executions[1], jobs=wider)))
+        matched(one, stream_of_log(replace(executions[1], jobs=wider)))
     with pytest.raises(UndefinedError, match="no job is in both"):
-        matched(one, as_written(replace(executions[1], jobs=executions[1].jobs.assign(job=np.arange(1000, 1300)))))
+        matched(one, stream_of_log(replace(executions[1], jobs=executions[1].jobs.assign(job=np.arange(1000, 1300)))))
     twice = pd.concat([executions[1].jobs.iloc[:299], executions[1].jobs.iloc[:1]], ignore_index=True)
     with pytest.raises(UndefinedError, match="is there twice"):
-        matched(one, as_written(replace(executions[1], jobs=twice)))
+        matched(one, stream_of_log(replace(executions[1], jobs=twice)))
 
 
 def test_the_same_submissions_need_the_same_jobs(executions: list[Log]) -> None:
     log = executions[0]
     with pytest.raises(UndefinedError, match="300 jobs against 299"):
-        matched(as_written(log), as_written(replace(log, jobs=log.jobs.iloc[:299])))
+        matched(stream_of_log(log), stream_of_log(replace(log, jobs=log.jobs.iloc[:299])))
 
 
 @pytest.mark.parametrize(

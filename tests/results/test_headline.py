@@ -32,12 +32,12 @@ def test_no_job_ran():
 
 def test_only_measures_that_say_something_are_shown_and_those_that_are_asked_for():
     values = run([(0, 100, 2), (0, 100, 2)]).measures()
-    shown = run_summary.chosen("", values, MEASURES)
+    shown = run_summary.chosen_measures("", values, MEASURES)
     assert "mean_wait" in shown
     assert all(values[name] == values[name] != 0 for name in shown)
     assert len(shown) <= run_summary.MOST
-    assert run_summary.chosen("all", values, MEASURES) == list(values)
-    assert set(run_summary.chosen("energy", values, MEASURES)) == {
+    assert run_summary.chosen_measures("all", values, MEASURES) == list(values)
+    assert set(run_summary.chosen_measures("energy", values, MEASURES)) == {
         name for name, measure in MEASURES.items() if measure.group == "energy"
     }
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.engine.records.recording_records import SAMPLE
 from harness.errors import HarnessError
-from harness.results.timeline import Placements, Timeline, thin
+from harness.results.timeline import Placements, Timeline, thin_samples
 
 COLUMNS = [name for name in SAMPLE.names or () if name != "time"]
 
@@ -29,7 +29,7 @@ def samples(seed: int, count: int) -> np.ndarray:
 def test_thinning_keeps_first_last_and_the_extremes_of_every_bin(seed: int, count: int, most: int) -> None:
     made = samples(seed, count)
     made["up"] = range(count)  # so that each is known again
-    kept = thin(made, most)
+    kept = thin_samples(made, most)
     assert len(kept) <= most
     assert kept[0] == made[0]
     assert kept[-1] == made[-1]

@@ -13,7 +13,7 @@ from harness import HarnessError, Scheduler, lublin, prepare, simulate
 from harness.platform.machine import plain
 from harness.policy.timing import Timing
 from harness.results.adequacy import adequacy
-from harness.results.repeatability import Repeatability, repeatability, seconds, upper_quantile
+from harness.results.repeatability import Repeatability, draw_overheads, repeatability, upper_quantile
 from harness.results.schedule import Schedule
 from harness.workload.log import Workload
 
@@ -82,7 +82,7 @@ def test_outside_the_runtime_launches_are_waiting_and_completions_only_hold_proc
     inside = repeatability(source, replay, **told)
     draw = np.random.default_rng(3)
     size = (4, len(source))
-    launch, _ = seconds(told["launch"], draw, size), seconds(told["completion"], draw, size)
+    launch, _ = draw_overheads(told["launch"], draw, size), draw_overheads(told["completion"], draw, size)
     stays = np.isinf(source.jobs["cancel"].to_numpy())
     residence = []
     for number, schedule in enumerate(made[:4]):
@@ -205,7 +205,7 @@ def test_progress_counts_replays(run: Run, make: Make) -> None:
     ],
 )
 def test_distributions(spec: str, mean: float, deviation: float) -> None:
-    drawn = seconds(spec, np.random.default_rng(1), (50_000,))
+    drawn = draw_overheads(spec, np.random.default_rng(1), (50_000,))
     assert drawn.min() >= 0
     assert drawn.mean() == pytest.approx(mean, rel=0.02)
     assert drawn.std() == pytest.approx(deviation, rel=0.03)

@@ -15,7 +15,7 @@ import harness
 from harness.policy.registry import Plugins, plugins
 from harness.testing import PolicyFailure, PolicyTests, check_policy
 from harness.testing.declared_checks import CHECKS
-from harness.testing.offered import offered
+from harness.testing.offered import offered_policies
 
 ZOO = Path(__file__).with_name("zoo")
 plugins(str(ZOO))  # fills CAUGHT
@@ -51,7 +51,7 @@ def test_a_plugin_that_cannot_be_loaded_is_refused_in_a_sentence(what, tmp_path)
     path = tmp_path / "malformed.py"
     path.write_text(text)
     with pytest.raises(harness.HarnessError, match=re.escape(sentence)) as refused:
-        offered(str(path))
+        offered_policies(str(path))
     assert "\n" not in str(refused.value)
 
 

@@ -13,7 +13,7 @@ from harness.policy.scheduler import Scheduler
 from harness.tuning.front import front
 from harness.tuning.judging import judge
 from harness.tuning.ranges import read_search
-from harness.tuning.search import Training, middle_of, search_for
+from harness.tuning.search import Training, search_for, split_time
 
 FIELD = """
 workloads = ["lublin(jobs=300, procs=32, seed=1)"]
@@ -147,7 +147,7 @@ def test_training_and_judgement_share_no_job_and_leave_none_out(tmp_path: Path) 
     assert not mine & theirs
     assert mine | theirs == set(range(1, 301))
     assert [one.source for one in others] == list(search.held_out)
-    assert source.options["start"] == middle_of(search.field.workloads[0], ())
+    assert source.options["start"] == split_time(search.field.workloads[0], ())
 
 
 def test_a_search_resumes_and_stays_within_its_ranges(tmp_path: Path) -> None:

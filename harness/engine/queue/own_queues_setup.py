@@ -22,7 +22,7 @@ from harness.engine.records.public import PENDING
 from harness.errors import HarnessError
 from harness.numba_support.addresses import address_of
 from harness.policy.own_queues import CONDITIONS, OwnQueue
-from harness.policy.scheduler import own_part
+from harness.policy.scheduler import queue_part
 from harness.policy.spec import Choice
 from harness.policy.timing import Timing
 from harness.policy_api import compiled_policies
@@ -58,7 +58,7 @@ def sort_out(
     everybody = {part: one for part, one in chosen.items() if part == of_part(part)}
     everybody["start"] = replace(chosen["start"], queues=())
     if len(used) and used[0] < len(queues):
-        everybody |= {part: chosen[own_part(part, queues[used[0]])] for part in PARTS}
+        everybody |= {part: chosen[queue_part(part, queues[used[0]])] for part in PARTS}
     return everybody, None
 
 
@@ -84,7 +84,7 @@ class ByQueue(Mapping[str, Choice]):
     def __getitem__(self, part: str) -> Choice:
         asked = int(self.table[ASKED])
         if part in PARTS and asked < len(self.queues):
-            return self.chosen[own_part(part, self.queues[asked])]
+            return self.chosen[queue_part(part, self.queues[asked])]
         found = self.chosen[part]
         return replace(found, queues=()) if part == "start" else found
 
@@ -104,7 +104,7 @@ def together(
     """Return what the state has in the place of one order and one start policy, and tickets of those not compiled."""
     queues = [*chosen["start"].queues, None]
     first = HEAD + ROW * len(queues)
-    parts = [[part if queue is None else own_part(part, queue) for part in PARTS] for queue in queues]
+    parts = [[part if queue is None else queue_part(part, queue) for part in PARTS] for queue in queues]
     base = first + 2 * len(which)
     pieces = [vectors[part] for row in parts for part in row]
     own = np.concatenate([np.zeros(base), *pieces])

@@ -42,17 +42,17 @@ def against_log(schedule: "Schedule", replay: Replay, pairs: int) -> Compared | 
     """Compare a schedule with its log, and `pairs` of repetitions by `replay`; return the reason if that is
     undefined.
     """
-    from harness.results.adequacy import UndefinedError, adequacy, elsewhere, logged, simulated
+    from harness.results.adequacy import UndefinedError, adequacy, logged_stream, machine_mismatch, simulated_stream
     from harness.results.breakdown import breakdown
     from harness.results.repeatability import repeatability
 
-    if why := elsewhere(schedule):
+    if why := machine_mismatch(schedule):
         return why
     try:
         found = adequacy(schedule)
     except UndefinedError as error:
         return str(error)
-    streams = simulated(schedule), logged(schedule.workload)
+    streams = simulated_stream(schedule), logged_stream(schedule.workload)
     ours, theirs = (np.maximum(stream.residence, 1.0) for stream in streams)
     edges = np.geomspace(1.0, max(ours.max(), theirs.max()) * 1.01, _CELLS + 1)
     cells = np.histogram2d(ours, theirs, bins=(edges, edges))[0]

@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 
 from harness.present.words import lasting, readable
-from harness.results.charts.close_up import SHORTEST, CloseUp
 from harness.results.charts.figures import Figure, axis, label, line_style, numbers, stacked_axes, steps
 from harness.results.charts.gantt import Gantt
+from harness.results.charts.run_details import SHORTEST, RunDetails
 
 #: Panels of the system over time: column and title.
 _PANELS = (("queued", "jobs waiting"), ("busy", "busy processors"), ("power", "power [W]"))
 
 
-def each(runs: Iterable[CloseUp], says: Callable[[CloseUp], str]) -> str:
+def each(runs: Iterable[RunDetails], says: Callable[[RunDetails], str]) -> str:
     """Return a phrase about each run, after the name of its scheduler."""
     return "; ".join(f"{run.scheduler} {says(run)}" for run in runs)
 
@@ -23,7 +23,7 @@ def each(runs: Iterable[CloseUp], says: Callable[[CloseUp], str]) -> str:
 # ---------------------------------------------------------------- distributions
 
 
-def waits(runs: list[CloseUp]) -> Figure:
+def waits(runs: list[RunDetails]) -> Figure:
     """Draw the distribution of waiting times."""
 
     def waited(seconds: float) -> str:
@@ -41,7 +41,7 @@ def waits(runs: list[CloseUp]) -> Figure:
     )
 
 
-def slowdowns(runs: list[CloseUp]) -> Figure:
+def slowdowns(runs: list[RunDetails]) -> Figure:
     """Draw the distribution of bounded slowdowns."""
     halves = each(runs, lambda run: readable(_median(run.slowdowns), 3))
     return _distribution(
@@ -53,7 +53,7 @@ def slowdowns(runs: list[CloseUp]) -> Figure:
     )
 
 
-def _distribution(runs: list[CloseUp], name: str, title: str, quantity: str, caption: str) -> Figure:
+def _distribution(runs: list[RunDetails], name: str, title: str, quantity: str, caption: str) -> Figure:
     curves = [getattr(run, name) for run in runs]
     right = max([10.0, *(float(x.max(initial=0)) for x, _ in curves)])  # all end there
     return Figure(
@@ -82,7 +82,7 @@ def _median(distribution: Any) -> float:
 # ---------------------------------------------------------------- time
 
 
-def over_time(runs: list[CloseUp]) -> Figure:
+def over_time(runs: list[RunDetails]) -> Figure:
     """Draw the queue, the busy processors and the power of runs of one workload."""
     panels = [panel for panel in _PANELS if any(panel[0] in run.timeline for run in runs)]
     workload, days = runs[0].workload, runs[0].averages["day"]
@@ -102,7 +102,7 @@ def over_time(runs: list[CloseUp]) -> Figure:
     )
 
 
-def _panels(run: CloseUp, panels: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _panels(run: RunDetails, panels: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     for place, (column, title) in enumerate(panels):
         table = run.timeline if column == "queued" else run.averages
         if column in table:
@@ -119,7 +119,7 @@ def _panels(run: CloseUp, panels: list[tuple[str, str]]) -> Iterator[dict[str, A
             )
 
 
-def processors_and_jobs(run: CloseUp) -> Figure:
+def processors_and_jobs(run: RunDetails) -> Figure:
     """Draw the busy processors above the running and waiting jobs."""
     times = run.timeline
     full = float((times["busy"] >= run.procs).mean())

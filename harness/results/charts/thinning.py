@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.results.timeline import thin
+from harness.results.timeline import thin_samples
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,4 +34,4 @@ def distribution(values: npt.ArrayLike, most: int = MOST_STEPS) -> tuple[Floats,
 
 def instants(timeline: pd.DataFrame, most: int = MOST_INSTANTS) -> pd.DataFrame:
     """Return at most `most` rows of a timeline, with the extremes of every column in each part of it."""
-    return pd.DataFrame(thin(timeline.to_records(index=False), most))
+    return pd.DataFrame(thin_samples(timeline.to_records(index=False), most))

@@ -54,8 +54,8 @@ def share_asleep(schedule: "Schedule") -> float:
 @measure("J/(procs·s)", "less", "∫ P dt / Σ N·S, S = work at reference speed")
 def energy_per_work(schedule: "Schedule") -> float:
     """Energy per processor-second of finished work, at reference speed."""
-    work = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.who_ran]
-    return ratio(_joules(schedule, "energy"), np.sum(schedule.of_those_that_ran("procs") * work))
+    work = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.ran_mask]
+    return ratio(_joules(schedule, "energy"), np.sum(schedule.ran_column("procs") * work))
 
 
 @measure("J·s", "less", "∫ P dt · mean response")

@@ -52,7 +52,7 @@ def stranded(schedule: "Schedule") -> float:
 @measure("jobs", "less", "number of jobs without a start")
 def unstarted(schedule: "Schedule") -> float:
     """Jobs that never started: unaccepted, stranded, or cancelled while they waited."""
-    return float(np.count_nonzero(np.isnan(schedule.of_all("start"))))
+    return float(np.count_nonzero(np.isnan(schedule.column("start"))))
 
 
 @measure("", "less", "Σ over all jobs of its suspensions", headline=True)
@@ -64,89 +64,89 @@ def preemptions(schedule: "Schedule") -> float:
 @measure("", "less", "Σ over all jobs of its restarts", headline=True)
 def restarts(schedule: "Schedule") -> float:
     """Number of times that a running job was interrupted, lost its progress, and waited again."""
-    return float(schedule.of_all("restarts").sum())
+    return float(schedule.column("restarts").sum())
 
 
 @measure("procs·s", "less", "Σ over all jobs of N · (time in service before a restart)")
 def lost_work(schedule: "Schedule") -> float:
     """Processor time that interruptions wasted."""
-    return float((schedule.of_all("procs") * schedule.of_all("lost")).sum())
+    return float((schedule.column("procs") * schedule.column("lost")).sum())
 
 
 @measure("s", "less", "mean(start − submit)", headline=True)
 def mean_wait(schedule: "Schedule") -> float:
     """Average waiting time (AWT), from submit to first start."""
-    return _mean(schedule.of_those_that_ran("wait"))
+    return _mean(schedule.ran_column("wait"))
 
 
 @measure("s", "less", "median(start − submit)", headline=True)
 def median_wait(schedule: "Schedule") -> float:
     """Waiting time that half of the jobs do not exceed."""
-    return _quantile(schedule.of_those_that_ran("wait"), 0.5)
+    return _quantile(schedule.ran_column("wait"), 0.5)
 
 
 @measure("s", "less", "0.95-quantile of start − submit, linearly interpolated", headline=True)
 def p95_wait(schedule: "Schedule") -> float:
     """Waiting time that 95 % of the jobs do not exceed."""
-    return _quantile(schedule.of_those_that_ran("wait"), 0.95)
+    return _quantile(schedule.ran_column("wait"), 0.95)
 
 
 @measure("s", "less", "0.99-quantile of start − submit, linearly interpolated")
 def p99_wait(schedule: "Schedule") -> float:
     """Waiting time that 99 % of the jobs do not exceed."""
-    return _quantile(schedule.of_those_that_ran("wait"), 0.99)
+    return _quantile(schedule.ran_column("wait"), 0.99)
 
 
 @measure("s", "less", "max(start − submit)", headline=True)
 def max_wait(schedule: "Schedule") -> float:
     """Longest waiting time."""
-    return _quantile(schedule.of_those_that_ran("wait"), 1.0)
+    return _quantile(schedule.ran_column("wait"), 1.0)
 
 
 @measure("s", "less", "mean(time from start to service)")
 def mean_boot(schedule: "Schedule") -> float:
     """Average time that a job held its processors and waited for sleeping nodes to wake."""
-    return _mean(schedule.of_those_that_ran("boot"))
+    return _mean(schedule.ran_column("boot"))
 
 
 @measure("s", "less", "mean(end − submit)", headline=True)
 def mean_response(schedule: "Schedule") -> float:
     """Average response time (ART), from submit to end."""
-    return _mean(schedule.of_those_that_ran("response"))
+    return _mean(schedule.ran_column("response"))
 
 
 @measure("", "less", "mean(response / run), without jobs with run = 0")
 def mean_slowdown(schedule: "Schedule") -> float:
     """Average ratio of the time in the system to the time in service since the last start."""
-    slowdown = schedule.of_those_that_ran("slowdown")
+    slowdown = schedule.ran_column("slowdown")
     return _mean(slowdown[~np.isnan(slowdown)])
 
 
 @measure("", "less", "mean(max(1, response / max(run, 10 s)))", headline=True)
 def mean_bounded_slowdown(schedule: "Schedule") -> float:
     """Average slowdown in which jobs shorter than ten seconds count as ten seconds long."""
-    return _mean(schedule.of_those_that_ran("bounded_slowdown"))
+    return _mean(schedule.ran_column("bounded_slowdown"))
 
 
 @measure("s", "less", "Σ N·run·response / Σ N·run")
 def area_weighted_response(schedule: "Schedule") -> float:
     """Average response time in which every processor-second of service has the same weight."""
-    area = schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run")
-    return ratio(np.sum(area * schedule.of_those_that_ran("response")), np.sum(area))
+    area = schedule.ran_column("procs") * schedule.ran_column("run")
+    return ratio(np.sum(area * schedule.ran_column("response")), np.sum(area))
 
 
 @measure("", "less", "Σ N·run·(response / run) / Σ N·run = Σ N·response / Σ N·run")
 def area_weighted_slowdown(schedule: "Schedule") -> float:
     """Average slowdown in which every processor-second of service has the same weight."""
-    procs, run, response = (schedule.of_those_that_ran(name) for name in ("procs", "run", "response"))
+    procs, run, response = (schedule.ran_column(name) for name in ("procs", "run", "response"))
     return ratio(np.sum(procs * response), np.sum(procs * run))
 
 
 @measure("s", "less", "Σ N·response / Σ N")
 def width_weighted_response(schedule: "Schedule") -> float:
     """Average response time in which each processor of a job counts once."""
-    procs = schedule.of_those_that_ran("procs")
-    return ratio(np.sum(procs * schedule.of_those_that_ran("response")), np.sum(procs))
+    procs = schedule.ran_column("procs")
+    return ratio(np.sum(procs * schedule.ran_column("response")), np.sum(procs))
 
 
 @measure("s", "less", "mean |first prediction − work|, both at reference speed")
@@ -169,8 +169,8 @@ def corrections(schedule: "Schedule") -> float:
 
 def _surprise(schedule: "Schedule") -> npt.NDArray[np.float64]:
     """Return the first prediction minus the work, for the jobs that ran."""
-    work: npt.NDArray[np.float64] = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.who_ran]
-    return schedule.of_those_that_ran("predicted") - work
+    work: npt.NDArray[np.float64] = schedule.workload.jobs["work"].to_numpy(np.float64)[schedule.ran_mask]
+    return schedule.ran_column("predicted") - work
 
 
 def _count(schedule: "Schedule", ending: Ending) -> float:

@@ -35,14 +35,14 @@ def skill(schedule: "Schedule") -> float:
     """Closeness to the log compared with one constant wait for all jobs: 1 is the log itself, 0 is no closer."""
 
     def found() -> float:
-        return scale.skill(comparing.simulated(schedule), comparing.logged(schedule.workload))
+        return scale.skill(comparing.simulated_stream(schedule), comparing.logged_stream(schedule.workload))
 
     return _unless_undefined(schedule, found)
 
 
 def _unless_undefined(schedule: "Schedule", value: Callable[[], float]) -> float:
     """Return a value, or not a number if the log has no waits or ran on another machine."""
-    if comparing.elsewhere(schedule):
+    if comparing.machine_mismatch(schedule):
         return math.nan
     try:
         return value()

@@ -16,8 +16,8 @@ def makespan(schedule: "Schedule") -> float:
     """Time from the first submit to the last end."""
     if schedule.workload.now is not None:  # a run from a snapshot has earlier jobs
         return elapsed(schedule)
-    ends = schedule.of_those_that_ran("end")
-    return float(ends.max() - schedule.of_those_that_ran("submit").min()) if len(ends) else math.nan
+    ends = schedule.ran_column("end")
+    return float(ends.max() - schedule.ran_column("submit").min()) if len(ends) else math.nan
 
 
 @measure("", "more", "Σ N·run / (c · makespan)", headline=True, share=True)
@@ -25,7 +25,7 @@ def utilisation(schedule: "Schedule") -> float:
     """Share of the processors' time that was used by jobs."""
     if schedule.workload.now is not None:
         return ratio(_time_average(schedule, "busy"), schedule.platform.cores)
-    used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
+    used = np.sum(schedule.ran_column("procs") * schedule.ran_column("run"))
     return ratio(used, schedule.platform.cores * makespan(schedule))
 
 
@@ -34,8 +34,8 @@ def offered_load(schedule: "Schedule") -> float:
     """Submitted work as a share of the capacity of the processors in that time; above 1 queues keep growing."""
     if schedule.workload.now is not None:  # the waiting jobs of a snapshot were submitted over an unknown time
         return math.nan
-    used = np.sum(schedule.of_those_that_ran("procs") * schedule.of_those_that_ran("run"))
-    submits = schedule.of_those_that_ran("submit")
+    used = np.sum(schedule.ran_column("procs") * schedule.ran_column("run"))
+    submits = schedule.ran_column("submit")
     span = submits.max() - submits.min() if len(submits) else 0.0
     return ratio(used, schedule.platform.cores * span)
 
@@ -43,7 +43,7 @@ def offered_load(schedule: "Schedule") -> float:
 @measure("jobs/h", "more", "number of jobs that ran / makespan")
 def throughput(schedule: "Schedule") -> float:
     """Jobs finished per hour."""
-    return ratio(len(schedule.of_those_that_ran("end")) * 3600.0, makespan(schedule))
+    return ratio(len(schedule.ran_column("end")) * 3600.0, makespan(schedule))
 
 
 @measure("jobs", "less", "∫ (jobs waiting + jobs in service) dt / ∫ dt")

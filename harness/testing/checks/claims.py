@@ -11,9 +11,9 @@ import harness
 from harness.experiment.simulation import reads_the_time
 from harness.policy.kinds import Order
 from harness.testing.cases import Case
-from harness.testing.comparing import history, same
+from harness.testing.comparing import history, require_same
 from harness.testing.declared_checks import check
-from harness.testing.subject import Chosen, Subject, Wrong, spy
+from harness.testing.subject import CheckError, Chosen, Subject, add_recorders
 
 
 @check(
@@ -27,13 +27,13 @@ def does_not_vary(subject: Subject, case: Case) -> None:
     score.
     """
     if reads_the_time(subject.policy):
-        raise Wrong(
+        raise CheckError(
             "the score reads clock.now, and without varies=True it is computed once, when a job joins the queue: "
             "expected varies=True, or job.submit in place of clock.now"
         )
     for number, first, now, score in _scores(subject, case):
         if score != first:
-            raise Wrong(
+            raise CheckError(
                 f"job {number} had the score {first:g} when it joined the queue and has {score:g} at {now:g} s, but "
                 "the order does not declare varies=True"
             )
@@ -64,7 +64,7 @@ def only_falls(subject: Subject, case: Case) -> None:
     for number, first, now, score in _scores(subject, case):
         before = min(first, lowest.get(number, first))
         if score > before + 1e-12 * abs(before):
-            raise Wrong(
+            raise CheckError(
                 f"job {number} had the score {before:g} before, and {score:g} at {now:g} s: expected a falling score, "
                 "as the order declares falls=True"
             )
@@ -95,8 +95,8 @@ def _scores(subject: Subject, case: Case) -> Iterator[tuple[int, float, float, f
             )
 
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, subject.part, before=before)
-        spy(chosen, "rate", before=again)
+        add_recorders(chosen, subject.part, before=before)
+        add_recorders(chosen, "rate", before=again)
         return chosen
 
     subject.run(case, watched=watched)
@@ -111,7 +111,9 @@ def _scores(subject: Subject, case: Case) -> Iterator[tuple[int, float, float, f
 def constant(subject: Subject, case: Case) -> None:
     """Require of a policy with constant=True that it would decide the same if it were called at every instant."""
     asked = replace(subject, policy=replace(subject.policy, constant=False))  # type: ignore[call-arg]
-    same(subject.run(case), asked.run(case), "called once and called at every instant, which constant=True allows")
+    require_same(
+        subject.run(case), asked.run(case), "called once and called at every instant, which constant=True allows"
+    )
 
 
 @check(

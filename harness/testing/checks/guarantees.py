@@ -7,7 +7,7 @@ from typing import Any
 import harness
 from harness.testing.cases import Case
 from harness.testing.declared_checks import GUARANTEES, check, guarantee
-from harness.testing.subject import Chosen, Subject, Wrong, spy
+from harness.testing.subject import CheckError, Chosen, Subject, add_recorders
 
 
 @check(
@@ -21,7 +21,7 @@ def known_guarantees(subject: Subject, case: Case) -> None:
     """Require that every guarantee has a check."""
     for promise in getattr(subject.policy, "guarantees", ()):
         if promise not in GUARANTEES:
-            raise Wrong(f"it guarantees {promise!r}, which is unknown: expected {', '.join(GUARANTEES)}")
+            raise CheckError(f"it guarantees {promise!r}, which is unknown: expected {', '.join(GUARANTEES)}")
 
 
 @guarantee("nobody overtakes", equal=True)
@@ -35,7 +35,7 @@ def nobody_overtakes(subject: Subject, case: Case) -> None:
             if job.status == harness.WAITING:
                 left = left or int(job.number)
             elif left:
-                raise Wrong(f"at {state.clock.now:g} s job {job.number} starts although job {left} is ahead of it")
+                raise CheckError(f"at {state.clock.now:g} s job {job.number} starts although job {left} is ahead of it")
 
     _promised(subject, case, after, {})
 
@@ -52,15 +52,17 @@ def first_starts(subject: Subject, case: Case) -> None:
         first = -1 if state.clock.asking else first_that_fits(state)
         if first not in (-1, index):
             early, late = (int(state.jobs[job].number) for job in (index, first))
-            raise Wrong(f"at {state.clock.now:g} s job {early} starts before job {late}, which is first and fits")
+            raise CheckError(f"at {state.clock.now:g} s job {early} starts before job {late}, which is first and fits")
 
     def after(answer: Any, state: Any, *own: Any) -> None:
         if (first := first_that_fits(state)) >= 0:
-            raise Wrong(f"at {state.clock.now:g} s job {state.jobs[first].number} does not start: it is first and fits")
+            raise CheckError(
+                f"at {state.clock.now:g} s job {state.jobs[first].number} does not start: it is first and fits"
+            )
 
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, "start", after=after)
-        spy(chosen, "select", before=starting)
+        add_recorders(chosen, "start", after=after)
+        add_recorders(chosen, "select", before=starting)
         return chosen
 
     subject.run(case, watched=watched)
@@ -77,7 +79,7 @@ def first_reservation(subject: Subject, case: Case) -> None:
             if job.status == harness.WAITING:
                 at, spare = harness.reservation(state, index)
                 if spare < 0:
-                    raise Wrong(
+                    raise CheckError(
                         f"at {state.clock.now:g} s the reservation of job {job.number} lacks {-spare} processors"
                     )
                 _not_later(promised, int(job.number), float(at))
@@ -96,7 +98,7 @@ def every_reservation(subject: Subject, case: Case) -> None:
             job = state.jobs[index]
             if job.status == harness.WAITING:
                 if not job.reserved >= state.clock.virtual:
-                    raise Wrong(
+                    raise CheckError(
                         f"at {state.clock.now:g} s job {job.number} waits with the reservation {job.reserved:g}: "
                         "expected one that is not past"
                     )
@@ -108,7 +110,7 @@ def every_reservation(subject: Subject, case: Case) -> None:
 def _not_later(promised: dict[int, float], number: int, at: float) -> None:
     before = promised.get(number, math.inf)
     if at > before + 1e-6:
-        raise Wrong(f"job {number} had a reservation at {before:g} s, and later one at {at:g} s")
+        raise CheckError(f"job {number} had a reservation at {before:g} s, and later one at {at:g} s")
     promised[number] = at
 
 
@@ -116,11 +118,11 @@ def _promised(
     subject: Subject, case: Case, after: Callable[..., None], promised: dict[int, float], **calls: Callable[..., None]
 ) -> None:
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, "start", after=after, **calls)
+        add_recorders(chosen, "start", after=after, **calls)
         return chosen
 
     frame = subject.run(case, watched=watched).frame
     for number, at in promised.items():
         start = frame["start"][number - 1]
         if start > at + 1e-6:
-            raise Wrong(f"job {number} had a reservation at {at:g} s, and started at {start:g} s")
+            raise CheckError(f"job {number} had a reservation at {at:g} s, and started at {start:g} s")

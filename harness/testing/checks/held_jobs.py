@@ -13,7 +13,7 @@ from harness.policy.usage_shares import WHOSE
 from harness.policy_api.readonly_views import unwrap, view_of
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
-from harness.testing.subject import Chosen, Subject, Wrong, spy
+from harness.testing.subject import CheckError, Chosen, Subject, add_recorders
 
 
 def _repeatable(policy: Policy) -> bool:
@@ -63,15 +63,15 @@ def held_again(subject: Subject, case: Case) -> None:
 
     def starting(state: Any, job: int, *own: Any) -> None:
         if not state.clock.asking and not hold.free(state, job):
-            raise Wrong(
+            raise CheckError(
                 f"job {state.jobs[job].number} starts at {state.clock.now:g} s although it is held then: it was "
                 f"released before, and the hold declares that only {' and '.join(traits.again) or 'nothing'} may make "
                 f"it hold a job again, again={traits.again!r}"
             )
 
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, "hold", before=hold.listen)
-        spy(chosen, "select", before=starting)
+        add_recorders(chosen, "hold", before=hold.listen)
+        add_recorders(chosen, "select", before=starting)
         return chosen
 
     if not traits.constant:
@@ -85,7 +85,7 @@ def held_again(subject: Subject, case: Case) -> None:
     applies=_repeatable,
     crowds=2,
 )
-def not_forgotten(subject: Subject, case: Case) -> None:
+def released_in_time(subject: Subject, case: Case) -> None:
     """Require that no job is held, when starts are decided, that the hold would release."""
     hold = _Asked(subject)
     traits: Any = subject.policy
@@ -93,15 +93,15 @@ def not_forgotten(subject: Subject, case: Case) -> None:
     def deciding(state: Any, *own: Any) -> None:
         for job in range(len(state.jobs)):
             if state.jobs[job].status == harness.HELD and hold.free(state, job):
-                raise Wrong(
+                raise CheckError(
                     f"job {state.jobs[job].number} is held at {state.clock.now:g} s although the hold would release it "
                     "then: it returned another time, or infinity, which means that only "
                     f"{' and '.join(traits.freed_by)} can release it, freed_by={traits.freed_by!r}"
                 )
 
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, "hold", before=hold.listen)
-        spy(chosen, "rate", before=deciding)
+        add_recorders(chosen, "hold", before=hold.listen)
+        add_recorders(chosen, "rate", before=deciding)
         return chosen
 
     if not traits.constant:
@@ -115,7 +115,7 @@ def not_forgotten(subject: Subject, case: Case) -> None:
     applies=lambda policy: bool(getattr(policy, "alike", ())),
     crowds=4,
 )
-def told_apart(subject: Subject, case: Case) -> None:
+def same_answer_for_alike(subject: Subject, case: Case) -> None:
     """Require the same answer for jobs equal in these fields; a held job may be held behind a released one."""
     traits: Any = subject.policy
     given: dict[Any, tuple[float, int]] = {}
@@ -124,7 +124,7 @@ def told_apart(subject: Subject, case: Case) -> None:
         key = (*moment, *(job[name] for name in traits.alike))
         before, number = given.setdefault(key, (answer, int(job.number)))
         if not math.isclose(before, answer, rel_tol=1e-9) and not (later_ones_held and answer > before):
-            raise Wrong(
+            raise CheckError(
                 f"at {moment[0]:g} s the answer is {before:g} for job {number} and {answer:g} for job {job.number}, "
                 f"which are equal in alike={traits.alike!r}"
             )
@@ -142,7 +142,7 @@ def told_apart(subject: Subject, case: Case) -> None:
         part = subject.part
         asked_singly = replace(chosen[part], policy=replace(chosen[part].policy, alike=()))
         chosen[part] = asked_singly
-        spy(chosen, part, after=of_hold if part == "hold" else of_order)
+        add_recorders(chosen, part, after=of_hold if part == "hold" else of_order)
         return chosen
 
     subject.run(case, watched=watched)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from harness.testing.cases import NEVER, Case, Job
 from harness.testing.declared_checks import check
-from harness.testing.subject import Subject, Wrong
+from harness.testing.subject import CheckError, Subject
 
 
 @check(
@@ -31,7 +31,7 @@ def foresight(subject: Subject, case: Case) -> None:
         starts = zip(first["start"], second["start"], again, strict=True)
         for number, (one, other, restarts) in enumerate(starts, 1):
             if one != other and min(one, other) <= now and not restarts:
-                raise Wrong(
+                raise CheckError(
                     f"job {number} starts at {one:g} s, but at {other:g} s if only later submissions and the runtimes "
                     f"of jobs that have not ended at {now:g} s differ"
                 )

@@ -7,7 +7,7 @@ from typing import Any
 from harness.testing.cases import Case
 from harness.testing.comparing import close
 from harness.testing.declared_checks import check, of
-from harness.testing.subject import Chosen, Subject, Wrong, spy
+from harness.testing.subject import CheckError, Chosen, Subject, add_recorders
 
 
 @check(
@@ -42,17 +42,17 @@ def energy(subject: Subject, case: Case) -> None:
         for number, node in enumerate(state.nodes):
             watts = float(function(node, state.clock, *own[0]))
             if watts != float(function(node, later, *own[0])):
-                raise Wrong(f"the power of node {number} changes with the time alone, at {since:g} s")
+                raise CheckError(f"the power of node {number} changes with the time alone, at {since:g} s")
             drawn += watts
 
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, "energy", before=remember)
-        spy(chosen, "rate", before=integrate)
-        spy(chosen, "sleep", after=measure)
+        add_recorders(chosen, "energy", before=remember)
+        add_recorders(chosen, "rate", before=integrate)
+        add_recorders(chosen, "sleep", after=measure)
         return chosen
 
     if subject.policy.extras:  # additional calls would change its memory
         return
     total = float(subject.run(case, watched=watched).outcome.nodes.energy.sum())
     if not close(total, joules):
-        raise Wrong(f"the nodes drew {joules:g} J by the integral of their power, but {total:g} J are accounted")
+        raise CheckError(f"the nodes drew {joules:g} J by the integral of their power, but {total:g} J are accounted")

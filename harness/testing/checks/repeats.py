@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from harness.testing.cases import Case
-from harness.testing.comparing import history, same
+from harness.testing.comparing import history, require_same
 from harness.testing.declared_checks import check
 from harness.testing.first_runs import check_first_runs
-from harness.testing.subject import Chosen, Subject, spy
+from harness.testing.subject import Chosen, Subject, add_recorders
 
 
 @check(
@@ -30,7 +30,7 @@ def determinism(subject: Subject, case: Case) -> None:
     finally:
         random.setstate(kept)
         np.random.set_state(numpys)  # noqa: NPY002
-    same(results[0], results[1], "two runs of the same case with the same seed differ")
+    require_same(results[0], results[1], "two runs of the same case with the same seed differ")
 
 
 @check(
@@ -41,7 +41,7 @@ def determinism(subject: Subject, case: Case) -> None:
 def seed(subject: Subject, case: Case) -> None:
     """Require that a policy without random decisions does not depend on the seed."""
     changed = replace(case, seed=case.seed + 1)
-    same(subject.run(case), subject.run(changed), "it has no argument dice, and two seeds differ")
+    require_same(subject.run(case), subject.run(changed), "it has no argument dice, and two seeds differ")
 
 
 @check(
@@ -65,7 +65,7 @@ def fresh(subject: Subject, case: Case) -> None:
     """Require that a run keeps nothing for the next, and that two simultaneous runs share nothing."""
     alone = subject.run(case, plain=True)
     subject.run(case.reversed(), plain=True)
-    same(alone, subject.run(case, plain=True), "the run differs after another one")
+    require_same(alone, subject.run(case, plain=True), "the run differs after another one")
     asked: list[int] = []
 
     def interrupt(*arguments: Any) -> None:
@@ -75,10 +75,12 @@ def fresh(subject: Subject, case: Case) -> None:
 
     def interrupted(chosen: Chosen) -> Chosen:
         if not getattr(subject.policy, "constant", False):
-            spy(chosen, subject.part, before=interrupt)
+            add_recorders(chosen, subject.part, before=interrupt)
         return chosen
 
-    same(alone, subject.run(case, plain=True, watched=interrupted), "the run differs with another one in its middle")
+    require_same(
+        alone, subject.run(case, plain=True, watched=interrupted), "the run differs with another one in its middle"
+    )
 
 
 @check(
@@ -99,10 +101,14 @@ def _first_and_later(subject: Subject, case: Case) -> None:
         jobs = enumerate(case.jobs)
         case = replace(case, jobs=tuple(replace(job, user=k % 4, group=k % 3, queue=k % 2) for k, job in jobs))
     first = subject.run(case, plain=True)
-    same(first, subject.run(case, plain=True), "the first run of a process and the second, of the same case, differ")
+    require_same(
+        first, subject.run(case, plain=True), "the first run of a process and the second, of the same case, differ"
+    )
     for _ in range(3 if len(case.jobs) > 10 else 1):
         subject.run(case.reversed(), plain=True)
-    same(first, subject.run(case, plain=True), "the first run of a process and one after runs of other cases differ")
+    require_same(
+        first, subject.run(case, plain=True), "the first run of a process and one after runs of other cases differ"
+    )
 
 
 @check(
@@ -112,4 +118,4 @@ def _first_and_later(subject: Subject, case: Case) -> None:
 )
 def plain(subject: Subject, case: Case) -> None:
     """Require the same schedule compiled and as plain Python."""
-    same(subject.run(case), subject.run(case, plain=True), "compiled and as plain Python, the runs differ")
+    require_same(subject.run(case), subject.run(case, plain=True), "compiled and as plain Python, the runs differ")

@@ -6,7 +6,7 @@ from numba import config
 
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
-from harness.testing.subject import Chosen, Subject, Wrong, spy
+from harness.testing.subject import CheckError, Chosen, Subject, add_recorders
 
 #: The longest mean time of a call [s]. A log of 100,000 jobs needs at least as many calls.
 SLOW = 0.01
@@ -32,7 +32,9 @@ def runs(subject: Subject, case: Case) -> None:
 def pace(subject: Subject, case: Case) -> None:
     """Require a short mean time of calls; the fastest of three runs counts, as the machine may be busy."""
     if (slow := min(_seconds_a_question(subject, case) for _ in range(3))) > SLOW:
-        raise Wrong(f"it is slow: {1000 * slow:.3g} ms for each call, where less than {1000 * SLOW:g} were expected")
+        raise CheckError(
+            f"it is slow: {1000 * slow:.3g} ms for each call, where less than {1000 * SLOW:g} were expected"
+        )
 
 
 def _seconds_a_question(subject: Subject, case: Case) -> float:
@@ -46,7 +48,7 @@ def _seconds_a_question(subject: Subject, case: Case) -> float:
         spent[-1] += time.perf_counter()
 
     def watched(chosen: Chosen) -> Chosen:
-        spy(chosen, subject.part, before=before, after=after)
+        add_recorders(chosen, subject.part, before=before, after=after)
         return chosen
 
     if subject.plain or config.DISABLE_JIT:

@@ -12,8 +12,8 @@ from harness.testing.cases import NEVER, Case, Job
 from harness.testing.comparing import close
 from harness.testing.declared_checks import check
 from harness.testing.resource_cases import FEATURES
-from harness.testing.run_audit import Stretch, Watch, node_types
-from harness.testing.subject import Chosen, Subject, Wrong
+from harness.testing.run_audit import Allocation, AllocationRecorder, node_types
+from harness.testing.subject import CheckError, Chosen, Subject
 
 
 @check(
@@ -22,7 +22,7 @@ from harness.testing.subject import Chosen, Subject, Wrong
 )
 def capacity(subject: Subject, case: Case) -> None:
     """Require that allocations never exceed a node, and that every job has its width on nodes that it may use."""
-    watch = Watch()
+    watch = AllocationRecorder()
     subject.run(case, watched=watch.around)
     nodes = node_types(case.platform)
     used = defaultdict(list)
@@ -30,25 +30,29 @@ def capacity(subject: Subject, case: Case) -> None:
         job = case.jobs[stretch.job - 1]
         width = sum(cores for _, cores in stretch.pieces)
         if width != job.procs:
-            raise Wrong(f"job {stretch.job} asked for {job.procs} processors and got {width}, at {stretch.begin:g} s")
+            raise CheckError(
+                f"job {stretch.job} asked for {job.procs} processors and got {width}, at {stretch.begin:g} s"
+            )
         if stretch.begin < job.submit:
-            raise Wrong(f"job {stretch.job} started at {stretch.begin:g} s, before it was submitted")
+            raise CheckError(f"job {stretch.job} started at {stretch.begin:g} s, before it was submitted")
         for node, cores in stretch.pieces:
             used[node].append((stretch, cores))
             if not may_use(job, nodes[node], nodes):
-                raise Wrong(f"job {stretch.job} ran on node {node}, which lacks its requested partition or features")
+                raise CheckError(
+                    f"job {stretch.job} ran on node {node}, which lacks its requested partition or features"
+                )
         if (
             max(node.cores for node in nodes) > 1
             and job.portion
             and len(stretch.pieces) != -(-job.procs // job.portion)
         ):
-            raise Wrong(f"job {stretch.job} asked for {job.nodes} nodes and ran on {len(stretch.pieces)}")
+            raise CheckError(f"job {stretch.job} asked for {job.nodes} nodes and ran on {len(stretch.pieces)}")
     _licensed(watch.stretches, case)
     for number, uses in used.items():
         _fits(number, uses, nodes[number], case.jobs)
 
 
-def _fits(number: int, uses: list[tuple[Stretch, int]], node: NodeType, jobs: tuple[Job, ...]) -> None:
+def _fits(number: int, uses: list[tuple[Allocation, int]], node: NodeType, jobs: tuple[Job, ...]) -> None:
     for begun, _ in uses:
         now = begun.begin
         there = [(s, cores) for s, cores in uses if s.begin <= now and not s.end <= now]
@@ -58,17 +62,17 @@ def _fits(number: int, uses: list[tuple[Stretch, int]], node: NodeType, jobs: tu
         gpus = sum(max(0, jobs[s.job - 1].needs_gpu) for s, _ in there)
         who = ", ".join(str(s.job) for s, _ in there)
         if cores > node.cores:
-            raise Wrong(f"at {now:g} s node {number} of {node.cores} cores serves {cores} at once, for jobs {who}")
+            raise CheckError(f"at {now:g} s node {number} of {node.cores} cores serves {cores} at once, for jobs {who}")
         if memory > node.memory:
-            raise Wrong(f"at {now:g} s jobs {who} hold {memory:g} KB on node {number}, which has {node.memory:g}")
+            raise CheckError(f"at {now:g} s jobs {who} hold {memory:g} KB on node {number}, which has {node.memory:g}")
         if node.features and gpus > dict(node.resources).get("gpu", 0):
-            raise Wrong(f"at {now:g} s jobs {who} hold {gpus} GPUs on node {number}, which has fewer")
+            raise CheckError(f"at {now:g} s jobs {who} hold {gpus} GPUs on node {number}, which has fewer")
         alone = any(jobs[s.job - 1].exclusive > 0 for s, _ in there)
         if alone and len(there) > 1 and node.cores > 1:
-            raise Wrong(f"at {now:g} s jobs {who} share node {number}, which one of them has exclusively")
+            raise CheckError(f"at {now:g} s jobs {who} share node {number}, which one of them has exclusively")
 
 
-def _licensed(stretches: list[Stretch], case: Case) -> None:
+def _licensed(stretches: list[Allocation], case: Case) -> None:
     """Refuse more licences in use than there are."""
     most = dict(case.platform.licences).get("licence")
     if most is None:
@@ -76,7 +80,7 @@ def _licensed(stretches: list[Stretch], case: Case) -> None:
     for now in {stretch.begin for stretch in stretches}:
         there = [s for s in stretches if s.begin <= now and not s.end <= now]
         if sum(max(0, case.jobs[s.job - 1].needs_licence) for s in there) > most:
-            raise Wrong(f"at {now:g} s jobs {', '.join(str(s.job) for s in there)} hold more than {most} licences")
+            raise CheckError(f"at {now:g} s jobs {', '.join(str(s.job) for s in there)} hold more than {most} licences")
 
 
 def may_use(job: Job, node: NodeType, nodes: list[NodeType]) -> bool:
@@ -96,7 +100,7 @@ def may_use(job: Job, node: NodeType, nodes: list[NodeType]) -> bool:
 )
 def completeness(subject: Subject, case: Case) -> None:
     """Require that every job that the platform can run gets exactly its work done, and no other job runs."""
-    watch = Watch()
+    watch = AllocationRecorder()
     _complete(case, subject.run(case, watched=watch.around), watch)
 
 
@@ -116,7 +120,7 @@ SWITCHING = Choice(Rate("switching", switching, memory=1), {})
 )
 def work_at_changing_rates(subject: Subject, case: Case) -> None:
     """Require the same with a rate that changes at every instant."""
-    watch = Watch()
+    watch = AllocationRecorder()
 
     def watched(chosen: Chosen) -> Chosen:
         chosen["rate"] = SWITCHING
@@ -125,7 +129,7 @@ def work_at_changing_rates(subject: Subject, case: Case) -> None:
     _complete(case, subject.run(case, watched=watched), watch)
 
 
-def _complete(case: Case, schedule: Schedule, watch: Watch) -> None:
+def _complete(case: Case, schedule: Schedule, watch: AllocationRecorder) -> None:
     nodes = node_types(case.platform)
     frame, jobs = schedule.frame, schedule.outcome.jobs
     _ended_as_expected(case, schedule, nodes)
@@ -145,10 +149,12 @@ def _complete(case: Case, schedule: Schedule, watch: Watch) -> None:
     for number, work in done.items():
         wanted = case.jobs[number - 1].work + record[number].overhead
         if not equal(work, wanted) and not (asleep and work > wanted):
-            raise Wrong(f"job {number} has {wanted:g} s of work at reference speed, and {work:g} s of it were done")
+            raise CheckError(
+                f"job {number} has {wanted:g} s of work at reference speed, and {work:g} s of it were done"
+            )
     for number, service in zip(jobs.number, jobs.service, strict=True):
         if not close(service, served[int(number)]) and not asleep:
-            raise Wrong(
+            raise CheckError(
                 f"job {number} has a recorded service of {service:g} s, but was served for {served[number]:g} s"
             )
     _charged(schedule)
@@ -169,14 +175,16 @@ def _ended_as_expected(case: Case, schedule: Schedule, nodes: list[NodeType]) ->
         possible = job.procs <= _usable([_most(node, job, nodes) for node in nodes], job, nodes)
         possible = possible and job.needs_licence <= licences.get("licence", math.inf)
         if status != ("unaccepted" if not possible else "completed" if job.patience == NEVER else "cancelled"):
-            raise Wrong(f"job {number} is {status} in the end: expected another status")
+            raise CheckError(f"job {number} is {status} in the end: expected another status")
         if possible and math.isnan(end):
-            raise Wrong(f"job {number} never ended")
+            raise CheckError(f"job {number} never ended")
         if status == "cancelled" and math.isnan(start) and end != job.submit + job.patience:
-            raise Wrong(f"job {number} left at {end:g} s: expected it to wait until {job.submit + job.patience:g} s")
+            raise CheckError(
+                f"job {number} left at {end:g} s: expected it to wait until {job.submit + job.patience:g} s"
+            )
 
 
-def _whole(case: Case, watch: Watch) -> bool:
+def _whole(case: Case, watch: AllocationRecorder) -> bool:
     """Return whether every job ran at full speed, from one whole second to another."""
     full = len(case.platform.types) == 1 and all(rate == 1 for _, rate in watch.rates)
     return full and all(float(stretch.begin).is_integer() for stretch in watch.stretches)
@@ -188,7 +196,7 @@ def _charged(schedule: Schedule) -> None:
     total = float(nodes.energy.sum())
     apart = sum(float(nodes[name].sum()) for name in nodes.dtype.names if name.endswith("_energy"))
     if not close(total, float(jobs.energy.sum()) + apart):
-        raise Wrong(f"jobs are charged {jobs.energy.sum():g} J and idle nodes {apart:g} J of {total:g} J")
+        raise CheckError(f"jobs are charged {jobs.energy.sum():g} J and idle nodes {apart:g} J of {total:g} J")
 
 
 def _most(node: NodeType, job: Job, nodes: list[NodeType]) -> float:

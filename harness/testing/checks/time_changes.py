@@ -11,7 +11,7 @@ from harness.policy.kinds import Policy, Sleep
 from harness.policy.spec import Choice
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
-from harness.testing.subject import Chosen, Subject, Wrong
+from harness.testing.subject import CheckError, Chosen, Subject
 
 _WAY_OUT = "; if that is intended, as in a rule for the night, the policy declares timed=True"
 
@@ -64,7 +64,7 @@ IMPATIENT = Sleep("impatient", impatient)
     equal=True,
     orders=("fcfs", "lcfs", "spf", "saf"),
 )
-def asked_more_often(subject: Subject, case: Case) -> None:
+def called_more_often(subject: Subject, case: Case) -> None:
     """Require that nothing is decided at instants without an event."""
     calm = subject.run(case)
     span = float(np.nanmax(calm.frame["end"], initial=0.0) - case.jobs[0].submit)
@@ -83,4 +83,4 @@ def _equal(one: Any, other: Any, when: str, rounding: float = 0.0) -> None:
     """
     for number, (first, second) in enumerate(zip(one, other, strict=True), 1):
         if not np.isclose(first, second, rtol=rounding, atol=0.0, equal_nan=True):
-            raise Wrong(f"{when}, job {number} starts at {second:.15g} s, where {first:.15g} s was expected")
+            raise CheckError(f"{when}, job {number} starts at {second:.15g} s, where {first:.15g} s was expected")

@@ -28,7 +28,7 @@ _SHOWN = ("queued", "running", "busy", "wasted", "rate", "power", "asleep", "swi
 
 
 @dataclass(frozen=True)
-class CloseUp:
+class RunDetails:
     """The data of one run that charts need."""
 
     workload: str
@@ -52,21 +52,21 @@ class CloseUp:
         return f"{self.workload} · {self.scheduler}"
 
 
-def close_up(
+def run_details(
     schedule: "Schedule", replay: "Replay", workload: str, scheduler: str, policy: int, rectangles: int, pairs: int
-) -> CloseUp:
+) -> RunDetails:
     """Return the data for a page from a run with a timeline; `replay` repeats the run."""
     return replace(
-        overview(schedule, workload, scheduler, policy),
+        run_overview(schedule, workload, scheduler, policy),
         gantt=gantt(schedule, replay, rectangles),
         against_log=against_log(schedule, replay, pairs),
     )
 
 
-def overview(schedule: "Schedule", workload: str, scheduler: str, policy: int = 0) -> CloseUp:
+def run_overview(schedule: "Schedule", workload: str, scheduler: str, policy: int = 0) -> RunDetails:
     """Return the data that a run with a timeline gives without repeating it."""
     ran = schedule.ran
-    return CloseUp(
+    return RunDetails(
         workload,
         policy,
         scheduler,
