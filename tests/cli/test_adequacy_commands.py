@@ -78,7 +78,7 @@ def test_repetitions_need_no_log(harness_says: Call) -> None:
     answer = harness_says("adequacy", generated)
     assert answer.status == 2
     assert "is undefined: the wait of job 1 is unknown" in answer.err
-    assert "60 of 60 lack them" in answer.err
+    assert "60 of 60 lack" in answer.err
     assert harness_says("adequacy", generated, "--against", "repetition", "--repetitions", "0").status == 2
 
 
@@ -174,7 +174,7 @@ def test_thunder_says_nothing_about_waits(harness_says: Call, command: str) -> N
     answer = harness_says(command, "LLNL-Thunder")
     assert answer.status == 2
     assert "is undefined: the wait of job 1 is unknown" in answer.err
-    assert "113,613 of 113,613 lack them" in answer.err
+    assert "113,613 of 113,613 lack" in answer.err
 
 
 def test_run_takes_the_transforms(harness_says: Call, replayed: Path) -> None:

@@ -30,7 +30,7 @@ def check(harness_says: Call, bench: Bench) -> Call:
 def test_from_the_first_baseline_to_the_next(check: Call, bench: Bench) -> None:
     answer = check("--field", bench.field, "--update")
     assert answer.status == 0, answer.err
-    assert "made, of 8 runs" in answer.out
+    assert "written, with 8 runs" in answer.out
     assert f"written: {bench.baseline} and {bench.folder / 'gate.starts.zip'}" in answer.err
     assert "8 of 8 runs" in answer.err
     assert sorted(path.name for path in bench.folder.iterdir() if path.is_file()) == [

@@ -17,7 +17,7 @@ from harness.gate.verdict import as_github
 def test_making_a_baseline_and_checking_it_is_green(bench: Bench) -> None:
     verdict = bench.make()
     assert (verdict.status, verdict.written, verdict.changed) == (0, 8, False)
-    assert "made, of 8 runs" in str(verdict)
+    assert "written, with 8 runs" in str(verdict)
     verdict = bench.check(workers=1)
     assert (verdict.status, verdict.changed, verdict.stale) == (0, False, ())
     assert verdict.counts == {"same": 8}
@@ -86,7 +86,7 @@ def test_update_writes_and_still_fails_when_something_changed(made: Bench) -> No
     made.decide(LAST_COME)
     verdict = made.check(update=True)
     assert (verdict.status, verdict.written) == (1, 8)
-    assert "written anew" in str(verdict)
+    assert "rewritten" in str(verdict)
     assert str(verdict).count("The first to differ is job") == 4
     assert made.baseline.read_bytes() != before
     assert made.check(update=True).status == 0

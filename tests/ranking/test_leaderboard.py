@@ -160,7 +160,7 @@ def test_one_is_best():
 
 def test_some_cannot_be_told_from_the_first():
     words, more = said({"log": [[1.0, 1.1, 3.0, 4.0], [1.1, 1.0, 3.0, 4.0]] * 10 + [[1.0, 1.1, 3.0, 4.0]]})
-    assert words.startswith("policy0 ranks first by mean wait (mean rank 1.48 of 4 over 21 variations of log); better ")
+    assert words.startswith("policy0 ranks first by mean wait (mean rank 1.48 of 4 over 21 variations of log); ")
     assert (
         "; significantly better than 2 of 3 others (p = 0.0002 at most), not significantly better than policy1; "
         "policy1 has 1 times its" in words
@@ -171,7 +171,7 @@ def test_some_cannot_be_told_from_the_first():
 def test_few_workloads_say_so():
     """In 1,000 times as long a wait on each of three workloads there is a size, and no certainty."""
     words, more = said({name: [[1.0, 1000.0]] for name in "abc"})
-    assert words.endswith("; 3 workloads cannot show whether that is more than chance: it takes at least 6.")
+    assert words.endswith("; 3 workloads cannot show whether that is more than chance: at least 6 are needed.")
     assert "Verdicts" not in more
     ranking = rank(fields.results({name: [[1.0, 1000.0]] for name in "abc"}), "mean_wait")
     assert (ranking.standings[1].ratio, ranking.groups) == (pytest.approx(1000.0), ())
@@ -186,7 +186,9 @@ def test_no_difference():
 def test_two_schedulers():
     words, _ = said({"log": fields.steps(10, 1.0, 2.0)})
     assert "is best by mean wait" in words
-    assert words.endswith("; better than the other (p = 0.002); policy1 has 2 times its mean wait, 95 % interval 2–2.")
+    assert words.endswith(
+        "; significantly better than the other (p = 0.002); policy1 has 2 times its mean wait, 95 % interval 2–2."
+    )
 
 
 def test_more_is_better():
@@ -207,7 +209,7 @@ def test_ties():
     assert said({"log": [[1.0, 1.0]] * 3})[0] == "All 2 schedulers are equal by mean wait, over 3 variations of log."
     words, _ = said({"log": fields.steps(20, 1.0, 1.0, 3.0)})
     assert words.startswith("policy0 and policy1 share the first rank by mean wait (mean rank 1.5 of 3 over 20")
-    assert "; better than the other (p = 0.0002)" in words
+    assert "; significantly better than the other (p = 0.0002)" in words
 
 
 def test_one_job_stream_and_one_scheduler():

@@ -93,7 +93,7 @@ def test_other_workloads_are_refused(executions: list[Log]) -> None:
     with pytest.raises(UndefinedError, match="no job is in both"):
         matched(one, stream_of_log(replace(executions[1], jobs=executions[1].jobs.assign(job=np.arange(1000, 1300)))))
     twice = pd.concat([executions[1].jobs.iloc[:299], executions[1].jobs.iloc[:1]], ignore_index=True)
-    with pytest.raises(UndefinedError, match="is there twice"):
+    with pytest.raises(UndefinedError, match="occurs twice"):
         matched(one, stream_of_log(replace(executions[1], jobs=twice)))
 
 

@@ -59,7 +59,7 @@ MALFORMED = {
     "bounds nobody": (_order("'a', score, least={'power': 1}"), "declares a parameter 'power'"),
     "orders nobody": (_order("'a', score, rising=(('low', 'high'),)"), "declares a parameter 'low'"),
     "wants a word of memory": (_order("'a', score, memory='two'"), "memory='two': expected a number of floats"),
-    "wants less than no memory": (_order("'a', score, memory=-1"), "memory=-1: expected how many"),
+    "wants less than no memory": (_order("'a', score, memory=-1"), "memory=-1: expected a number of floats"),
     "needs what no platform gives": (_order("'a', score, needs=('colour',)"), "needs 'colour'"),
     "guarantees a word": (
         _offering("[harness.Start('a', begin, guarantees='nobody overtakes')]", "start_jobs"),
