@@ -83,7 +83,7 @@ def test_what_it_cannot_be_is_refused() -> None:
         recorded(frame.assign(wait=0.0)).simulate(workload, nodes)
     with pytest.raises(HarnessError, match=r"job 2 of .* is missing"):
         recorded(frame[frame["job"] != 2]).shared_jobs(workload, whole=True)
-    with pytest.raises(HarnessError, match="job 1 is there twice"):
+    with pytest.raises(HarnessError, match="job 1 occurs twice"):
         recorded(frame.assign(job=1)).shared_jobs(workload)
     with pytest.raises(HarnessError, match="differ in speed"):
         recorded(frame).simulate(workload, harness.read_platform("peas-table2"))

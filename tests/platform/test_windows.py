@@ -64,7 +64,7 @@ def test_which_nodes_are_kept(window, nodes):
         ("begin,end,nodes\n0,5,0-99999999999\n", "line 2: '0-99999999999': expected whole numbers"),
         ("begin,end,nodes\n0,5,0-999999999\n", "line 2: '0-999999999': expected at most 1,000,000 numbers in a cell"),
         ("begin,end,nodes\n0,5,0,1\n", "line 2: expected no more cells than columns"),
-        ("begin,end,end\n0,5,7\n", "the column 'end' is there twice"),
+        ("begin,end,end\n0,5,7\n", "the column 'end' occurs twice"),
         ("begin,end,nodes,procs\n0,5,1,2\n", "line 2: a window with nodes and procs: expected one of them"),
         ("begin,end\n", "expected a table of reservations with at least one row below begin, end"),
     ],

@@ -148,8 +148,8 @@ def said(costs, by="mean_wait", **choices):
 def test_one_is_best():
     words, more = said({"log": fields.steps(40, 1.0, 2.0, 3.0)})
     assert words == (
-        "policy0 is best by mean wait (mean rank 1 of 3 over 40 variations of log); better than all others "
-        "(p = 0.0002 at most); policy1 has 2 times its mean wait, 95 % interval 2–2."
+        "policy0 is best by mean wait (mean rank 1 of 3 over 40 variations of log); significantly better than all "
+        "others (p = 0.0002 at most); policy1 has 2 times its mean wait, 95 % interval 2–2."
     )
     assert "hold for variations of log, not for other workloads" in more
     assert (
