@@ -103,7 +103,7 @@ class _Compiling:
 
 
 def main() -> None:
-    """Do what the arguments require, and write to the pipe whose number comes last."""
+    """Do what the arguments require, and write to the pipe with the number given last."""
     what, origins, paths, number = sys.argv[1:]
     with os.fdopen(int(number), "w", encoding="utf-8") as pipe:
 

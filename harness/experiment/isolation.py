@@ -213,7 +213,7 @@ class ProcessPool(Threads):
 
 
 class _Failed(Exception):  # noqa: N818 - it is the reason of a failed run
-    """The run has failed; the message says why."""
+    """The run has failed, for the reason in the message."""
 
 
 def _origins(run: "Run") -> list[str]:

@@ -31,7 +31,7 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
     from harness.engine.policy_kernels import kernel_of
     from harness.numba_support.separate_compilation import compile_all
 
-    parts: dict[str, Callable[[], Any]] = {"event loop": compiled_run, "what is called when it is needed": compile_all}
+    parts: dict[str, Callable[[], Any]] = {"event loop": compiled_run, "functions compiled on demand": compile_all}
     for part, compiled in (parts if wanted else parts | _for_special_runs()).items():
         began = time.perf_counter()
         compiled()

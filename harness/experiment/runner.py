@@ -122,7 +122,7 @@ def _run_all(plan: RunMatrix, store: Store, pool: Pool, keep_schedules: bool, wa
 
 
 def _name_holders(store: Store, said: set[int]) -> None:
-    """Warn once about each process whose runs this one waits for."""
+    """Warn once about each process that this one waits for."""
     for holder in store.holders():
         if holder.process not in said:
             said.add(holder.process)

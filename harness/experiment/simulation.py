@@ -179,7 +179,7 @@ def choose_policies(
 
 
 class FrozenScoreWarning(UserWarning):
-    """Warns about an order whose score reads the time, though it is computed only once for each job."""
+    """Warns about an order that reads the time in its score without varies=True."""
 
 
 def reads_the_time(order: "Policy") -> bool:

@@ -131,7 +131,7 @@ class Store:
                 self.database.executemany(f"INSERT INTO plan VALUES ({marks})", rows)
 
     def mark_ended_sessions(self) -> None:
-        """Mark the sessions whose processes have ended, so that others may claim their runs."""
+        """Mark the sessions of ended processes, so that others may claim their runs."""
         for session in checked_sessions(self.database):
             if not session.over and session.session != self.session and self._ended(session.lock):
                 self.database.execute("UPDATE sessions SET over = 1 WHERE session = ?", (session.session,))

@@ -185,7 +185,7 @@ def _entries(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
 
 
 def check_schema(database: sqlite3.Connection) -> None:
-    """Refuse a database whose tables are not those of a store, or whose pages are damaged."""
+    """Refuse a database with other tables than those of a store, or with damaged pages."""
     (schema,) = database.execute("PRAGMA user_version").fetchone()
     if schema != SCHEMA:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The regression check: run again what a baseline names, and say what moved."""
+"""The regression check: repeat the runs of a baseline, and report the changes."""
 
 import json
 import os
@@ -37,7 +37,7 @@ from harness.slurm.slurm_scheduler import SlurmScheduler
 
 Measures = Mapping[str, Measure]
 
-#: Of so many runs with other schedules it is told what was decided where they part: each runs once more for it.
+#: The number of changed schedules with an explanation of the first difference; each needs one more run.
 EXPLAINED = 10
 
 
@@ -56,24 +56,24 @@ def check(
     workers: int | None = None,
     watch: Watch = lambda progress: None,
 ) -> Verdict:
-    """Run again what a baseline names; compare every schedule exactly and every measure within its tolerance.
+    """Repeat the runs of a baseline; compare every schedule exactly and every measure within its tolerance.
 
-    With `update` the baseline is written anew, with the `field` (a name or a path) if one is given; this is how a
-    baseline is made. The verdict contains what has changed all the same. `tolerances` are relative differences between
-    0 and 1 by measure, that count as none: they go before those of the baseline, which go before `tolerance`, that of
-    all measures, which goes before the defaults. 1 tolerates anything. `measures` are those to judge by, by default
-    those that matter. Jobs that never started always count.
+    With `update` the baseline is rewritten, with the `field` (a name or a path) if given; this also makes a first
+    baseline. The verdict still contains the changes. `tolerances` are relative differences by measure that count as
+    none, between 0 and 1, where 1 tolerates anything. They precede those of the baseline, then `tolerance` for all
+    measures, then the defaults. `measures` are those to judge by, by default those in `DEFAULT_TOLERANCES`. Jobs that
+    never started always count.
 
-    `schedules` are files with schedules made elsewhere, by workload: each takes the place of its workload's one run,
-    with the runtimes of the workload. `scheduler_name` names their scheduler; the default is the file's name. Other
-    runtimes in a schedule are refused unless `starts_only`.
+    `schedules` are files with external schedules by workload. Each replaces the one run of its workload, with the
+    runtimes of the workload. `scheduler_name` names their scheduler; the default is the file's name. Other runtimes in
+    a schedule are refused unless `starts_only`.
     """
     path = Path(baseline)
     workers = thread_count(workers)
     paths = (str(plugins),) if isinstance(plugins, str | Path) else tuple(map(str, plugins))
     old, text = kept.read_baseline(path) if os.path.lexists(path) else (None, "")
     read, table = _field(path, old, text, field, update, paths)
-    # What a schedule has against its log follows from its starts, which are compared exactly.
+    # Measures against the log follow from the starts, which are compared exactly.
     known = {name: one for name, one in known_measures(extra_measures(paths)).items() if not one.against_log}
     judging, usual = chosen_measures(known, measures)
     tolerated = {**(old.tolerances if old else {}), **(tolerances or {})}
@@ -81,7 +81,6 @@ def check(
     if tolerance is not None:
         _refuse_tolerances(dict.fromkeys(usual, tolerance), known)
         usual = {one.name: tolerance for one in judging}
-
     plan = make_run_matrix(read, paths)
     if plan.refused:
         raise HarnessError(f"{read.written.path}: {plan.refused[0].reason}; or [[exclude]] what cannot run")
@@ -99,19 +98,11 @@ def check(
     verdict = Verdict(path, ())
     if old is not None:  # before its starts are replaced
         compared = _compared(path, old, runs, results, problems | failures, judging, usual | tolerated, given)
-        # Without a signal no run has a value of carbon; where nothing ran, any measure may have one.
-        values = [item for result in results.values() for item in finite(result.measures).items()]
-        measured = {name for name, value in values if value is not None} & known.keys() or known.keys()
-        lacking = tuple(sorted(measured - {name for run in old.runs for name in run.measures}))
+        lacking = _without_baseline_value(old, results, known)
         startless = not kept.starts_path(path).exists()
         verdict = Verdict(path, tuple(compared), tuple(_stale(old, made)), lacking, startless)
     if update:
-        past = tuple(_past(key, result, known, given.get(key)) for key, result in results.items())
-        packed = {str(r.schedule_digest): r.kept for r in results.values() if r.kept is not None}
-        made = made.model_copy(update={"runs": past})
-        kept.write_baseline(
-            path, made.model_copy(update={"former": former_baselines(old, made)} if old else {}), packed
-        )
+        _write(path, old, made, results, known, given)
         verdict = replace(verdict, written=len(results))
     return verdict
 
@@ -122,9 +113,9 @@ def check(
 def _field(
     path: Path, old: Baseline | None, text: str, field: str | Path | None, update: bool, plugins: tuple[str, ...]
 ) -> tuple[Field, dict[str, Any]]:
-    """Read the field that is asked for, or else that of the baseline at `path`; return it and its table."""
+    """Read the given field, or else that of the baseline at `path`; return it and its table."""
     if field is not None and not update:
-        raise HarnessError("a field is what a new baseline is made of: expected update (--update) beside it")
+        raise HarnessError("a field is for a new baseline only: expected update (--update) with it")
     if field is not None:
         read = read_field(field, plugins=plugins)
         table = json.loads(json.dumps(tomllib.loads(read.written.text), default=str))
@@ -153,7 +144,7 @@ def _key(run: Run) -> Key:
 
 
 def _described(plan: RunMatrix, table: dict[str, Any], tolerances: dict[str, float]) -> Baseline:
-    """Make a baseline of a plan, before its runs are known."""
+    """Return a baseline of a run matrix, without results."""
     policies: dict[str, dict[str, str]] = {}
     for run in {id(run.scheduler): run for run in plan.runs}.values():
         for policy in (one.policy for choice in run.scheduler.values() for one in choice.chain):
@@ -181,7 +172,7 @@ def _described(plan: RunMatrix, table: dict[str, Any], tolerances: dict[str, flo
 def _problems(
     old: Baseline, made: Baseline, runs: Mapping[Key, Run], measures: Measures, given: Mapping[Key, GivenSchedule]
 ) -> dict[Key, str]:
-    """Say why runs cannot be compared with those of the baseline."""
+    """Return why runs cannot be compared with those of the baseline."""
     before = {past.key: past for past in old.runs}
     found = {}
     for key in dict.fromkeys([*runs, *before]):
@@ -189,15 +180,15 @@ def _problems(
         if key not in before:
             found[key] = "it is not in the baseline"
         elif key not in runs:
-            found[key] = "the field does not name it any more"
+            found[key] = "it is no longer in the field"
         elif old.workloads.get(workload) != made.workloads[workload]:
-            found[key] = f"the workload {workload} is not the one that the baseline was made with"
+            found[key] = f"the workload {workload} is not that of the baseline"
         elif old.platforms.get(machine) != made.platforms[machine]:
-            found[key] = f"the platform {machine} is not the one that the baseline was made with"
+            found[key] = f"the platform {machine} is not that of the baseline"
         elif number and old.versions.resampling != made.versions.resampling:
-            found[key] = "variations are drawn in another way than when the baseline was made"
+            found[key] = "variations are drawn in another way than those of the baseline"
         elif lost := sorted(before[key].measures.keys() - measures.keys()):
-            found[key] = f"nobody offers the measure {lost[0]!r} any more; {did_you_mean(lost[0], measures)}"
+            found[key] = f"the measure {lost[0]!r} no longer exists; {did_you_mean(lost[0], measures)}"
         elif key in given and UNSTARTED not in before[key].measures:
             found[key] = f"the baseline lacks the measure {UNSTARTED}: expected a newer one (--update)"
         elif before[key].scheduler and key not in given:
@@ -211,9 +202,9 @@ def _stale(old: Baseline, made: Baseline) -> Iterator[str]:
     if was.engine != now.engine:
         yield f"the engine has changed: {was.engine} (harness {was.harness}), now {now.engine} (harness {now.harness})"
     if was.measures != now.measures:
-        yield "how measures are computed has changed"
+        yield "the computation of measures has changed"
     if was.python != now.python:
-        yield f"made under Python {was.python}, this is {now.python}: whether policies have changed cannot be told"
+        yield f"made under Python {was.python}, this is {now.python}: changes of policies cannot be detected"
         return
     for hook, sources in made.policies.items():
         for name, version in sources.items():
@@ -226,7 +217,7 @@ def _stale(old: Baseline, made: Baseline) -> Iterator[str]:
 
 
 def _executed(runs: Mapping[Key, Run], workers: int, watch: Watch) -> Iterator[tuple[Key, Finished]]:
-    """Have runs done, the longest first, and yield what comes of them as they finish."""
+    """Do runs, the longest first, and yield their results as they finish."""
     progress = Progress(len(runs), found=0, jobs_to_do=sum(run.jobs for run in runs.values()))
     watch(progress)
     longest_first = sorted(runs.values(), key=lambda run: run.length, reverse=True)
@@ -235,6 +226,22 @@ def _executed(runs: Mapping[Key, Run], workers: int, watch: Watch) -> Iterator[t
         for run, result in execute_all(pool, longest_first, kept.pack):
             watch(progress := progress.after(run))
             yield _key(run), result
+
+
+def _write(
+    path: Path,
+    old: Baseline | None,
+    made: Baseline,
+    results: Mapping[Key, Finished],
+    measures: Measures,
+    given: Mapping[Key, GivenSchedule],
+) -> None:
+    """Write a baseline with the results of its runs."""
+    past = tuple(_past(key, result, measures, given.get(key)) for key, result in results.items())
+    made = made.model_copy(update={"runs": past})
+    former = {"former": former_baselines(old, made)} if old else {}
+    packed = {str(one.schedule_digest): one.kept for one in results.values() if one.kept is not None}
+    kept.write_baseline(path, made.model_copy(update=former), packed)
 
 
 def _past(key: Key, result: Finished, measures: Iterable[str], given: GivenSchedule | None = None) -> BaselineRun:
@@ -264,7 +271,9 @@ def _compared(
     tolerances: Mapping[str, float],
     given: Mapping[Key, GivenSchedule],
 ) -> Iterator[ComparedRun]:
-    """Put every run beside its baseline, in the order of the field, then those that the field lost."""
+    """Yield the comparison of every run with its baseline, in the order of the field, then those that the field
+    lost.
+    """
     before = {past.key: past for past in old.runs}
     packed = kept.read_packed(path, len(old.runs))
     measures = list(measures)
@@ -280,15 +289,25 @@ def _compared(
         difference = None
         if was.schedule != now.schedule and was.schedule in packed:
             starts = packed[was.schedule], results[key].kept or b""
-            explained += key not in given  # of a schedule made elsewhere only the starts are known
+            explained += key not in given  # of an external schedule only the starts are known
             difference = _difference(runs[key], *starts, key not in given and explained <= EXPLAINED)
         beyond, within = measure_changes(was.measures, now.measures, measures, tolerances)
         rescheduled = was.schedule != now.schedule
         yield ComparedRun(key, scheduler, "", rescheduled, beyond, within, difference)
 
 
+def _without_baseline_value(old: Baseline, results: Mapping[Key, Finished], known: Measures) -> tuple[str, ...]:
+    """Return the measures of this check that have no value in the baseline.
+
+    Measures without any value, such as carbon without a signal, are left out; if nothing ran, none is.
+    """
+    values = [item for result in results.values() for item in finite(result.measures).items()]
+    measured = {name for name, value in values if value is not None} & known.keys() or known.keys()
+    return tuple(sorted(measured - {name for run in old.runs for name in run.measures}))
+
+
 def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Difference | None:
-    """Find where the schedules part; if `explained`, with what was decided there."""
+    """Return the first difference of the schedules; if `explained`, with the decisions there."""
     workload = run.replayed
     submit = workload.jobs["submit"].to_numpy()
     starts = kept.unpack(before, submit)
@@ -301,18 +320,18 @@ def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Differe
 
 
 def _names(keys: Iterable[Key]) -> list[str]:
-    """Name the schedulers in a few words each."""
+    """Return short names of the schedulers."""
     return scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
 
 
 def _by(policies: str, was: BaselineRun | None, now: GivenSchedule | None) -> str:
-    """Name the scheduler of a run that was made elsewhere, now or in the baseline."""
+    """Return the name of the scheduler of a run with an external schedule, now or in the baseline."""
     before = was.scheduler if was else ""
     if now is None:
         return before
     if before:
         return now.scheduler if now.scheduler == before else f"{now.scheduler}, before {before}"
-    return f"{now.scheduler}, in the place of {policies}"
+    return f"{now.scheduler}, instead of {policies}"
 
 
 def _words(key: Key) -> str:

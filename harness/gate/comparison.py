@@ -17,7 +17,7 @@ OUTCOMES: tuple[Outcome, ...] = ("not compared", "worse", "better", "changed", "
 
 @dataclass(frozen=True)
 class MeasureChange:
-    """A measure whose value has changed."""
+    """A measure with another value than before."""
 
     measure: Measure
     before: float  # not a number if there is none

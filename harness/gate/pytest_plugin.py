@@ -88,7 +88,7 @@ def harness_schedule(request: pytest.FixtureRequest) -> "Schedule":
 def _runs(
     field: str | Path, plugins: str | Path | Iterable[str | Path] = ()
 ) -> "Iterable[tuple[str, tuple[RunMaker, Any]]]":
-    """Yield the name of each combination of a field, and what makes its run."""
+    """Yield the name of each combination of a field, and the data for its run."""
     from harness.experiment.field_reading import read_field
     from harness.experiment.run_matrix import RunMaker
     from harness.policy.scheduler import Scheduler

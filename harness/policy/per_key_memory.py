@@ -39,7 +39,7 @@ class Keyed:
 
     @cached_property
     def layout(self) -> "np.dtype[Any]":
-        """The layout of one record, whose fields are attributes in plain Python too."""
+        """The layout of one record; its fields are attributes in plain Python too."""
         import numpy as np
 
         return np.dtype((_kept(), [(name, "f8") for name in self.fields]))

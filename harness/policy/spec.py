@@ -179,7 +179,9 @@ def joined(choices: Sequence[Choice]) -> Choice:
 
 
 def first_table(spec: str, known: Mapping[str, Policy]) -> str:
-    """Return the parameter whose file may be given without its name, as in `calendar(kth-sp2)`; "" if there is none."""
+    """Return the parameter that may be given as a file without its name, as in `calendar(kth-sp2)`; "" if there is
+    none.
+    """
     policy = known.get(spec.partition("(")[0].strip())
     return next(iter(policy.readers), "") if policy else ""
 

@@ -1,4 +1,4 @@
-"""Shares: the engine's counts for users, groups and queues, for policies whose functions name them."""
+"""Shares: the engine's counts for users, groups and queues, which functions of policies use by naming them."""
 
 import inspect
 import math

@@ -36,7 +36,7 @@ def conclusion(ranking: Ranking) -> str:
 
 
 def notes(ranking: Ranking) -> Iterator[str]:
-    """Yield sentences about the scope of the conclusion, and what it leaves out."""
+    """Yield sentences about the scope of the conclusion, and about omissions."""
     count = len(ranking.standings)
     if count > 1:
         yield from _reach(ranking)
@@ -225,8 +225,8 @@ def covered(ranking: Ranking) -> str:
 def _without_adequacy(ranking: Ranking) -> Iterator[str]:
     if ranking.with_adequacy and ranking.without_adequacy:
         yield (
-            f"Adequacy covers {covered(ranking)}: it is undefined for {_listed(ranking.without_adequacy)}, whose logs "
-            "have no waits or ran on another or an unnamed machine."
+            f"Adequacy covers {covered(ranking)}: it is undefined for {_listed(ranking.without_adequacy)}, because the "
+            "logs have no waits or ran on another or an unnamed machine."
         )
 
 

@@ -108,7 +108,7 @@ def _by_chance(differences: Matrix, seed: int) -> tuple[Matrix, int]:
     columns, units = _of_length_one(differences), len(differences)
 
     def largest(signs: Matrix, axis: int) -> Any:
-        # Not `@`, whose threads slow each other down on such small arrays.
+        # Not `@`: its threads slow each other down on such small arrays.
         return np.abs(np.einsum("...u,up->...p", np.moveaxis(signs, axis, -1), columns)).max(axis=-1)
 
     found = permutation_test(
@@ -135,7 +135,7 @@ def _half(spreads: Matrix, chance: Matrix, drawn: int, units: int) -> Matrix:
 
 
 def groups(alike: npt.NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """Return sets whose members are pairwise `alike`, such that each such pair is in one; in order of their first
+    """Return sets of pairwise `alike` members, such that each alike pair is in a set; in order of their first
     members.
     """
     found: list[tuple[int, ...]] = []

@@ -211,7 +211,7 @@ def _unit(unit: str | None, blocks: pd.Index) -> Unit:
 
 
 def _identical(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...], ...]:
-    """Return groups of schedulers whose runs all gave the same starts and the same mean response."""
+    """Return groups of schedulers with the same starts and the same mean response in all runs."""
     if not {"schedule_digest", "mean_response"} <= set(frame):
         return ()
     done = frame[(frame["status"] == "done") & frame["scheduler"].isin(names)]

@@ -194,7 +194,7 @@ def _classes(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[JobClass]:
 
 
 def _losers(one: pd.DataFrame, other: pd.DataFrame) -> Iterable[JobClass]:
-    """Yield the users whose total wait grows most under the second scheduler."""
+    """Yield the users with the largest growth of their total wait under the second scheduler."""
     waits = pd.DataFrame({"one": one["wait"], "other": other["wait"], "user": one["user"]}).dropna()
     waits = waits[waits["user"] >= 0]
     lost = (waits["other"] - waits["one"]).groupby(waits["user"])

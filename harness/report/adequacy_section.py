@@ -18,7 +18,7 @@ from harness.results.charts.run_details import RunDetails
 
 @section("adequacy", "How far is this from the real machine?")
 def adequacy(subject: PageData) -> dict[str, Any] | None:
-    """Return P of the replays whose log has waits, and why the others have none."""
+    """Return P of the replays of logs with waits, and why the others have none."""
     if not subject.close_ups:
         return None
     known = list(_compared(subject))

@@ -177,7 +177,7 @@ def _times(wait: Floats, run: Floats) -> tuple[Floats, Floats]:
     return known, known + np.where(run >= 0, run, np.nan)
 
 
-# What cannot be compared
+# Streams that cannot be compared
 
 
 def refuse_other_jobs(model: Stream, real: Stream) -> None:

@@ -65,7 +65,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Search:
-    """A field whose one scheduler has ranges, with the objectives and the data that judge the result."""
+    """A field with one scheduler that has ranges, with the objectives and the data that judge the result."""
 
     field: Field  # with the defaults instead of ranges
     parts: Mapping[str, str]  # as written, with ranges

@@ -29,7 +29,7 @@ def test_what_is_named_is_compiled_and_kept(harness_says: Call, tmp_path: Path) 
     answer = harness_says("warm-up", "newcomer", "--plugins", path, "--format", "json")
     assert answer.status == 0, answer.err
     rows = json.loads(answer.out)
-    apart = "what is called when it is needed"
+    apart = "functions compiled on demand"
     assert [(row["made ready"], row["as"]) for row in rows] == [
         (name, "compiled") for name in ("event loop", apart, "newcomer")
     ]

@@ -49,8 +49,8 @@ def made(gate: Gate) -> Gate:
 
 def test_the_schedule_of_the_run_itself_is_the_same_and_carries_its_own_name(made: Gate) -> None:
     verdict = made.check(made.schedule)
-    assert (verdict.outcome, verdict.runs[0].scheduler) == ("same", "theirs, in the place of fcfs + easy")
-    assert made.check(made.schedule, scheduler_name="slurm").runs[0].scheduler == "slurm, in the place of fcfs + easy"
+    assert (verdict.outcome, verdict.runs[0].scheduler) == ("same", "theirs, instead of fcfs + easy")
+    assert made.check(made.schedule, scheduler_name="slurm").runs[0].scheduler == "slurm, instead of fcfs + easy"
 
 
 # ---------------------------------------------------------------- jobs that never start

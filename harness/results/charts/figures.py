@@ -77,7 +77,7 @@ def marker_style(place: int) -> dict[str, Any]:
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
-    """Return an axis whose title is escaped."""
+    """Return an axis with an escaped title."""
     looks = {"automargin": True, "exponentformat": "none", "separatethousands": True}
     return {"title": {"text": label(title), "standoff": 10}, **looks, **more}
 
