@@ -156,7 +156,7 @@ MORNINGS = {"days": "Sat", "from": "08:00", "to": "12:00", "wider": 64}
     ("windows", "sentence"),
     [
         ([NIGHTS, MORNINGS], "a job of a little over 4 h, 65 processors could never start: .* conditions of 2 rules"),
-        ([NIGHTS, MORNINGS | {"user": "bob"}], "a little over 4 h, 65 processors, user bob could never begin"),
+        ([NIGHTS, MORNINGS | {"user": "bob"}], "a little over 4 h, 65 processors, user bob could never start"),
         (
             [NIGHTS | {"queue": 7, "within": True, "longer": 12}],
             "a little over 12 h, queue 7 could never start: it must end within a window",
