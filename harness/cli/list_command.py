@@ -13,6 +13,7 @@ from harness.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from harness.platform.machine import NodeType
+    from harness.policy.kinds import Policy
 
 Rows = list[tuple[str, ...]]
 
@@ -51,7 +52,7 @@ def list_names(
 
 def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callable[[], Rows]]]:
     """Return the column heads of every kind and where its rows come from."""
-    policies = ("name", "parameters", "rule")
+    policies = ("name", "parameters", "rule", "reads")
     kinds: dict[str, tuple[tuple[str, ...], Callable[[], Rows]]] = {
         kind.plural: (policies, lambda hook=kind.hook: _policies(hook, plugins))  # type: ignore[misc]
         for kind in KINDS.values()
@@ -72,9 +73,16 @@ def _policies(hook: str, paths: Iterable[str]) -> Rows:
 
     offered = plugins(*paths).policies[hook]
     return [
-        (name, ", ".join(f"{k}={v}" for k, v in policy.parameters.items()), policy.summary)
+        (name, ", ".join(f"{k}={v}" for k, v in policy.parameters.items()), policy.summary, _reads(policy))
         for name, policy in offered.items()
     ]
+
+
+def _reads(policy: "Policy") -> str:
+    """Return the state that a policy declares to read, in words."""
+    if policy.reads is None:
+        return "everything"
+    return ", ".join(policy.reads) or "nothing"
 
 
 def _workloads() -> Rows:

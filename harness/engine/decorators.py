@@ -22,7 +22,8 @@ from harness.numba_support.compile_options import COUNT_REFERENCES, ENGINE, NO_W
 from harness.numba_support.readonly_types import ReadOnly
 from harness.numba_support.separate_compilation import CompileGroup, compile_separately
 from harness.policy.permissions import Misuse
-from harness.policy_api.readonly_views import explain_error, shown, unwrap
+from harness.policy.reads import READ_BY
+from harness.policy_api.readonly_views import explain_error, record_call, shown, unwrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -162,9 +163,16 @@ def _doors(function: Any, body: Any, only: Only, window: bool) -> tuple[Any, Any
     answer = f"body({', '.join(['inside', *others])})"
     lines = [f"inside = unwrap({first})", *checks, f"return shown({answer})" if window else f"return {answer}"]
     said = f"explain_error({function.__name__!r}, {first!r}, {first}, error)"
-    guarded = ["try:", *(f"    {line}" for line in lines), "except Exception as error:", f"    raise {said}"]
+    noting = [f"record_call({function.__name__!r}, {first})"] if function.__name__ in READ_BY else []
+    guarded = [*noting, "try:", *(f"    {line}" for line in lines), "except Exception as error:", f"    raise {said}"]
     names = {"unwrap": unwrap, "shown": shown, "expect_job": expect_job, "expect_dice": expect_dice}
-    names |= {"expect_no_fault": expect_no_fault, "Misuse": Misuse, "body": body, **defaults}
+    names |= {
+        "expect_no_fault": expect_no_fault,
+        "Misuse": Misuse,
+        "record_call": record_call,
+        "body": body,
+        **defaults,
+    }
     names["explain_error"] = explain_error
     made = []
     for text in (guarded, lines):

@@ -59,8 +59,8 @@ def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = Fal
     compiled = {**seeing, "up_to_date": up_to_date, **_WORDS}
     writable = WRITABLE["start_jobs"] if reserving else ()
 
-    def interpreted() -> dict[str, Any]:
-        seeing = {"shown": Viewer(writable), "all_up_to_date": inspect.unwrap(all_up_to_date)}
+    def interpreted(policies: compiled_policies.Policies) -> dict[str, Any]:
+        seeing = {"shown": Viewer(writable, policies), "all_up_to_date": inspect.unwrap(all_up_to_date)}
         return {**seeing, "up_to_date": up_to_date, **_WORDS}
 
     return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)

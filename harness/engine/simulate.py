@@ -19,7 +19,6 @@ from harness.engine.policy_analysis import (
     falls_unseen,
     keep_stocks,
     lasts,
-    orders_naps,
     refuse_counting,
 )
 from harness.engine.policy_errors import blame, explain, mistaken, where
@@ -185,7 +184,7 @@ def put_together(
     view.sleep_control.lazy_sleep = not watched and falls_unseen(chosen)
     sleep = chosen["sleep"].policy
     view.sleep_control.track_node_status = not sleep.constant or len(view.stocks) > 0
-    view.sleep_control.keep_idle_list = not (sleep.constant or (view.sleep_control.lazy_sleep and orders_naps(sleep)))
+    view.sleep_control.keep_idle_list = not (sleep.constant or view.sleep_control.lazy_sleep)
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": backfill_index.ORDER_LASTS, "second": backfill_index.SECOND_LASTS}
         view.notes.lasting |= sum(flag for part, flag in flags.items() if lasts(chosen[part]))

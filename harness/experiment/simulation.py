@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from harness.engine.setup import Extras
     from harness.engine.simulate import Outcome, Progress
     from harness.platform.machine import Platform
-    from harness.policy.kinds import Policy
     from harness.policy.spec import Choice
     from harness.results.power_cap import CapWatch
     from harness.results.schedule import Schedule
@@ -182,16 +181,11 @@ class FrozenScoreWarning(UserWarning):
     """Warns about an order that reads the time in its score without varies=True."""
 
 
-def reads_the_time(order: "Policy") -> bool:
-    """Return whether the score of an order names `clock.now`, or calls a function that does."""
-    from harness.engine.policy_analysis import named_in
-
-    return "now" in named_in(order.function)
-
-
 def _warn_of_frozen_scores(order: "Choice") -> None:
     if order.says("varies"):
         return
+    from harness.policy_api.policy_diagnostics import reads_the_time
+
     for one in order.chain:
         if reads_the_time(one.policy):
             warnings.warn(

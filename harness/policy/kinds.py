@@ -11,6 +11,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.policy import declared_traits, hooks, usage_shares
 from harness.policy.declared_traits import check_agreement, check_extras, check_parameters, check_traits, check_wrapping
 from harness.policy.per_key_memory import KEYS, Keyed, floats, keyed
+from harness.policy.reads import QUEUE, check_reads
 from harness.policy.table import Table
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Policy:
         default_factory=dict, kw_only=True
     )  # of files, by table
     needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, … the platform must give; signal
+    reads: tuple[str, ...] | None = field(default=None, kw_only=True)  # the state that it reads; None: all it can
     timed: bool = field(default=False, kw_only=True)  # the date or the passing of time alone may change its answers
     compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
     part: ClassVar[str]  # what a scheduler calls it
@@ -106,6 +108,7 @@ class Policy:
             )
         check_extras(self)
         check_parameters(self)
+        check_reads(self)
 
     def _names(self, *, required: bool) -> list[str]:
         parameters = inspect.signature(self.function).parameters.values()
@@ -274,7 +277,9 @@ class Start(Policy):
     def instead(self, trait: str) -> "Start":
         """Return the policy where memory or partitions bind (`bound`), jobs are moldable, or nodes have to wake."""
         other = getattr(self, trait)
-        return replace(self, function=other, bound=None, molding=None, waking=None) if other else self
+        more = () if trait == "waking" else (QUEUE,)
+        reads = None if self.reads is None else (*self.reads, *more)
+        return replace(self, function=other, bound=None, molding=None, waking=None, reads=reads) if other else self
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; another order is passed as a handle, a whole number."""

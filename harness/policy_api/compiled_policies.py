@@ -40,7 +40,7 @@ class Door:
     signature: Any  # of the kernel
     trampoline: str  # the source of the kernel that calls back into Python
     names: Mapping[str, Any]  # what `source` refers to, where it is compiled …
-    interpreted: Callable[[], Mapping[str, Any]]  # … and where it is not, made anew for each run
+    interpreted: Callable[["Policies"], Mapping[str, Any]]  # … and where it is not, made anew for each run
     options: Mapping[str, Any]  # with which the author's function is compiled
     misuse: type[Exception]  # what is the author's mistake, compiled or not
     with_fits: str = ""  # the source for a selection that says what it would decline …
@@ -276,7 +276,7 @@ def kernel_of(
 
 def _interpreted(policies: Policies, door: Door) -> Callable[..., Any]:
     """Return the kernel as a plain Python function, with a memory of its own where the policy makes it."""
-    names = {**door.interpreted(), **_layouts(policies), **_functions(policies)}
+    names = {**door.interpreted(policies), **_layouts(policies), **_functions(policies)}
     names |= {**ANSWERS, "np": np}
     names |= {f"fresh{level or ''}": _made_fresh(policy) for level, policy in enumerate(policies) if policy.fresh}
     exec(source_of(policies, door), names)

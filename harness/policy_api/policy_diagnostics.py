@@ -17,6 +17,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.numba_support.compile_options import NO_REFERENCES
 from harness.policy import records
 from harness.policy.kinds import Policy, functions_of
+from harness.policy.reads import READ_BY, covers
 from harness.policy.vocabulary import VERBS
 
 _RECORDS = tuple(getattr(records, name) for name in ("Job", "Node", "Clock", "Share", "Slice", "Pace", "Nap", "State"))
@@ -48,11 +49,31 @@ def _refuse_names(policy: Policy, function: Any, hooks: tuple[str, ...]) -> None
         verb = name if thing is harness else verbs.get(id(thing), "")
         if verb == "reject" and not getattr(policy, "rejects", False) and policy.hook in VERBS[verb]:
             raise MisuseError(f"{_who(policy)} calls harness.reject and does not say rejects=True ({line})")
+        topic = READ_BY.get(verb, "")
+        if topic and policy.reads is not None and not covers(policy.reads, topic):
+            raise MisuseError(
+                f"{_who(policy)} calls harness.{verb}, and its reads= lacks {topic!r}: expected it there ({line})"
+            )
         if verb in VERBS and not set(hooks) <= set(VERBS[verb]):
             raise MisuseError(
                 f"{_who(policy)} calls harness.{verb}, which only policies of {' and '.join(VERBS[verb])} may call "
                 f"({line}); see `harness list verbs`"
             )
+
+
+@cache
+def calls(function: Any, *verbs: str) -> bool:
+    """Return whether a function, or one of the author's that it calls, calls one of these functions of `harness`."""
+    wanted = [getattr(harness, name) for name in verbs]
+    return any(
+        (thing is harness and name in verbs) or any(thing is one for one in wanted)
+        for thing, name, _ in _names(function)
+    )
+
+
+def reads_the_time(order: Policy) -> bool:
+    """Return whether the score of an order uses `clock.now`, for a warning."""
+    return any(name == "now" for _, name, _ in _names(order.function))
 
 
 def refusal_explained(policy: Policy, refusal: BaseException) -> MisuseError | None:

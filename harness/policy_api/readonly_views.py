@@ -5,6 +5,8 @@ Compiled policies have the same views as types of numba: `shown`, `shown_reservi
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +16,8 @@ import numpy as np
 from harness.errors import HarnessError, did_you_mean
 from harness.numba_support.readonly_types import makes_views, opens_views
 from harness.policy.permissions import LENGTHS, PARTS, WRITABLE, Misuse, beyond, changed
+from harness.policy.reads import READ_BY, record_with
+from harness.policy_api.quick_records import columns_of, quick_bundle
 
 
 class UnknownFieldError(AttributeError, HarnessError):
@@ -88,6 +92,8 @@ class Records(ReadOnlyView):
         inside = _inside_of(self)
         if name not in inside.array.dtype.names:
             raise UnknownFieldError(name, inside.array.dtype.names)
+        if inside.touched is not None:
+            inside.touched.add(f"{inside.record_name}.{name}")
         return _copied(inside.array[name][: len(self)])
 
 
@@ -108,18 +114,21 @@ class Record(ReadOnlyView):
 class _Part:
     """An array of the engine behind its view: the class of its records, their columns and their number."""
 
-    def __init__(
-        self, array: Any, label: str, writable: tuple[str, ...], length: tuple[Any, str] | None = None
-    ) -> None:
+    def __init__(self, array: Any, label: str, permits: "_Permits", length: tuple[Any, str] | None = None) -> None:
         self.array = array
         self.label = label
         self.length = length
+        self.touched = permits.touched
+        self.record_name = record_with(array.dtype.names)
+        writable = permits.writable
         self.kind = _record_kind(array.dtype, label, writable)
+        if self.touched is not None:
+            self.kind = _recording_kind(self.kind, self.record_name, self.touched)
 
     @cached_property
     def columns(self) -> list[Any]:
         """Return the fields, made when a record is first read: most arrays are never read."""
-        return _columns(self.array)
+        return columns_of(self.array)
 
     def count(self) -> int:
         """Return how many records policies may see: of the jobs, those that have been submitted."""
@@ -130,19 +139,26 @@ class _Part:
         return self.kind((self.columns, at))
 
 
-def _columns(array: Any) -> list[Any]:
-    """Return the fields of an array of records: of one number each as what Python reads and writes fastest."""
-    bare = array.view(np.ndarray)  # fields of numpy's arrays of records are slow to get
-    columns = [bare[name] for name in array.dtype.names]
-    return [column if column.ndim > 1 else memoryview(column) for column in columns]
-
-
 @cache
 def _record_kind(dtype: Any, label: str, writable: tuple[str, ...]) -> Any:
     """Return the class of the records of an array; it is kept, because making one takes long."""
     fields = {name: _property(k, dtype[name].shape != (), name in writable) for k, name in enumerate(dtype.names)}
     # A record keeps its columns and its index in the slot of `ReadOnlyView`.
     return type("Record", (Record,), {"__slots__": (), "__setattr__": _setter(writable), **fields})
+
+
+def _recording_kind(kind: Any, record: str, touched: set[str]) -> Any:
+    """Return the class of records that adds the fields which are read to a set."""
+
+    def recording(name: str, field: property) -> property:
+        def read(self: ReadOnlyView) -> Any:
+            touched.add(f"{record}.{name}")
+            return field.fget(self)  # type: ignore[misc]
+
+        return property(read, field.fset)
+
+    fields = {name: recording(name, field) for name, field in vars(kind).items() if isinstance(field, property)}
+    return type("Record", (kind,), {"__slots__": (), **fields}) if record else kind
 
 
 def _property(k: int, several: bool, writable: bool) -> property:
@@ -186,80 +202,6 @@ class State(ReadOnlyView):
         return inside.parts[name]
 
 
-class Quick:
-    """An array of the engine's records for verbs in plain Python: numpy's are ten times as slow to read and write."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-        self.bare = array.view(np.ndarray)
-        self.made: dict[int, Any] = {}
-        self.kind = _quick_record_kind(array.dtype)
-
-    @cached_property
-    def columns(self) -> list[Any]:
-        """Return the fields, made when a record is first read."""
-        return _columns(self.array)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, index: Any) -> Any:
-        try:
-            found = self.made.get(index)
-        except TypeError:  # a slice, which has no hash
-            return self.array[index]
-        if found is None:
-            found = self.made[index] = self.kind()
-            found.bare = self.bare
-            found.columns = self.columns
-            found.at = range(len(self.array))[index]
-        return found
-
-    def __setitem__(self, index: slice, entries: Any) -> None:
-        self.bare[index] = entries
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.array, name)
-
-
-@cache
-def _quick_record_kind(dtype: Any) -> Any:
-    """Return the class of the quick records of such an array."""
-    fields = {name: _open_property(k, name) for k, name in enumerate(dtype.names)}
-    return type("QuickRecord", (), {"__slots__": ("at", "bare", "columns"), **fields})
-
-
-def _open_property(k: int, name: str) -> property:
-    """Return a field of quick records, that of column k."""
-
-    def read(self: Any) -> Any:
-        return self.columns[k][self.at]
-
-    def write(self: Any, value: Any) -> None:
-        self.bare[name][self.at] = value  # as numpy converts it
-
-    return property(read, write)
-
-
-def _quick(bundle: Any) -> Any:
-    """Return the bundle with quick records; `real` is the one with numpy's, which compiled code takes."""
-    parts = {name: getattr(bundle, name) for name in bundle._fields}
-    for name, part in parts.items():
-        if isinstance(part, np.record):
-            parts[name] = Quick(part.base)[0]
-        elif isinstance(part, np.ndarray) and part.dtype.names:
-            parts[name] = Quick(part)
-    kind: Any = type(bundle)
-    quick = _quick_kind(kind)(**parts)
-    quick.real = bundle
-    return quick
-
-
-@cache
-def _quick_kind(kind: Any) -> Any:
-    return type(f"Quick{kind.__name__}", (kind,), {})
-
-
 #: Makes a sentence of the error of a function that is called while no policy is called.
 Explainer = Callable[[str, Exception], Exception]
 
@@ -269,27 +211,40 @@ class _Bundle:
 
     explain: Explainer | None = None
 
-    def __init__(self, bundle: Any, writable: tuple[str, ...]) -> None:
-        self.bundle = _quick(bundle)
+    def __init__(self, bundle: Any, permits: "_Permits") -> None:
+        self.bundle = quick_bundle(bundle)
+        self.touched = permits.touched
+        others = _Permits((), permits.touched)
         self.parts = {
-            name: view_of(getattr(bundle, name), writable if name == "jobs" else (), f"state.{name}", bundle.clock)
+            name: view_of(getattr(bundle, name), permits if name == "jobs" else others, f"state.{name}", bundle.clock)
             for name in PARTS
         }
 
 
+@dataclass(frozen=True)
+class _Permits:
+    """The fields of jobs that a policy may write, and the set of what it reads, if that is recorded."""
+
+    writable: tuple[str, ...] = ()
+    touched: set[str] | None = None
+
+
+_READ_ONLY = _Permits()
+
+
 def view_of(
-    thing: Any, writable: tuple[str, ...] = (), label: str = "an array of the engine", clock: Any = None
+    thing: Any, permits: _Permits = _READ_ONLY, label: str = "an array of the engine", clock: Any = None
 ) -> Any:
     """Return the view of a bundle, an array or a record of the engine."""
     if isinstance(thing, np.record):
-        return _Part(thing.base, label, writable).record(0)
+        return _Part(thing.base, label, permits).record(0)
     if isinstance(thing, tuple):
-        return State(_Bundle(thing, writable))
+        return State(_Bundle(thing, permits))
     if not isinstance(thing, np.ndarray):
         return thing
     if thing.dtype.names:
         length = LENGTHS.get(label.removeprefix("state.")) if clock is not None else None
-        return Records(_Part(thing, label, writable, (clock, length) if length else None))
+        return Records(_Part(thing, label, permits, (clock, length) if length else None))
     return np.asarray(memoryview(thing.data).toreadonly())
 
 
@@ -300,12 +255,33 @@ def shown(thing: Any) -> Any:
 
 def shown_reserving(thing: Any) -> Any:
     """Return the same for start policies, which may write `job.reserved`."""
-    return view_of(thing, WRITABLE["start_jobs"])
+    return view_of(thing, _Permits(WRITABLE["start_jobs"]))
 
 
 def unwrap(thing: Any) -> Any:
     """Return the engine's state behind a view; anything else as it is."""
     return _inside_of(thing).bundle if isinstance(thing, State) else thing
+
+
+def record_call(verb: str, thing: Any) -> None:
+    """Record what a public function reads, if the reads of this view of the state are recorded."""
+    if verb in READ_BY and isinstance(thing, State) and (touched := _inside_of(thing).touched) is not None:
+        touched.add(READ_BY[verb])
+
+
+#: While the reads of policies are recorded: a policy, with the orders that it wraps → what it has read.
+_recorded: dict[Any, set[str]] | None = None
+
+
+@contextmanager
+def recording() -> Iterator[dict[Any, set[str]]]:
+    """Record which fields the policies of runs within the block read; of those that run in plain Python."""
+    global _recorded
+    before, _recorded = _recorded, {}
+    try:
+        yield _recorded
+    finally:
+        _recorded = before
 
 
 makes_views(shown)
@@ -332,8 +308,9 @@ def explain_error(verb: str, expected: str, thing: Any, error: Exception) -> Exc
 class Viewer:
     """Makes the views of one policy, each once for a run."""
 
-    def __init__(self, writable: tuple[str, ...] = ()) -> None:
-        self.writable = writable
+    def __init__(self, writable: tuple[str, ...] = (), policies: Any = ()) -> None:
+        touched = None if _recorded is None else _recorded.setdefault(policies, set())
+        self.permits = _Permits(writable, touched)
         self.made: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, thing: Any) -> Any:
@@ -341,5 +318,5 @@ class Viewer:
         anchor = getattr(thing, "clock", thing)  # bundles are made anew, around the same clock
         found = self.made.get(id(anchor))
         if found is None or found[0] is not anchor:
-            found = self.made[id(anchor)] = (anchor, view_of(thing, self.writable))
+            found = self.made[id(anchor)] = (anchor, view_of(thing, self.permits))
         return found[1]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import harness
-from harness.experiment.simulation import reads_the_time
 from harness.policy.kinds import Order
+from harness.policy_api.policy_diagnostics import reads_the_time
 from harness.testing.cases import Case
 from harness.testing.comparing import history, require_same
 from harness.testing.declared_checks import check
