@@ -33,11 +33,15 @@ def spec(node, clock):
     return harness.drawn(node, node.busy)
 
 
+#: What a node draws by: its power, its busy cores, and whether it is awake.
+LOAD = ("node.status", "node.resting", "node.peak", "node.idle", "node.busy", "node.cores")
+
+
 @harness.hookimpl
 def account_energy():
     return [
-        harness.Energy("none", none),
-        harness.Energy("peas", peas, needs=("peak",)),
-        harness.Energy("cores", cores, needs=("idle", "peak")),
-        harness.Energy("spec", spec, needs=("curve",)),
+        harness.Energy("none", none, reads=()),
+        harness.Energy("peas", peas, needs=("peak",), reads=("node.peak", "node.busy", "node.cores")),
+        harness.Energy("cores", cores, needs=("idle", "peak"), reads=LOAD),
+        harness.Energy("spec", spec, needs=("curve",), reads=(*LOAD, "node.curve")),
     ]

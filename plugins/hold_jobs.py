@@ -254,10 +254,14 @@ def opens(requested, table, first, now):
     return wait
 
 
+#: The fields of a job by which windows of a calendar concern it.
+KIND = ("requested", "procs", "queue", "user", "group")
+
+
 @harness.hookimpl
 def hold_jobs():
     return [
-        harness.Hold("none", none, constant=True),
+        harness.Hold("none", none, constant=True, reads=("clock.now",)),
         harness.Hold(
             "limits",
             limits,
@@ -266,6 +270,7 @@ def hold_jobs():
             readers={"table": harness.read_limits},
             alike=("user", "group", "queue", "partition", "procs"),
             singly=("user_submitted", "group_submitted", "queue_submitted", "partition_submitted"),
+            reads=("job", "queue", "clock.now"),
         ),
         harness.Hold(
             "calendar",
@@ -273,9 +278,10 @@ def hold_jobs():
             readers={"table": harness.read_calendar},
             again=("time",),
             timed=True,
-            alike=("requested", "procs", "queue", "user", "group"),
+            alike=KIND,
+            reads=(*(f"job.{name}" for name in KIND), "clock.now", "clock.epoch", "clock.zone"),
         ),
-        harness.Hold("begin", begin, columns=("x_begin",), again=(), timed=True),
+        harness.Hold("begin", begin, columns=("x_begin",), again=(), timed=True, reads=()),
         harness.Hold(
             "dependencies",
             dependencies,
@@ -283,5 +289,6 @@ def hold_jobs():
             choices={"after": ("end", "success", "start")},
             again=(),
             freed_by=("ends", "starts"),
+            reads=("job.start", "job.end", "job.status", "clock.now"),
         ),
     ]

@@ -222,17 +222,25 @@ NOT_BELOW_ZERO = ("half_life", "shares", "group_shares")
 WEIGHTS = ("age", "size", "fairshare", "partition", "qos", "partitions", "qualities")
 
 
+#: What orders read: the area of a job; that and how long it has waited; the processors and the queue.
+AREA = ("job.procs", "job.estimate")
+WAIT = (*AREA, "job.submit", "clock.now")
+MACHINE = ("clock.cores", "clock.free", "clock.queued")
+
+
 @harness.hookimpl
 def order_queue():
     return [
-        *(harness.Order(score.__name__, score) for score in (fcfs, lcfs, spf, lpf, saf, laf)),
-        *(harness.Order(score.__name__, score, timed=True) for score in (f1, f2, f3, f4)),
-        harness.Order("sjf-width", sjf_width),
-        harness.Order("ljf-width", ljf_width),
-        harness.Order("wfp3", wfp3, varies=True, falls=True, least={"power": 0.0}),
-        *(harness.Order(score.__name__, score, varies=True, falls=True) for score in (unicef, expansion)),
-        harness.Order("network", network, varies=True),
-        harness.Order("queue-priority", queue_priority),
+        *(harness.Order(score.__name__, score, reads=("job.submit",)) for score in (fcfs, lcfs)),
+        *(harness.Order(score.__name__, score, reads=("job.left",)) for score in (spf, lpf)),
+        *(harness.Order(score.__name__, score, reads=AREA) for score in (saf, laf)),
+        *(harness.Order(score.__name__, score, timed=True, reads=(*AREA, "job.submit")) for score in (f1, f2, f3, f4)),
+        harness.Order("sjf-width", sjf_width, reads=("job.procs",)),
+        harness.Order("ljf-width", ljf_width, reads=("job.procs",)),
+        harness.Order("wfp3", wfp3, varies=True, falls=True, least={"power": 0.0}, reads=WAIT),
+        *(harness.Order(score.__name__, score, varies=True, falls=True, reads=WAIT) for score in (unicef, expansion)),
+        harness.Order("network", network, varies=True, reads=(*WAIT, "job.left", *MACHINE)),
+        harness.Order("queue-priority", queue_priority, reads=("job.queue",)),
         harness.Order(
             "fairshare",
             fairshare,
@@ -240,6 +248,7 @@ def order_queue():
             choices=WHOSE,
             least=dict.fromkeys(NOT_BELOW_ZERO, 0.0),
             alike=("user", "group"),
+            reads=("job.user", "job.group"),
         ),
         harness.Order(
             "multifactor",
@@ -247,5 +256,6 @@ def order_queue():
             varies=True,
             choices=WHOSE,
             least=dict.fromkeys((*NOT_BELOW_ZERO, *WEIGHTS), 0.0) | {"max_age": 1.0, "dampening": SHORTEST},
+            reads=(*WAIT, "clock.cores", "job.user", "job.group", "job.queue", "job.partition"),
         ),
     ]

@@ -117,15 +117,20 @@ def learn(job, user, per_job):
     remember(job, user, per_job)
 
 
+#: The fields of jobs that predictors read which learn from those that have ended.
+ENDS = ("user", "requested", "procs", "service", "speed", "index", "predicted", "corrections")
+ENDS = tuple(f"job.{name}" for name in ENDS)
+
+
 @harness.hookimpl
 def predict_runtime():
     kept = (ENDED, harness.per_job(EACH))
     features = (5, ENDED, harness.per_job((*EACH, "request", "width", "recently", "earlier")))
     return [
-        harness.Predict("requested", requested, constant=True),
-        harness.Predict("actual", actual, clairvoyant=True),
-        harness.Predict("recent", recent, learn=learn, correct=in_steps, memory=kept, least={"n": 1}),
-        harness.Predict("similar", similar, learn=learn, correct=in_steps, memory=kept, least={"look": 1}),
+        harness.Predict("requested", requested, constant=True, reads=("job.requested",)),
+        harness.Predict("actual", actual, clairvoyant=True, reads=("job.service",)),
+        harness.Predict("recent", recent, learn=learn, correct=in_steps, memory=kept, least={"n": 1}, reads=ENDS),
+        harness.Predict("similar", similar, learn=learn, correct=in_steps, memory=kept, least={"look": 1}, reads=ENDS),
         harness.Predict(
             "online",
             online,
@@ -133,5 +138,6 @@ def predict_runtime():
             correct=in_steps,
             memory=features,
             least={"rate": 0.0, "caution": 0.0},
+            reads=ENDS,
         ),
     ]

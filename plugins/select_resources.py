@@ -141,17 +141,21 @@ def random(state, job, dice):
     return need == 0
 
 
+CORES = ("node.free", "node.cores")
+POWER = ("node.cores", "node.free", "node.status", "node.resting", "node.idle", "node.peak", "node.curve")
+
+
 @harness.hookimpl
 def select_resources():
     return [
-        harness.Select("first-fit", first_fit),
-        harness.Prefer("best-fit", best_fit),
-        harness.Prefer("worst-fit", worst_fit),
-        harness.Prefer("soonest", soonest),
-        harness.Prefer("fastest", fastest),
-        harness.Prefer("efficient", efficient, needs=("peak",)),
-        harness.Prefer("coolest", coolest, needs=("idle", "peak")),
-        harness.Select("whole-nodes", whole_nodes, fits=whole_nodes_fit),
-        harness.Select("contiguous", contiguous, fits=contiguous_fit),
-        harness.Select("random", random),
+        harness.Select("first-fit", first_fit, reads=("job.procs",)),
+        harness.Prefer("best-fit", best_fit, reads=("node.free",)),
+        harness.Prefer("worst-fit", worst_fit, reads=("node.free",)),
+        harness.Prefer("soonest", soonest, reads=("node.status",)),
+        harness.Prefer("fastest", fastest, reads=("node.speed",)),
+        harness.Prefer("efficient", efficient, needs=("peak",), reads=("node.speed", "node.cores", "node.peak")),
+        harness.Prefer("coolest", coolest, needs=("idle", "peak"), reads=POWER),
+        harness.Select("whole-nodes", whole_nodes, fits=whole_nodes_fit, reads=("job.procs", *CORES)),
+        harness.Select("contiguous", contiguous, fits=contiguous_fit, reads=("job.procs",)),
+        harness.Select("random", random, reads=("job.procs",)),
     ]

@@ -136,18 +136,63 @@ def follow(state, low=100.0, high=300.0, slow=0.75):
 
 
 TWO_RATES = ("slow", "fast")
+PRESENT = ("clock.instants", "clock.rate")
 
 
 @harness.hookimpl
 def set_rate():
     return [
-        harness.Rate("full", full, constant=True),
-        harness.Rate("fixed", fixed, constant=True),
-        harness.Rate("coin", coin, least={"up": 0, "down": 0}, most={"up": 1, "down": 1}, rising=(TWO_RATES,)),
-        harness.Rate("hysteresis", hysteresis, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
-        harness.Rate("workload", workload, least={"low": 0}, rising=(("low", "high"), TWO_RATES)),
-        harness.Rate("ondemand", ondemand, least={"up": 0, "period": 1}, most={"up": 1}),
-        harness.Rate("powercap", powercap, least={"watts": 0}, needs=("idle", "peak", "performance"), cap="watts"),
-        harness.Rate("follow", follow, least={"slow": 1e-3}, rising=(("low", "high"),), needs=("signal",)),
-        harness.Rate("bsld", bsld, least={"threshold": 1, "slow": 1e-3}),
+        harness.Rate("full", full, constant=True, reads=()),
+        harness.Rate("fixed", fixed, constant=True, reads=()),
+        harness.Rate(
+            "coin",
+            coin,
+            least={"up": 0, "down": 0},
+            most={"up": 1, "down": 1},
+            rising=(TWO_RATES,),
+            reads=(*PRESENT, "clock.completed", "clock.arrived"),
+        ),
+        harness.Rate(
+            "hysteresis",
+            hysteresis,
+            least={"low": 0},
+            rising=(("low", "high"), TWO_RATES),
+            reads=(*PRESENT, "clock.queued", "clock.running"),
+        ),
+        harness.Rate(
+            "workload",
+            workload,
+            least={"low": 0},
+            rising=(("low", "high"), TWO_RATES),
+            reads=(*PRESENT, "clock.demand", "clock.fell", "clock.arrived"),
+        ),
+        harness.Rate(
+            "ondemand",
+            ondemand,
+            least={"up": 0, "period": 1},
+            most={"up": 1},
+            reads=("clock.now", "clock.cores", "clock.down", "clock.free", "clock.booting"),
+        ),
+        harness.Rate(
+            "powercap",
+            powercap,
+            least={"watts": 0},
+            needs=("idle", "peak", "performance"),
+            cap="watts",
+            reads=("clock.rate", "clock.queued", "pace", "node"),
+        ),
+        harness.Rate(
+            "follow",
+            follow,
+            least={"slow": 1e-3},
+            rising=(("low", "high"),),
+            needs=("signal",),
+            reads=("clock.signal", "clock.signal_until"),
+        ),
+        harness.Rate(
+            "bsld",
+            bsld,
+            least={"threshold": 1, "slow": 1e-3},
+            reads=("queue", "job", "clock.now", "clock.virtual"),
+        ),
     ]

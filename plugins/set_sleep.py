@@ -91,7 +91,13 @@ def first_sleeper(state):
 @harness.hookimpl
 def set_sleep():
     return [
-        harness.Sleep("never", never, constant=True),
-        harness.Sleep("timeout", timeout, least={"idle": 0, "depth": 0}, needs=("sleep",)),
-        harness.Sleep("reserve", reserve, least={"spare": 0, "idle": 0, "depth": 0}, needs=("sleep",)),
+        harness.Sleep("never", never, constant=True, reads=()),
+        harness.Sleep("timeout", timeout, least={"idle": 0, "depth": 0}, needs=("sleep",), reads=()),
+        harness.Sleep(
+            "reserve",
+            reserve,
+            least={"spare": 0, "idle": 0, "depth": 0},
+            needs=("sleep",),
+            reads=("clock.now", "node", "node_classes"),
+        ),
     ]

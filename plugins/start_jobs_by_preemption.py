@@ -34,6 +34,11 @@ def serve_prefix(state):
             harness.start(state, job)
 
 
+CLOCK = ("arrived", "completed", "cores", "down", "queued", "upset")
+
+
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("preempt", preempt, preemptive=True, choices={"at": ("any", "departure", "arrival")})]
+    reads = ("queue", "job.status", *(f"clock.{name}" for name in CLOCK))
+    choices = {"at": ("any", "departure", "arrival")}
+    return [harness.Start("preempt", preempt, preemptive=True, choices=choices, reads=reads)]

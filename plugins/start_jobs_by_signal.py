@@ -35,4 +35,6 @@ def lull(state, level=200.0, delay=14400.0):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("lull", lull, least={"level": 0, "delay": 0}, needs=("signal",))]
+    return [
+        harness.Start("lull", lull, least={"level": 0, "delay": 0}, needs=("signal",), reads=("queue", "job", "clock"))
+    ]

@@ -27,4 +27,4 @@ def greedy_molding(state):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("greedy", greedy, molding=greedy_molding, guarantees=("first starts if it fits",))]
+    return [harness.Start("greedy", greedy, molding=greedy_molding, guarantees=("first starts if it fits",), reads=())]

@@ -298,6 +298,11 @@ def call_for_next(state):
         harness.call_again(state, harness.when(state, soonest))
 
 
+#: What conservative backfilling reads of the clock and of jobs.
+CLOCK = ("corrected", "cores", "departed", "down", "now", "rate", "started", "upset", "virtual")
+JOB = ("left", "planned", "procs", "reserved", "start", "status")
+
+
 @harness.hookimpl
 def start_jobs():
     return [
@@ -308,5 +313,6 @@ def start_jobs():
             molding=conservative_molding,
             waking=conservative_waking,
             guarantees=("every reservation",),
+            reads=("queue", *(f"clock.{name}" for name in CLOCK), *(f"job.{name}" for name in JOB)),
         )
     ]

@@ -79,4 +79,8 @@ def next_row(state, per_job, row, rows):
 def start_jobs():
     kept = (2, harness.per_job(("row",)))  # the row that runs, and when its turn is over; each job's row
     least = {"quantum": 1, "rows": 1}
-    return [harness.Start("gang", gang, memory=kept, preemptive=True, timed=True, least=least)]
+    return [
+        harness.Start(
+            "gang", gang, memory=kept, preemptive=True, timed=True, least=least, reads=("queue", "job", "clock")
+        )
+    ]

@@ -93,4 +93,4 @@ def start_packed(state, jobs, last, used):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("lookahead", lookahead, least={"depth": 0})]
+    return [harness.Start("lookahead", lookahead, least={"depth": 0}, reads=("queue", "job", "clock"))]

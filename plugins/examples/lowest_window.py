@@ -70,6 +70,7 @@ def hold_jobs():
             memory=48,
             timed=True,
             again=(),
+            reads=("clock.now", "clock.signal", "clock.epoch", "clock.zone", "job.submit", "job.estimate"),
             least={"delay": 0, "length": 0},
             choices={"by": ("window", "slot", "saving")},
         )

@@ -60,4 +60,4 @@ def latest_begin(state, per_job, head, relax):
 @harness.hookimpl
 def start_jobs():
     kept = harness.per_job(("promised", "best", "wait"))
-    return [harness.Start("relaxed", relaxed, memory=kept, least={"relax": 0})]
+    return [harness.Start("relaxed", relaxed, memory=kept, least={"relax": 0}, reads=("queue", "job", "clock"))]

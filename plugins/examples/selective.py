@@ -66,4 +66,8 @@ def mean_slowdown(state, memory):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("selective", selective, memory=3, timed=True, least={"threshold": 0})]
+    return [
+        harness.Start(
+            "selective", selective, memory=3, timed=True, least={"threshold": 0}, reads=("queue", "job", "clock")
+        )
+    ]

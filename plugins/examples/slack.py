@@ -93,4 +93,12 @@ def all_in_time(state, per_job, job):
 
 @harness.hookimpl
 def start_jobs():
-    return [harness.Start("slack", slack, memory=harness.per_job(("latest", "anew")), least={"slack": 0})]
+    return [
+        harness.Start(
+            "slack",
+            slack,
+            memory=harness.per_job(("latest", "anew")),
+            least={"slack": 0},
+            reads=("queue", "job", "clock"),
+        )
+    ]

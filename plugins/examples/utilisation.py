@@ -44,6 +44,7 @@ def set_rate():
             memory=3,
             rising=(("low", "high"), ("slow", "middle")),
             least={"low": 0, "slow": 1e-3, "many": 0, "period": 1, "half_life": 0},
+            reads=("clock.instants", "clock.now", "clock.cores", "clock.queued", "clock.running"),
             most={"high": 1, "middle": 1, "half_life": 0},
         )
     ]
