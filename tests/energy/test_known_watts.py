@@ -1,6 +1,5 @@
 """What nodes of a kind draw is asked once for each number of busy cores, where the policy looks at nothing else."""
 
-import math
 from unittest.mock import patch
 
 import pytest
@@ -18,46 +17,34 @@ from harness.policy.kinds import Energy
 from harness.policy.spec import Choice
 
 
-def half(watts):
-    return lambda node, clock: 0.5 * watts(node)
-
-
-def of_free(node, clock):
-    return 1.0 * node.free
-
-
-def of_time(node, clock):
-    return clock.now
-
-
-def of_parts(node, clock):
-    return sum([k * node.settled for k in (1.0, 2.0)])
-
-
 def of_load(node, clock, step=2.0):
     return max(node.idle, step * node.busy / node.cores) if node.status == harness.AWAKE else node.resting
 
 
-def of_logarithm(node, clock):
-    return math.log1p(node.busy)
+LOAD = ("node.idle", "node.busy", "node.cores", "node.status", "node.resting")
 
 
-def with_memory(node, clock, memory):
-    return node.idle
+@pytest.mark.parametrize(
+    ("reads", "known"),
+    [
+        (LOAD, True),
+        ((*LOAD, "clock.rate"), True),
+        ((), True),
+        (None, False),
+        (("node",), False),
+        ((*LOAD, "node.free"), False),
+        ((*LOAD, "node.energy"), False),
+        ((*LOAD, "clock.now"), False),
+    ],
+)
+def test_a_draw_is_kept_if_the_policy_declares_to_read_the_load_alone(reads, known):
+    policy = Energy("some", of_load, reads=reads)
+    assert policy_analysis.draws_by_load(Choice(policy, dict(policy.parameters))) is known
 
 
-def by_load(function, **traits):
-    policy = Energy("some", function, **traits)
-    return policy_analysis.draws_by_load(Choice(policy, dict(policy.parameters)))
-
-
-def test_who_looks_at_the_load_alone_is_known():
-    assert by_load(of_load)
-    assert by_load(half(lambda node: node.peak))
-    assert not by_load(half(lambda node: node.energy))
-    for function in (of_free, of_time, of_parts, of_logarithm):
-        assert not by_load(function), function.__name__
-    assert not by_load(with_memory, memory=1)
+def test_a_draw_that_memory_may_change_is_not_kept():
+    policy = Energy("some", lambda node, clock, memory: node.idle, memory=1, reads=("node.idle",))
+    assert not policy_analysis.draws_by_load(Choice(policy, dict(policy.parameters)))
 
 
 @pytest.mark.parametrize("name", ["none", "peas", "cores", "spec"])

@@ -1,5 +1,6 @@
 """Nodes alike are found without looking at every node: what is found is what looking at every node would find."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -166,7 +167,8 @@ def narrow_slow(node, job):
     return node.speed * (job.procs - 2)
 
 
-OWN = {one.__name__: harness.Prefer(one.__name__, one) for one in (later_nodes, narrow_slow)}
+READS = {later_nodes: ("node.vacant", "node.energy"), narrow_slow: ("node.speed", "job.procs")}
+OWN = {one.__name__: harness.Prefer(one.__name__, one, reads=reads) for one, reads in READS.items()}
 BUNDLED = {name: one for name, one in bundled()["select_resources"].items() if isinstance(one, harness.Prefer)}
 
 
@@ -186,8 +188,9 @@ def test_what_is_taken_is_what_looking_at_every_node_takes(name, case, more):
 def test_a_merit_that_tells_nodes_alike_apart_is_asked_about_each():
     assert judges_by_stock(OWN["narrow_slow"])
     assert not judges_by_stock(OWN["later_nodes"])
-    assert not judges_by_stock(harness.Prefer("chance", lambda node, job, dice: harness.uniform(dice)))
+    assert not judges_by_stock(harness.Prefer("chance", lambda node, job, dice: harness.uniform(dice), reads=()))
     assert all(judges_by_stock(one) for one in BUNDLED.values())
+    assert not judges_by_stock(replace(OWN["narrow_slow"], reads=None))  # it may read anything
 
 
 def test_the_lowest_merit_is_one_too():

@@ -79,7 +79,14 @@ def walking(state):
 
 def test_walks_within_walks_and_with_more_to_spare_are_the_same():
     for seed in range(3):
-        assert_same(both(crowd(seed, 500, 9), plain(9), "wfp3", harness.Start("walking", walking)))
+        assert_same(
+            both(
+                crowd(seed, 500, 9),
+                plain(9),
+                "wfp3",
+                harness.Start("walking", walking, reads=("clock.virtual", "job.number")),
+            )
+        )
 
 
 def rising(job, clock):
@@ -87,7 +94,7 @@ def rising(job, clock):
 
 
 def test_who_says_that_it_falls_and_rises_is_told():
-    order = harness.Order("rising", rising, varies=True, falls=True)
+    order = harness.Order("rising", rising, varies=True, falls=True, reads=("clock.now", "job.submit"))
     with pytest.raises(PolicyError, match=r"'rising'.*gave job \d+ the score .* although it says falls=True"):
         simulate(crowd(1, 300, 9), plain(9), choose(order=order, start="easy"))
 
@@ -113,7 +120,7 @@ def told(state):
     [
         {"start": "conservative"},
         {"start": harness.Start("told", told)},
-        {"order": harness.Order("by-load", by_load, varies=True, falls=True)},
+        {"order": harness.Order("by-load", by_load, varies=True, falls=True, reads=("job", "clock"))},
         {"hold": "limits(user_jobs=1)"},
     ],
     ids=["conservative", "sees the queue", "more than the time", "holds"],
@@ -132,14 +139,16 @@ def by_virtual_time(job, clock):
 
 
 def test_who_never_comes_first_is_no_mistake():
-    assert_same(both(crowd(1, 400, 9), plain(9), harness.Order("late", never_for_some, varies=True)))
+    reads = ("clock.now", "job.submit", "job.estimate", "job.number")
+    order = harness.Order("late", never_for_some, varies=True, reads=reads)
+    assert_same(both(crowd(1, 400, 9), plain(9), order))
 
 
 @pytest.mark.parametrize(
     "parts",
     [
-        {"start": harness.Start("told", told, bound=told)},
-        {"order": harness.Order("virtual", by_virtual_time, varies=True, falls=True)},
+        {"start": harness.Start("told", told, bound=told, reads=("queue",))},
+        {"order": harness.Order("virtual", by_virtual_time, varies=True, falls=True, reads=("job", "clock.virtual"))},
     ],
     ids=["the same where something binds", "another clock"],
 )
@@ -156,7 +165,9 @@ def only_when_something_happens(job, clock):
 
 def test_an_order_that_fails_at_a_time_ahead_is_told_with_the_time_it_is():
     jobs = workload([(0, 1, 300, 300)] * 30)
-    order = harness.Order("strict", only_when_something_happens, varies=True, falls=True)
+    order = harness.Order(
+        "strict", only_when_something_happens, varies=True, falls=True, reads=("clock.now", "job.submit")
+    )
     with pytest.raises(ValueError, match="nothing happens then") as caught:
         simulate(jobs, plain(1), choose(order=order, start="none"))
     assert caught.value.__notes__[0].endswith(", at 0 s")
