@@ -330,24 +330,16 @@ def begin_beside(state, job):
     return harness.fits_beside(state, job) and harness.start_beside(state, job)
 
 
-#: What EASY reads of the clock and of jobs.
 CLOCK = ("arrived", "constrained", "cores", "departed", "each", "free", "newcomer", "now", "rate", "upset", "virtual")
 JOB = ("left", "planned", "procs", "reserved", "start", "status")
 
 
 @harness.hookimpl
 def start_jobs():
+    instead = {"bound": easy_by_nodes, "molding": easy_molding, "waking": easy_waking}
+    told = {"guarantees": ("first reservation", FIRST), "order": "backfill_order", "least": {"reservations": 1}}
+    reads = (*(f"clock.{name}" for name in CLOCK), *(f"job.{name}" for name in JOB))
     return [
         harness.Start("none", none, molding=none_molding, guarantees=("nobody overtakes", FIRST), reads=()),
-        harness.Start(
-            "easy",
-            easy,
-            bound=easy_by_nodes,
-            molding=easy_molding,
-            waking=easy_waking,
-            order="backfill_order",
-            least={"reservations": 1},
-            guarantees=("first reservation", FIRST),
-            reads=(*(f"clock.{name}" for name in CLOCK), *(f"job.{name}" for name in JOB)),
-        ),
+        harness.Start("easy", easy, **instead, **told, reads=reads),
     ]

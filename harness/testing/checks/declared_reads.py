@@ -6,7 +6,7 @@ from harness.policy.reads import covers
 from harness.policy_api.readonly_views import recording
 from harness.testing.cases import Case
 from harness.testing.declared_checks import check
-from harness.testing.subject import Subject, Wrong
+from harness.testing.subject import CheckError, Subject
 
 
 @check(
@@ -23,4 +23,6 @@ def reads_as_declared(subject: Subject, case: Case) -> None:
         reads = tuple(itertools.chain(*(one or () for one in declared)))
         for name in sorted(names) if declared and None not in declared else ():
             if not covers(reads, name):
-                raise Wrong(f"it reads {name}, which its reads= does not name: expected {name!r} there, or no reads=")
+                raise CheckError(
+                    f"it reads {name}, which its reads= does not name: expected {name!r} there, or no reads="
+                )
