@@ -34,7 +34,7 @@ and the function gets an array. Further declarations:
 - `cap="watts"`: the parameter is a power cap; the run reports power above it.
 - `order="backfill_order"`: the parameter names another order for a start policy, for `harness.ranked`.
 - `needs=("peak", "sleep")`: data about nodes that the platform must have; `needs=("signal",)`: there must be a signal.
-- `reads=("job.procs", "clock.now")`: the state that the policy reads. The engine leaves out work whose result no policy reads.
+- `reads=("job.procs", "clock.now")`: the state that it reads. The engine leaves out work whose result no policy reads.
 
 Mark helper functions of a plugin with `@harness.jit`; otherwise the policies that call them run as plain Python.
 `compiled=False` declares that a policy is meant to run as plain Python.
