@@ -10,10 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gates import Bench
 from hypothesis import settings
-from quick_tests import leave_out
-from small_fields import turn
+from shared.gates import Bench
+from shared.quick_tests import leave_out
+from shared.small_fields import turn
 
 import harness
 from harness.disk import child_process

@@ -5,13 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from shared.heavy_imports import HEAVY
 
 import harness
 from harness.policy import hooks
 from harness.results.measures import MEASURES
-
-#: What takes long to import, and is needed only once something is simulated or shown.
-HEAVY = ("numba", "numpy", "pandas", "plotly", "pooch", "pyarrow", "requests", "scipy")
 
 HOOKS = [name for name in dir(hooks) if hasattr(getattr(hooks, name), "harness_spec")]
 

@@ -29,7 +29,7 @@ def answer(*arguments: str) -> dict[str, Any]:
     return json.loads(result.output)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("row", table("Where the constant does not hold"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", table("Limits of the constant"), ids=lambda row: row[0])
 def test_the_constant_of_other_laws(row: list[str]) -> None:
     law = row[0].split(" ")[0]
     found = answer("stability", "--widths", "0.5,0.5", "--service-law", law)
@@ -75,10 +75,10 @@ def test_what_is_said_of_sdsc_sp2() -> None:
     fixed, logged = (answer("infinite-server", "SDSC-SP2", "--limit-law", law) for law in ("deterministic", "logged"))
     told = " ".join(PAGE.split())
     for words in (
-        f"{found['completion_probability']:.3f} of the jobs are not stopped by their limit, which is "
+        f"Of the jobs, {found['completion_probability']:.3f} are not stopped by their limit: "
         f"{found['completed']:,} of the {found['completed'] + found['killed']:,} that",
         f"other systems, it would be {apart['completion_probability']:.3f}",
-        f"is {fixed['mean_busy']:.1f} processors on SDSC-SP2 in place of {found['mean_busy']:.1f}",
+        f"is then {fixed['mean_busy']:.1f} processors on SDSC-SP2 in place of {found['mean_busy']:.1f}",
         f"only {logged['completion_probability']:.3f} of the jobs would complete, not "
         f"{found['completion_probability']:.3f}",
     ):

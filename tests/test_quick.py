@@ -40,7 +40,7 @@ def test_counts():
     print("counted", *COUNTS.values(), 7.25 in SEEN)
 """
 CONFTEST = """
-from quick_tests import leave_out
+from shared.quick_tests import leave_out
 
 def pytest_addoption(parser): parser.addoption("--quick", action="store_true")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from calling import Answer, Call
-from gates import FIRST_COME, LAST_COME, Bench
+from shared.gates import FIRST_COME, LAST_COME, Bench
 
 from harness.gate.comparison import ComparedRun, MeasureChange
 from harness.gate.verdict import Verdict, as_github, as_json, as_text

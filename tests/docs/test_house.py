@@ -97,6 +97,17 @@ def test_every_folder_of_the_package_has_its_tests() -> None:
     assert {path for path in named if not list(ROOT.glob(path.rstrip("/")))} == set()
 
 
+def test_no_test_imports_another_test_file() -> None:
+    """Shared code of tests is in `tests/shared/`, or in a module of the folder that is no test."""
+    found = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [(path.name, name) for name in names if name.rpartition(".")[2].startswith("test_")]
+    assert found == []
+
+
 def test_the_life_of_an_instant_is_what_the_loop_does() -> None:
     steps = re.findall(r"^\| \d+ \| `(\w+)` \|", section(HOUSE, "The life of an instant"), flags=re.MULTILINE)
     slices = next(node for node in ast.walk(ast.parse(inspect.getsource(loop.run))) if isinstance(node, ast.For))

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
-from running import choose
-from strategies import rows, workload
+from shared.running import choose
+from shared.strategies import rows, workload
 
 from harness import Events, NodeType, PerformanceState, Platform, SleepState
 from harness.engine.setup import Extras

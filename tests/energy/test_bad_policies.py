@@ -4,7 +4,7 @@ import re
 
 import pytest
 from replay import NodeType, Platform, SleepState, happenings, replay
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness import HarnessError

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from replay import happenings, replay
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness import NodeType, PerformanceState, Platform, SleepState

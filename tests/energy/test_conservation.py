@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from replay import ENERGIES, RATES, SLEEPS, STARTS, cases, happenings, machines, replay, step_integral, virtual
-from strategies import rows, workload
+from shared.strategies import rows, workload
 
 from harness import NodeType, Platform
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replay import cases
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 import harness
 from harness import NodeType, Platform, SleepState

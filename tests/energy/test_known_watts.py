@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replay import cases, replay
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 import harness
 from harness import NodeType, Platform

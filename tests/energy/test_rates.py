@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from replay import happenings, machines, replay, step_integral, virtual
-from strategies import homogeneous, rows, workload
+from shared.strategies import homogeneous, rows, workload
 
 import harness
 from harness import NodeType, Platform

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import recursion
 from replay import replay
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 import harness
 from harness import NodeType, PerformanceState, Platform

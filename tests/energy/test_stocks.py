@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replay import cases, replay
-from running import bundled, choose
-from strategies import workload
+from shared.running import bundled, choose
+from shared.strategies import workload
 
 import harness
 from harness import NodeType, Platform, SleepState

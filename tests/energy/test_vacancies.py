@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replay import cases, replay
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness import NodeType, Platform, SleepState

@@ -15,9 +15,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from running import choose
-from strategies import POWER, workload
-from test_demands import machine, made
+from requesting_jobs import machine, made
+from shared.running import choose
+from shared.strategies import POWER, workload
 
 import harness
 from harness.engine import simulate

@@ -2,7 +2,7 @@
 
 import pytest
 from numba.core import config
-from strategies import POWER
+from shared.strategies import POWER
 
 from harness.platform.machine import NodeType, Platform
 from harness.policy.kinds import KINDS

@@ -1,7 +1,7 @@
 """What the tests of the engine share."""
 
 import pytest
-from running import choose
+from shared.running import choose
 
 from harness.engine.simulate import simulate
 

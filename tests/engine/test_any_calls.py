@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import bundled
-from strategies import POWER, workload
+from shared.running import bundled
+from shared.strategies import POWER, workload
 
 import harness
 from harness.engine.faults import PolicyError
@@ -227,7 +227,7 @@ def test_who_does_not_fit_beside_is_not_started_beside(run, plain):
 @pytest.mark.slow
 @both_ways
 def test_of_several_holds_the_one_that_erred_is_named(run, plain):
-    from running import choose
+    from shared.running import choose
 
     from harness.policy.spec import Choice
 

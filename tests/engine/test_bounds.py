@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from strategies import POWER, workload
+from shared.strategies import POWER, workload
 
 import harness
 from harness.engine.faults import PolicyError
@@ -135,7 +135,7 @@ def start_policy(function, **traits):
 
 def chosen(run, function, at, plain):
     """Run the start policy with this index."""
-    from running import choose
+    from shared.running import choose
 
     from harness.engine.simulate import simulate
     from harness.policy.spec import Choice

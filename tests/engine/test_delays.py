@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import in_log_order
-from strategies import workload, workloads
+from shared.running import in_log_order
+from shared.strategies import workload, workloads
 
 from harness.platform.machine import NodeType, Platform, plain
 from harness.theory import delays_of_arrivals

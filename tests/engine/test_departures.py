@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import bundled, choose, in_log_order
-from strategies import rows, workload
+from shared.running import bundled, choose, in_log_order
+from shared.strategies import rows, workload
 
 import harness
 from harness.engine.setup import Extras

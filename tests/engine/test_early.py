@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from running import choose, in_log_order
-from strategies import workload
+from shared.running import choose, in_log_order
+from shared.strategies import workload
 
 import harness
 from harness.engine.plan import node_plan, node_reservations, node_timelines

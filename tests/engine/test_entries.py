@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import types
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 from harness.engine import run_state
 from harness.engine.decorators import entrance, inner

@@ -6,11 +6,11 @@ That shares nothing with it: what a node has left is counted second by second, a
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from requesting_jobs import NODES, asking, starts
 from slow_nodes import STARTS
 from slow_nodes_holds import simulate as slowly
 from slow_queues import together_by_nodes
 from slow_rules import follows, limited
-from test_demands import NODES, asking, starts
 
 LIMITS = {
     "limits(user_jobs=1)": [limited("user", jobs=1)],

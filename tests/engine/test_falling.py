@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from crowds import crowd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose
-from strategies import rows, workload
-from test_overtaking import crowd
+from shared.running import choose
+from shared.strategies import rows, workload
 
 import harness
 from harness.engine.faults import PolicyError

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from broken_cases import JOBS, PAIR, both_ways, policy_of
-from running import in_log_order
-from strategies import workload
+from shared.running import in_log_order
+from shared.strategies import workload
 
 import harness
 from harness.engine.faults import PolicyError

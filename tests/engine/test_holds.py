@@ -6,102 +6,24 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from held_jobs import HOLDS, KNOWN, ONE, TIMINGS, free, furnished, schedule, twin
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import bundled
+from shared.running import bundled
+from shared.strategies import rows, seeded_rows, workload
 from slow import STARTS
 from slow_holds import simulate as slowly
 from slow_machine import ORDERS
-from slow_rules import follows, limited
-from strategies import rows, seeded_rows, workload
 
 import harness
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
-from harness.platform.machine import NodeType, Platform, SleepState, plain
+from harness.platform.machine import NodeType, Platform, plain
 from harness.policy.scheduler import Scheduler, choose_all
 from harness.policy.spec import Choice
-from harness.policy.timing import Timing
 from harness.workload.events import Events
 
-
-def windows(state, job, every=8, least=2):
-    """Jobs of some length begin in the first half of each period only."""
-    within = state.clock.now % every
-    if state.jobs[job].requested < least or within < every / 2:
-        return state.clock.now
-    return state.clock.now + every - within
-
-
-def few(state, job, most=1):
-    """So many jobs of a user at a time."""
-    count = 0
-    for other in harness.running(state):
-        if state.jobs[other].user == state.jobs[job].user:
-            count += 1
-    return harness.INFINITY if count >= most else -harness.INFINITY
-
-
-def later(state, job, by=3):
-    """Every third job is not considered at once."""
-    return state.jobs[job].submit + (by if state.jobs[job].number % 3 == 0 else -by)
-
-
-def after(state, job):
-    """Not before the job before it in the log has left, if that was submitted."""
-    if job == 0 or state.jobs[job].number % 2:
-        return state.clock.now
-    status = state.jobs[job - 1].status
-    if status in (harness.COMPLETED, harness.CANCELLED, harness.KILLED, harness.UNACCEPTED):
-        return 0.0
-    return harness.INFINITY
-
-
-def both(*rules):
-    return lambda machine, job: max(rule(machine, job) for rule in rules)
-
-
-#: The hold, and its twin.
-HOLDS = {
-    "limits(user_jobs=1)": (None, limited("user", jobs=1)),
-    "limits(group_jobs=1)": (None, limited("group", jobs=1)),
-    "limits(user_procs=3, group_jobs=2)": (None, both(limited("user", procs=3), limited("group", jobs=2))),
-    "limits(queue_procs=4, queue_jobs=2)": (None, limited("queue", procs=4, jobs=2)),
-    "limits(group_nodes=2)": (None, limited("group", nodes=2)),
-    "limits(user_submitted=2)": (None, limited("user", submitted=2)),
-    "begin": (None, lambda m, j: j.x_begin),
-    "dependencies": (None, follows("end")),
-    "dependencies(after=success)": (None, follows("success")),
-    "dependencies(after=start)": (None, follows("start")),
-    "windows": (
-        harness.Hold("windows", windows, again=("time",)),
-        lambda m, j: m.now if j.estimate < 2 or m.now % 8 < 4 else m.now + 8 - m.now % 8,
-    ),
-    "few": (
-        harness.Hold("few", few, again=("starts",)),
-        lambda m, j: math.inf if any(other.user == j.user for other in m.running) else -math.inf,
-    ),
-    "few(most=2)": (None, lambda m, j: math.inf if sum(o.user == j.user for o in m.running) >= 2 else -math.inf),
-    "later": (
-        harness.Hold("later", later, again=()),
-        lambda m, j: j.submit + (3 if j.place % 3 == 2 else -3),
-    ),
-    "after": (
-        harness.Hold("after", after, again=()),
-        lambda m, j: -math.inf if (p := before(m, j)) is None or p.end is not None or p.procs > m.procs else math.inf,
-    ),
-}
-
-
-def before(machine, job):
-    """The job submitted before one with an even number."""
-    queue = sorted(machine.jobs, key=lambda other: (other.submit, other.place))
-    place = queue.index(job)
-    return queue[place - 1] if place and job.place % 2 else None
-
-
-KNOWN = {one.name: one for one, _ in HOLDS.values() if one}
 SETS = st.lists(st.sampled_from(list(HOLDS)), min_size=1, max_size=3, unique=True)
 
 
@@ -115,33 +37,6 @@ def quickly(made, procs, order, start, holds, events=(), requeue=True, **options
     for row, job in zip(outcome.place, outcome.jobs, strict=True):
         result[row] = tuple(None if np.isnan(value) else value for value in (job.start, job.end, job.service))
     return result
-
-
-def furnished(made, seed=0):
-    """The rows with what holds look at: users, other jobs, times."""
-    dice = np.random.default_rng(seed)
-    count = len(made)
-    further = {
-        "user": [k % 3 for k in range(count)],
-        "group": dice.integers(-1, 2, count).tolist(),
-        "queue": dice.integers(-1, 2, count).tolist(),
-        "x_preceding": dice.integers(-count, count + 2, count).tolist(),
-        "x_preceding_8": dice.integers(-3 * count, count + 2, count).tolist(),
-        "x_after_8": [-1, 0, 1, 2][seed % 4 :] * count,
-        "x_think": dice.choice((-1, 0, 2), count).tolist(),
-        "x_begin": (dice.choice((-20, 0, 3, 9), count) + [row[0] for row in made]).tolist(),
-    }
-    return [
-        (*row[:4], {**row[4], **{name: column[k] for name, column in further.items()}}) for k, row in enumerate(made)
-    ]
-
-
-def twin(holds):
-    """The rules of holds, and whether starts of others release somebody."""
-    return {
-        "rules": [HOLDS[name][1] for name in holds],
-        "freed_by_starts": any("dependencies" in name for name in holds),
-    }
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -256,12 +151,6 @@ def test_nobody_is_ever_over_a_limit(hold):
 # ---------------------------------------------------------------- beside everything else
 
 
-def free(state, job):
-    """Ask about everybody all the time, and let everybody go."""
-    return -harness.INFINITY
-
-
-FREE = harness.Hold("free", free)
 PARTS = {
     "order": ("fcfs", "spf", "wfp3"),
     "start": ("none", "easy", "conservative", "preempt"),
@@ -269,17 +158,6 @@ PARTS = {
     "sleep": ("never", "timeout(idle=2)"),
     "predict": ("requested", "recent(n=1)", "actual"),
 }
-
-
-def schedule(made, procs, parts, hold, timing, holds=None):
-    known = {**bundled(), "hold_jobs": holds or {**bundled()["hold_jobs"], **KNOWN, "free": FREE}}
-    chosen = Scheduler(**parts, energy="cores", hold=hold).choose(known)
-    node = NodeType(procs, 1, idle=50.0, peak=150.0, sleep=(SleepState("nap", 5.0, down=1.0, up=2.0),))
-    outcome = simulate(workload(made), Platform("naps", (node,)), chosen, extras=Extras(timing=timing))
-    return outcome.jobs
-
-
-TIMINGS = (Timing(), Timing("each"), Timing(passing="5"), Timing(passing="backfill=7, main=0, depth=2"))
 
 
 @pytest.mark.slow
@@ -337,9 +215,6 @@ def test_the_queue_is_without_those_who_are_held_and_the_waits_are_not(seed, roo
 
 
 # ---------------------------------------------------------------- holds that are broken
-
-
-ONE = [(0, 1, 5, 5), (1, 1, 5, 5)]
 
 
 def hold_of(function, **traits):

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 import harness
 from harness.engine.records.private import ZONES

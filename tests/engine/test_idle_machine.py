@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose
-from strategies import rows, workload
+from shared.running import choose
+from shared.strategies import rows, workload
 
 from harness import NodeType, Platform
 from harness.engine.records.public import COMPLETED

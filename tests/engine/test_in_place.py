@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-import test_demands
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose, in_log_order
-from strategies import rows, workload
+from requesting_jobs import machine as machine_with_resources
+from requesting_jobs import made
+from shared.running import choose, in_log_order
+from shared.strategies import rows, workload
 
 import harness
 from harness import HarnessError, Start
@@ -231,8 +232,8 @@ def test_what_it_keeps_and_what_it_gives_back(cores, first, second, third, expec
         (4, second[0], second[1], second[1], {"user": 1}),
         (5, 1, third[0], third[0], {"user": 0, **third[1]}),
     ]
-    platform = test_demands.machine([(cores, 8.0, (0,), 0, 1)], licences=1)
-    outcome = simulate(test_demands.made(jobs), platform, choose(start=URGENT), plain=plain)
+    platform = machine_with_resources([(cores, 8.0, (0,), 0, 1)], licences=1)
+    outcome = simulate(made(jobs), platform, choose(start=URGENT), plain=plain)
     assert starts_and_ends(outcome) == expected
 
 

@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from held_jobs import ONE, TIMINGS, furnished, schedule, windows
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from running import bundled
-from strategies import seeded_rows, workload
-from test_holds import ONE, TIMINGS, furnished, schedule, windows
+from shared.running import bundled
+from shared.strategies import seeded_rows, workload
 
 import harness
 from harness.engine.queue.holds import BY_KIN

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from broken_cases import PAIR
-from running import bundled, in_log_order
-from strategies import workload
+from shared.running import bundled, in_log_order
+from shared.strategies import workload
 
 import harness
 from harness.errors import HarnessError

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 import harness
 from harness.engine.running_jobs import SHELF, most_shelves

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from running import choose
-from strategies import homogeneous, workload, workloads
+from shared.running import choose
+from shared.strategies import homogeneous, workload, workloads
 
 import harness
 from harness.engine.simulate import simulate

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from running import choose
-from strategies import workload
+from crowds import crowd
+from shared.running import choose
 
 import harness
 from harness.engine.queue.backfill_index import MANY
@@ -56,18 +56,6 @@ def asking(state, backfill_order=None):
         if job != head and harness.start(state, job) and harness.later(state.clock.virtual + state.jobs[job].left, at):
             spare -= state.jobs[job].procs
         job = harness.next_overtaker(state, backfill_order, job, at, spare)
-
-
-def crowd(seed, count, procs):
-    """Jobs for which the machine is too small, then a lull, so that the queue is long, short and long again."""
-    draw = np.random.default_rng(seed)
-    rows, submit = [], 0
-    for number in range(count):
-        submit += int(draw.exponential(3)) if number != count // 2 else 40_000
-        length = int(draw.exponential(60)) + 1
-        more = {"cancel": submit + int(draw.integers(1, 3000))} if draw.random() < 0.1 else {}
-        rows.append((submit, int(draw.integers(1, procs + 1)), int(draw.integers(1, length + 1)), length, more))
-    return workload(rows)
 
 
 @pytest.mark.parametrize("second", ["", "spf", "lcfs", "sjf-width", "expansion"])

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from held_jobs import furnished, twin
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import bundled, choose, in_log_order
+from shared.running import bundled, choose, in_log_order
+from shared.strategies import rows, seeded_rows, workload
 from slow import simulate as slowly
 from slow_holds import simulate as slowly_held
 from slow_queues import together
-from strategies import rows, seeded_rows, workload
-from test_holds import furnished, twin
 
 import harness
 from harness.engine.setup import Extras

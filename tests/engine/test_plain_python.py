@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 from broken_cases import JOBS, PAIR, both_ways, needs_numba, policy_of
-from running import in_log_order
-from strategies import workload
+from shared.running import in_log_order
+from shared.strategies import workload
 
 import harness
 from harness.policy.registry import Plugins

@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from running import choose
-from strategies import seeded_rows, workload
+from shared.running import choose
+from shared.strategies import seeded_rows, workload
 
 import harness
 from harness.engine.faults import PolicyError

@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import slow
-from strategies import seeded_rows, workload
+from shared.strategies import seeded_rows, workload
 
 from harness import Scheduler, prepare, read_workload, simulate
 from harness.engine.time_comparison import ROUNDING, later

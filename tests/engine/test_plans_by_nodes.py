@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose, in_log_order
+from shared.running import choose, in_log_order
+from shared.strategies import rows, workload
 from slow_nodes import STARTS
 from slow_nodes import simulate as slowly
-from strategies import rows, workload
 
 import harness
 from harness.engine.simulate import simulate

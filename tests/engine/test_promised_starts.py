@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose
-from strategies import workload
+from shared.running import choose
+from shared.strategies import workload
 
 import harness
 from harness.engine.simulate import simulate

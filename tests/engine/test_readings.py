@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from shared.strategies import workload
 from slow_readings import Online, Recent, Similar
 from slow_readings import simulate as slowly
-from strategies import workload
 
 import harness
 from harness.engine.setup import Extras

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import types
 from numba.core import config
-from strategies import POWER, workload
+from shared.strategies import POWER, workload
 
 import harness
 from harness.engine import run_state

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import choose
-from strategies import NEVER, workload
+from shared.running import choose
+from shared.strategies import NEVER, workload
 
 import harness
 from harness import HarnessError, Order, Start

@@ -1,7 +1,7 @@
 """The loop is run in slices, between which progress is told and what was recorded is taken away."""
 
-from running import choose
-from strategies import powered, workload
+from shared.running import choose
+from shared.strategies import powered, workload
 
 from harness.engine import simulate as engine
 

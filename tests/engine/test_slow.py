@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shared.strategies import rows, seeded_rows, workload
 from slow import STARTS
 from slow import simulate as slowly
 from slow_machine import ORDERS
-from strategies import rows, seeded_rows, workload
 
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 from numba import typeof, types
-from running import bundled
-from strategies import workload
+from shared.running import bundled
+from shared.strategies import workload
 
 import harness
 from harness.engine import setup, simulate

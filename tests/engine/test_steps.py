@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-from running import choose
-from strategies import POWER, workload
+from shared.running import choose
+from shared.strategies import POWER, workload
 
 import harness
 from harness.engine.setup import Extras

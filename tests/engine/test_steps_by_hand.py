@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness.engine.faults import PolicyError

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import choose, in_log_order
-from strategies import rows, workload
+from shared.running import choose, in_log_order
+from shared.strategies import rows, workload
 
 import harness
 from harness import HarnessError, Start

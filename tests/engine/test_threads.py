@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from running import bundled
-from strategies import POWER, seeded_rows, workload
+from shared.running import bundled
+from shared.strategies import POWER, seeded_rows, workload
 
 import harness
 from harness.platform.machine import NodeType, Platform

@@ -6,25 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose, in_log_order
+from shared.running import choose, in_log_order
+from shared.strategies import rows, workload
+from sleeping_platforms import machine, sleepers
 from slow_waking import STARTS
 from slow_waking import simulate as slowly
-from strategies import rows, workload
 
 import harness
 from harness.engine.simulate import simulate
-from harness.platform.machine import NodeType, Platform, SleepState
 from harness.testing.subject import add_recorders
 
 both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
-
-
-def machine(nodes, down, up):
-    """Nodes of so many cores, all processors equally fast."""
-    nap = SleepState("off", 1.0, down=float(down), up=float(up))
-    return Platform(
-        "sleepy", tuple(NodeType(1, cores, float(cores), idle=50.0, peak=150.0, sleep=(nap,)) for cores in nodes)
-    )
 
 
 def quickly(jobs, nodes, order, idle, down, up, *, start="conservative", by_python=False):
@@ -51,19 +43,6 @@ def test_agrees_with_the_obvious_simulator(data, nodes, order, idle, down, up):
     found, first = slowly(made, nodes, order, idle, down, up)
     assert quickly(made, nodes, order, idle, down, up) == found
     assert all(start is None or start <= promised for (start, _), promised in zip(found, first, strict=True))
-
-
-@st.composite
-def sleepers(draw):
-    """Nodes that sleep soon, wake slowly, and jobs of which some are as wide as the machine: so waking matters."""
-    nodes = draw(st.lists(st.sampled_from((1, 1, 1, 2)), min_size=2, max_size=5))
-    widths = st.sampled_from((1, 1, 1, max(1, sum(nodes) - 1), sum(nodes)))
-    job = st.tuples(st.sampled_from((0, 1, 2, 4)), widths, st.integers(3, 25), st.sampled_from((0, 0, 3)))
-    now, made = 0, []
-    for gap, procs, work, slack in draw(st.lists(job, min_size=5, max_size=10)):
-        now += gap
-        made.append((now, procs, work, work + slack, {}))
-    return made, nodes, draw(st.sampled_from((0, 0, 2))), draw(st.sampled_from((0, 2))), draw(st.sampled_from((3, 10)))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import choose, in_log_order
+from moldable_jobs import cases, moldable
+from requesting_jobs import NODES, asking, machine, made
+from shared.running import choose, in_log_order
+from sleeping_platforms import machine as sleepy
+from sleeping_platforms import sleepers
 from slow_nodes_waking import STARTS
 from slow_nodes_waking import simulate as slowly
-from test_demands import NODES, asking, machine, made
-from test_molding import cases, moldable
-from test_waking import machine as sleepy
-from test_waking import sleepers
 
 import harness
 from harness.engine.simulate import simulate

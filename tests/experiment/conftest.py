@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from small_fields import FIELD, Write
+from shared.small_fields import FIELD, Write
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_fields import FIELD, Write
+from shared.small_fields import FIELD, Write
 
 from harness.disk.bundled import folder
 from harness.errors import HarnessError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from small_fields import SLEEPY, Write
+from shared.small_fields import SLEEPY, Write
 
 import harness
 from harness.errors import HarnessError

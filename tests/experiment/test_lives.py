@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from small_fields import Write
+from shared.small_fields import Write
 
 import harness
 from harness.experiment.runner import tournament

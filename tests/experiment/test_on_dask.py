@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_fields import FIELD, SLEEPY, SLOW_FIELD, Write
+from shared.small_fields import FIELD, SLEEPY, SLOW_FIELD, Write
 
 from harness.errors import HarnessError
 from harness.experiment.pool import Progress

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from small_fields import FIELD, SLEEPY, SLOW_FIELD, Write
+from shared.small_fields import FIELD, SLEEPY, SLOW_FIELD, Write
 
 import harness
 from harness.errors import HarnessError

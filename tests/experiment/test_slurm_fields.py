@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from small_fields import Write
+from shared.small_fields import Write
 
 import harness
 from harness.errors import HarnessError

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gates import LAST_COME, Bench
 from hypothesis import given
 from hypothesis import strategies as st
+from shared.gates import LAST_COME, Bench
 
 import harness
 from harness.errors import HarnessError

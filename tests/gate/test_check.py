@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from gates import GATE, LAST_COME, Bench
+from shared.gates import GATE, LAST_COME, Bench
 
 import harness
 from harness.errors import HarnessError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import workloads
+from shared.strategies import workloads
 
 import harness
 from harness.gate.baseline import pack, unpack

@@ -5,8 +5,8 @@ import sys
 from importlib.metadata import entry_points
 
 import pytest
-from gates import FIRST_COME, LAST_COME, Bench
-from test_imports import HEAVY
+from shared.gates import FIRST_COME, LAST_COME, Bench
+from shared.heavy_imports import HEAVY
 
 pytest_plugins = "pytester"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mutated import spoilt
-from readers import BESIDE, GAPS, GENERATED, RAN, SWF, Reader
+from shared.mutated import spoilt
+from shared.readers import BESIDE, GAPS, GENERATED, RAN, SWF, Reader
 
 QUEUES = '[short]\nqueue = 1\norder = "spf"\nstart = "easy"\n[wide]\npartition = [2, 3]\norder = "wfp3(power=2)"\n'
 NODES = "cpu_milli,memory_mib,gpu,model\n64000,262144,2,P100\n64000,262144,2,P100\n96000,786432,0,\n"

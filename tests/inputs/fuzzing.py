@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "reports/inputs.md"
 COMMAND = "python tests/inputs/fuzzing.py"
@@ -96,7 +96,7 @@ def judged(status: Any, out: str, err: str) -> Outcome:
 def child(name: str, made: Path, start: int, number: int) -> None:
     """Put one reader to its inputs, from number `start` on; print a line for each."""
     from hypothesis import HealthCheck, Phase, given, seed, settings
-    from readers import readers
+    from shared.readers import readers
 
     faulthandler.enable()
     answers = os.fdopen(os.dup(1), "w")
@@ -200,7 +200,7 @@ def _computed(pid: int) -> float:
 
 def study(names: list[str] | None = None, share: float = 1.0) -> dict[str, list[tuple[int, Outcome, list[str]]]]:
     """What came of every input, by reader; `share` of them is tried."""
-    from readers import readers
+    from shared.readers import readers
 
     with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(2) as pool:
         chosen = [reader for reader in readers(Path(made)) if names is None or reader.name in names]
@@ -257,7 +257,7 @@ def rounds(seconds: float, number: int) -> None:
     from further_readers import further_readers
     from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis import strategies as st
-    from readers import Reader, readers
+    from shared.readers import Reader, readers
 
     made = Path.cwd() / "made"
     made.mkdir()

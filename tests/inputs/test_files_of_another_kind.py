@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fuzzing import outcome
-from readers import readers
+from shared.readers import readers
 
 #: Files that are none of ours, with secrets among their values; names of keys and columns may be shown.
 FILES = {

@@ -6,7 +6,7 @@ import pytest
 from further_readers import further_readers
 from fuzzing import COMMAND, GOOD, REPORT, faults, outcome, study
 from hypothesis import HealthCheck, Phase, given, settings
-from readers import Reader, readers
+from shared.readers import Reader, readers
 
 from harness.disk.data_search import cache_folder
 

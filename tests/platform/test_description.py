@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from spec_form import CURVE, spec_row, spec_text
+from shared.spec_form import CURVE, spec_row, spec_text
 
 import harness
 from harness import HarnessError, NodeType, PerformanceState, Platform, SleepState, read_platform

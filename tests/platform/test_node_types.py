@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spec_form import CURVE
+from shared.spec_form import CURVE
 
 from harness import HarnessError, NodeType, PerformanceState, Platform, SleepState
 from harness.platform.machine import plain

@@ -5,7 +5,7 @@ import gzip
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spec_form import CURVE, HEADER, WATTS, spec_row, spec_text
+from shared.spec_form import CURVE, HEADER, WATTS, spec_row, spec_text
 
 from harness import HarnessError, Platform, read_platform, read_spec
 from harness.platform.rows import Table

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness.disk import bundled

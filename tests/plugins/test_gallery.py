@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import rows, workload
+from shared.strategies import rows, workload
 
 import harness
 from harness.disk import bundled

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import bundled
-from strategies import workload
+from shared.running import bundled
+from shared.strategies import workload
 
 import harness
 from harness.engine.simulate import simulate

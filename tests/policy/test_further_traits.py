@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 import pytest
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness import HarnessError, Order, Scheduler, Start

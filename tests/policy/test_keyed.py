@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness.errors import HarnessError

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from strategies import workload
+from shared.strategies import workload
 
 import harness
 from harness.engine.simulate import simulate

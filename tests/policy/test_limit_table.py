@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import bundled
-from strategies import seeded_rows, workload
+from shared.running import bundled
+from shared.strategies import seeded_rows, workload
 
 import harness
 from harness.engine.simulate import simulate

@@ -4,7 +4,7 @@ import inspect
 import re
 
 import pytest
-from running import choose
+from shared.running import choose
 
 import harness
 from harness.engine import policy_kernels

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from real_slurm import configuration, few  # noqa: F401
 
 
 @pytest.fixture

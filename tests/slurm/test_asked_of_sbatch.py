@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_slurm_replay import CORES, cluster, dump
+from small_clusters import CORES, cluster, dump
 
 import harness
 from harness.slurm.requests import requests_of

@@ -1,56 +1,20 @@
 """A real Slurm runs a few jobs, where it is installed: what it does is a schedule, and nothing of it stays behind."""
 
 import json
-import os
-import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from ending import end_it, left_behind
+from real_slurm import needs_slurm
 
-import harness
 from harness.errors import HarnessError
 from harness.slurm import slurm_execution
 from harness.slurm.configuration import read_slurm
 from harness.slurm.private_dir import free_ports
 from harness.slurm.slurm_execution import execute
-
-CONFIGURATION = """ClusterName=small
-SlurmctldHost=head
-SchedulerType=sched/backfill
-SchedulerParameters=bf_interval=30
-SelectType=select/linear
-SlurmctldDebug=info
-NodeName=n[1-4] CPUs=1 RealMemory=1000 State=UNKNOWN
-PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-"""
-
-needs_slurm = pytest.mark.skipif(
-    any(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None for name in slurm_execution.PROGRAMS),
-    reason=f"no real Slurm is installed: apt-get install {slurm_execution.PACKAGES}",
-)
-
-
-@pytest.fixture
-def configuration(tmp_path):
-    path = tmp_path / "slurm.conf"
-    path.write_text(CONFIGURATION)
-    return path
-
-
-@pytest.fixture
-def few():
-    """Fifteen jobs on four processors, some of which wait; their limits forgive a minute of a busy machine."""
-    rng = np.random.default_rng(7)
-    work = rng.integers(20, 120, 15)
-    frame = pd.DataFrame(
-        {"submit": np.arange(15) * 25, "run": work, "procs": rng.integers(1, 4, 15), "estimate": work + 1200}
-    )
-    return harness.prepare(harness.log_from_frame(frame, name="few", procs=4))
 
 
 @needs_slurm

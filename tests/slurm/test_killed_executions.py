@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ending import end_it, left_behind, processes_below, started, wait_for, wait_until_none
-from test_execute import configuration, few, needs_slurm  # noqa: F401
+from real_slurm import needs_slurm
 
 from harness.errors import HarnessError
 from harness.slurm import slurm_execution
@@ -33,7 +33,7 @@ MOMENTS = {
 
 
 @pytest.fixture
-def next_execute(few, configuration, monkeypatch):  # noqa: F811
+def next_execute(few, configuration, monkeypatch):
     """What another execution does first: it returns the warnings of it."""
 
     def stopped(*_):
@@ -72,7 +72,7 @@ def kill(*numbers):
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_no_process_is_left_and_no_folder_after_the_next(
     tmp_path,
-    configuration,  # noqa: F811
+    configuration,
     temporary,
     next_execute,
     moment,
@@ -101,7 +101,7 @@ def test_no_process_is_left_and_no_folder_after_the_next(
 @pytest.mark.slow
 def test_without_a_namespace_daemons_end_with_their_starter_and_the_next_execute_kills_the_jobs(
     tmp_path,
-    configuration,  # noqa: F811
+    configuration,
     temporary,
     next_execute,
 ):
@@ -122,13 +122,13 @@ def test_without_a_namespace_daemons_end_with_their_starter_and_the_next_execute
 
 @needs_slurm
 @pytest.mark.slow
-def test_without_a_namespace_the_kill_of_the_command_leaves_nothing(tmp_path, configuration, temporary):  # noqa: F811
+def test_without_a_namespace_the_kill_of_the_command_leaves_nothing(tmp_path, configuration, temporary):
     end_it(signal.SIGKILL, configuration.name, tmp_path, temporary, "sleep", before=WITHOUT_NAMESPACE)
 
 
 @needs_slurm
 @pytest.mark.slow
-def test_an_execution_that_lives_is_left_alone(tmp_path, configuration, temporary):  # noqa: F811
+def test_an_execution_that_lives_is_left_alone(tmp_path, configuration, temporary):
     process = started(configuration.name, tmp_path)
     there = wait_for(process, temporary, "sleep")
     assert remove_leftovers() == []

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from ending import FEW, left_behind, started, wait_for
-from test_execute import configuration, few, needs_slurm  # noqa: F401
-from test_execute_with_accounts import as_root_with_slurm, given, log  # noqa: F401
+from real_accounts import as_root_with_slurm
+from real_slurm import needs_slurm
 from typer.testing import CliRunner
 
 import harness
@@ -41,7 +41,7 @@ def user_of(number):
 @needs_slurm
 @as_root
 @pytest.mark.slow
-def test_no_daemon_and_no_job_of_root_runs_as_root(tmp_path, configuration, temporary):  # noqa: F811
+def test_no_daemon_and_no_job_of_root_runs_as_root(tmp_path, configuration, temporary):
     process = started(configuration.name, tmp_path)
     there = wait_for(process, temporary, "munged", "slurmctld", "slurmd", "inside", "sleep")
     for number, name in there.items():
@@ -56,7 +56,7 @@ def test_no_daemon_and_no_job_of_root_runs_as_root(tmp_path, configuration, temp
 
 @as_root_with_slurm
 @pytest.mark.slow
-def test_jobs_of_several_users_leave_root_only_what_starts_them(given, log, temporary):  # noqa: F811
+def test_jobs_of_several_users_leave_root_only_what_starts_them(given, log, temporary):
     process = started("slurm.conf + accounts.dump", given, options=("--as-root",), workload="jobs.txt")
     names = ("munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "inside", "sleep")
     there = wait_for(process, temporary, *names)
@@ -73,7 +73,7 @@ def test_jobs_of_several_users_leave_root_only_what_starts_them(given, log, temp
 
 @as_root_with_slurm
 @pytest.mark.slow
-def test_accounts_with_jobs_of_one_user_need_no_root(given, log, temporary, monkeypatch):  # noqa: F811
+def test_accounts_with_jobs_of_one_user_need_no_root(given, log, temporary, monkeypatch):
     """Here the unprivileged user is the one whose jobs they are; the database is its own, too."""
     monkeypatch.setattr(slurm_execution, "LATE", 60.0)
     dump = given / "accounts.dump"
@@ -82,7 +82,7 @@ def test_accounts_with_jobs_of_one_user_need_no_root(given, log, temporary, monk
         Path(log.source).read_text().replace("|ann\n", "|nobody\n").replace("|bob\n", "|nobody\n")
     )
     jobs = harness.read_workload(log.source)
-    configuration = read_slurm(given / "slurm.conf")  # noqa: F811
+    configuration = read_slurm(given / "slurm.conf")
     workload = harness.prepare(jobs, jobs=2)
     done = execute(workload, configuration, jobs, accounts=read_accounts(dump, configuration), speed=20)
     assert done.schedule["status"].tolist() == ["completed", "completed"]
@@ -94,7 +94,7 @@ def test_accounts_with_jobs_of_one_user_need_no_root(given, log, temporary, monk
 @needs_slurm
 @as_root
 @pytest.mark.slow
-def test_an_ordinary_user_executes_a_workload(tmp_path, configuration, temporary):  # noqa: F811
+def test_an_ordinary_user_executes_a_workload(tmp_path, configuration, temporary):
     """The interpreter may be where only root may read: then it is shown to the user in a mount namespace."""
     (tmp_path / "few.swf").write_text(FEW.replace("6000", "60"))
     place = temporary / "work"
@@ -126,8 +126,8 @@ def test_an_ordinary_user_executes_a_workload(tmp_path, configuration, temporary
     assert {path.name for path in temporary.iterdir()} == {"work", "python"}
 
 
-def test_as_root_is_for_accounts_and_for_root(few, configuration, monkeypatch):  # noqa: F811
-    given = read_slurm(configuration)  # noqa: F811
+def test_as_root_is_for_accounts_and_for_root(few, configuration, monkeypatch):
+    given = read_slurm(configuration)
     with pytest.raises(HarnessError, match="--as-root: only accounts have jobs of several users: expected"):
         execute(few, given, as_root=True)
     monkeypatch.setattr(confinement.os, "getuid", lambda: 1000)
@@ -136,7 +136,7 @@ def test_as_root_is_for_accounts_and_for_root(few, configuration, monkeypatch): 
 
 
 @needs_slurm
-def test_the_command_refuses_jobs_of_several_users_without_as_root(given, temporary, log):  # noqa: F811
+def test_the_command_refuses_jobs_of_several_users_without_as_root(given, temporary, log):
     conf = f"{given / 'slurm.conf'} + {given / 'accounts.dump'}"
     found = CliRunner().invoke(app, ["execute", log.source, "--slurm", conf, "--out", str(given / "out.csv")])
     assert isinstance(found.exception, HarnessError)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_slurm_replay import CORES, WHOLE, cluster, dump
+from small_clusters import CORES, WHOLE, cluster, dump
 
 import harness
 from harness.slurm.fair_tree import Shares

@@ -4,18 +4,14 @@ import csv
 import gzip
 import io
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from shared.mutated import PACKINGS
+from shared.readers import BATSIM, EAGLE, ELASTISIM, LUMOS, PODS, RAN, SMALL, TABLE
 
 import harness
-
-sys.path.append(str(Path(__file__).parents[1] / "inputs"))
-from mutated import PACKINGS
-from readers import BATSIM, EAGLE, ELASTISIM, LUMOS, PODS, RAN, SMALL, TABLE
 
 
 def read(tmp_path, text, name="trace.csv"):

@@ -6,7 +6,6 @@ import math
 import re
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +14,9 @@ from typing import Any
 
 import pandas as pd
 from hypothesis import strategies as st
-from mutated import NUMBERS, PACKINGS, WORDS, drawn, spoilt, spoilt_call
 
-_TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(_TESTS), str(_TESTS / "platform")]
-from spec_form import spec_row, spec_text  # noqa: E402
+from shared.mutated import NUMBERS, PACKINGS, WORDS, drawn, spoilt, spoilt_call
+from shared.spec_form import spec_row, spec_text
 
 GENERATED = "lublin(jobs=12, procs=16, seed=3)"
 
@@ -325,7 +322,7 @@ def _stores(store: Path) -> list[Reader]:
 
 def readers(made: Path) -> list[Reader]:
     """All readers; `made` is a folder for a store and a baseline of this very harness."""
-    from site_readers import site_readers
+    from shared.site_readers import site_readers
 
     gate, store = _made(made)
     on_platform = (("run", GENERATED, "--platform", "FILE"), ("list", "platforms", "--from", "FILE"))

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from mutated import spoilt
-from readers import SACCT, SWF, Reader
+from shared.mutated import spoilt
+from shared.readers import SACCT, SWF, Reader
 
 CALENDAR = """about = "Long ones at night."
 utc = 1.5
