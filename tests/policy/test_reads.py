@@ -1,7 +1,7 @@
 """Tests of `reads=`: what policies declare to read, the check of it, and the work that the engine leaves out."""
 
 import pytest
-from running import choose
+from shared.running import choose
 
 import harness
 from harness.engine.policy_analysis import draws_by_load, falls_unseen, judges_by_stock
