@@ -1,11 +1,11 @@
 """Benchmark batch-scheduling policies of supercomputers: every decision a plugin, at compiled speed.
 
 For users: `simulate`, `Scheduler`, `read_workload`, `read_platform`, …
-For plugin authors: `hookimpl`, the policy kinds (`Order`, `Start`, `Select`, `Rate`, `Sleep`, `Energy`), and what
-their functions may call (`waiting`, `fits`, `start`, `room`, `take`, …).
+For authors of plugins: `hookimpl`, the policy kinds (`Order`, `Start`, `Select`, `Rate`, `Sleep`, `Energy`), and the
+functions that policies may call (`waiting`, `fits`, `start`, `room`, `take`, …).
 
-What is public is listed once, in `__init__.pyi`, for type checkers and for this file: names are loaded when they are
-first used, so that importing the package stays quick.
+`__init__.pyi` lists the public names, for type checkers and for this module. Each is loaded at its first use, so that
+the import of the package is fast.
 """
 
 import lazy_loader

@@ -146,7 +146,7 @@ from .policy.records import (
 from .policy.registry import Plugins as Plugins, register as register, unregister as unregister
 from .policy.scheduler import Scheduler as Scheduler
 from .policy.spec import Choice as Choice, call as call, parse as parse
-from .policy.timing import Timing as Timing
+from .policy.timing import DecisionTiming as DecisionTiming
 from .policy.template import new_distribution as new_distribution
 from .ranking.leaderboard import leaderboard as leaderboard
 from .ranking.ranking import Ranking as Ranking, rank as rank

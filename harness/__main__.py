@@ -1,16 +1,16 @@
-"""`python -m harness` is the same as `harness`."""
+"""`python -m harness`: the same as `harness`."""
 
 import atexit
 import gc
 import sys
 
-#: So many objects may come before garbage is looked for: more than a short command makes.
+#: Garbage is first collected after this many allocated objects, which no short command reaches.
 OBJECTS = 500_000
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it quietly, also while it is still being loaded."""
-    _leave_what_is_imported_alone()
+    """Run the command line. Ctrl-C ends it without a traceback, even while modules are loaded."""
+    _avoid_garbage_collection()
     try:
         from harness.cli import main as run
     except KeyboardInterrupt:
@@ -19,8 +19,8 @@ def main() -> None:
     run()
 
 
-def _leave_what_is_imported_alone() -> None:
-    """Look through it for garbage neither as it comes nor at the end: that is a quarter of a short command's time."""
+def _avoid_garbage_collection() -> None:
+    """Skip garbage collection in short commands, and at the end: it would take a quarter of their time."""
     gc.set_threshold(OBJECTS)
     atexit.register(gc.freeze)
 

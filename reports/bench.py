@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import main, options
-from harness.cli.console import say
+from harness.cli.console import echo
 from harness.errors import HarnessError, did_you_mean
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -81,7 +81,7 @@ def _ratios(within: float, format: str, *, quick: bool, update: bool) -> None:
     print(render(HEADERS, [found.row for found in findings], format))
     for found in findings:
         if found.value is None:
-            say(f"{found.ratio.name}: not measured: {found.why}", file=sys.stderr)
+            echo(f"{found.ratio.name}: not measured: {found.why}", file=sys.stderr)
     if update:
         values = {found.ratio.name: found.value for found in findings if found.value is not None}
         for path in publish(__version__, values, {ratio.name: ratio.goal for ratio in RATIOS}):

@@ -14,10 +14,9 @@ _T = 2.13
 #: Triples of replays in the place of executions, and samples of configurations, that are drawn.
 DRAWN = 1000
 
-#: Of the policies that know nothing of Slurm: all orders with all starts, at every event or in passes.
+#: Of the policies that know nothing of Slurm: all orders with all starts, and seconds between backfill passes.
 ORDERS = ("fcfs", "sjf-width", "ljf-width")
-_PASS = "backfill=30, main=0"
-STARTS = (("none", ""), ("easy", ""), ("conservative(replan=true)", ""), ("conservative", _PASS))
+STARTS = (("none", None), ("easy", None), ("conservative(replan=true)", None), ("conservative", 30.0))
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Figures:
         return _T * float(np.sqrt(np.mean([np.var(some, ddof=1) for some in self.ours]) / count))
 
 
-def figures(one: Studied, others: list[tuple[str, str, str]]) -> Figures:
+def figures(one: Studied, others: list[tuple[str, str, float | None]]) -> Figures:
     """Return what is known of one that was executed twice or more often, and how near other policies are."""
     real, replayed = one.executed, one.replayed
     interval = one.cluster.parameters.interval
@@ -114,13 +113,13 @@ def _together(pairs: list[tuple[Times, Times]], within: float) -> float:
     return float(np.mean([one.together(other, within) for one, other in pairs])) if pairs else np.nan
 
 
-def policies() -> list[tuple[str, str, str]]:
-    """Return the policies that know nothing of Slurm: order, start and pass."""
-    return [(order, start, passing) for order in ORDERS for start, passing in STARTS]
+def policies() -> list[tuple[str, str, float | None]]:
+    """Return the policies that do not depend on Slurm: order, start and interval between backfill passes [s]."""
+    return [(order, start, interval) for order in ORDERS for start, interval in STARTS]
 
 
-def _named(order: str, start: str, passing: str) -> str:
-    return f"{order} + {start}" + (", every 30 s" if passing else "")
+def _named(order: str, start: str, interval: float | None) -> str:
+    return f"{order} + {start}" + (", every 30 s" if interval else "")
 
 
 def _mean_wait(times: Times) -> float:

@@ -16,7 +16,7 @@ from slurm_configurations import Case, Variation, workload
 
 import harness
 from harness.platform.windows import Window, read_windows
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.slurm.accounts_given import read_accounts
 from harness.slurm.associations import read_shares
 from harness.slurm.cluster import cluster_of
@@ -62,7 +62,7 @@ class Studied:
         self.jobs = harness.prepare(self.log)
         self.accounts = self.configuration.parent / "accounts.dump" if case.accounts else None
         self.windows = self._windows()
-        self._simulated: dict[tuple[str, str, str], Times] = {}
+        self._simulated: dict[tuple[str, str, float | None], Times] = {}
 
     def place(self, number: int) -> Path:
         """Return where an execution is kept."""
@@ -102,15 +102,16 @@ class Studied:
         windows = read_windows(self.configuration.parent / "reservations.csv")
         return tuple(replace(one, begin=first + float(one.begin), end=first + float(one.end)) for one in windows)
 
-    def simulated(self, order: str, start: str, passing: str) -> Times:
-        """Return the same of policies of ours on the same nodes and partitions; starts may wait for a pass."""
-        if (order, start, passing) not in self._simulated:
-            scheduler, timing = harness.Scheduler(order=order, start=start), Timing(passing=passing)
+    def simulated(self, order: str, start: str, interval: float | None) -> Times:
+        """Return the same of policies of ours on the same nodes and partitions; backfill passes may be periodic."""
+        if (order, start, interval) not in self._simulated:
+            scheduler = harness.Scheduler(order=order, start=start)
+            timing = DecisionTiming(backfill_interval=interval, main_interval=None if interval is None else 0)
             jobs = with_requests(self.jobs, said_of(self.log), self.cluster)
             nodes = with_partitions(self.cluster)
             schedule = harness.simulate(jobs, nodes, scheduler, timing=timing, plain=True)
-            self._simulated[order, start, passing] = _times(schedule)
-        return self._simulated[order, start, passing]
+            self._simulated[order, start, interval] = _times(schedule)
+        return self._simulated[order, start, interval]
 
 
 def _times(schedule: "harness.Schedule") -> Times:

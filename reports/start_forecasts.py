@@ -10,7 +10,7 @@ import harness
 from harness import Log, Scheduler
 from harness.cli import main
 from harness.forecasting.correction import with_intervals
-from harness.forecasting.forecast_evaluation import Error, errors, instants, judged, ratio
+from harness.forecasting.forecast_evaluation import Error, errors, evaluated, instants, ratio
 from harness.present.progress import progress
 from harness.present.tables import known_format, prose, render
 from harness.present.words import readable
@@ -46,7 +46,7 @@ def forecast(
         rows, done = [], 0
         for log, name in cases():
             parts = []
-            for part in judged(log, instants(log, moments), ASSUMED, repetitions=REPETITIONS, level=LEVEL):
+            for part in evaluated(log, instants(log, moments), ASSUMED, repetitions=REPETITIONS, level=LEVEL):
                 parts.append(part)
                 advance(done := done + 1, total)
             rows.append(with_intervals(pd.concat(parts), LEVEL, LEARNING).assign(log=name))

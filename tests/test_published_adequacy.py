@@ -20,7 +20,7 @@ from harness import (
     simulate,
 )
 from harness.disk.bundled import folder
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.present.tables import readable
 from harness.results.breakdown import Breakdown, breakdown
 from harness.results.breakdown_words import rows
@@ -45,17 +45,22 @@ STILL = {"launch": "constant(seconds=0)", "completion": "constant(seconds=0)"}
 
 
 def repeated(
-    workload: Workload, order: str = "fcfs", start: str = "easy", pairs: int = 10, passing: str = "", **overheads: Any
+    workload: Workload,
+    order: str = "fcfs",
+    start: str = "easy",
+    pairs: int = 10,
+    interval: float | None = None,
+    **overheads: Any,
 ) -> Repeatability:
-    scheduler, timing = Scheduler(order, start, energy="none"), Timing(passing=passing)
+    scheduler, timing = Scheduler(order, start, energy="none"), DecisionTiming(backfill_interval=interval)
     return repeatability(
         workload, lambda jobs: simulate(jobs, None, scheduler, timing=timing), pairs=pairs, **overheads
     )
 
 
 @cache
-def generated(load: float, passing: str = "", **overheads: Any) -> Repeatability:
-    return repeated(prepare(lublin(jobs=1000, procs=256, seed=1, load=load)), pairs=20, passing=passing, **overheads)
+def generated(load: float, interval: float | None = None, **overheads: Any) -> Repeatability:
+    return repeated(prepare(lublin(jobs=1000, procs=256, seed=1, load=load)), pairs=20, interval=interval, **overheads)
 
 
 def brief(*values: float) -> list[str]:
@@ -64,7 +69,7 @@ def brief(*values: float) -> list[str]:
 
 
 def test_the_papers_table_is_that_of_a_pass() -> None:
-    found = generated(0.1, "60", submission="exponential(mean=2.4)", **STILL)
+    found = generated(0.1, 60.0, submission="exponential(mean=2.4)", **STILL)
     told = [[readable(row.jobs), readable(row.P), readable(row.different)] for row in found.growth]
     assert told == [[jobs, P, different] for jobs, _, _, P, different in PAPER]
     off = [abs(row.P - float(paper)) for row, (_, paper, *_) in zip(found.growth, PAPER, strict=True)]

@@ -1,4 +1,4 @@
-"""`harness adequacy`: how far a replay is from the log, and how far repetitions are apart."""
+"""`harness adequacy`: how far a replay is from its log, and how far repetitions are from each other."""
 
 from dataclasses import asdict
 from itertools import combinations
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
-from harness.cli.run_command import circumstances, heading
+from harness.cli.console import echo, notices_on_stderr
+from harness.cli.run_command import heading, run_facts
 from harness.cli.slurm_rules import SlurmRules
 from harness.errors import HarnessError
 from harness.present.words import readable
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from harness.results.schedule import Schedule
     from harness.workload.log import Log, Workload
 
-#: What says something about two logs that are compared as they are written; the rest is about a replay.
+#: The options that apply when two logs are compared as they are written. All others are about a replay.
 _OF_LOGS = ("workload", "against", "lenient", "plugins", "format")
 
 _OVERHEAD = "exponential(mean=5)"
 _AT_ONCE = "constant(seconds=0)"
 
 
-@options.spread
+@options.expand_groups
 def adequacy(
     context: typer.Context,
     workload: options.Workload,
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="log (if nothing is given), repetition (two replays only), or a FILE: an execution of WORKLOAD on a "
-            "real machine, or another log; may be repeated"
+            help="log (the default), repetition (two replays only), or FILE: an execution of WORKLOAD on a real "
+            "machine, or another log; repeatable"
         ),
     ] = None,
     order: options.Order = "fcfs",
     start: options.Start = "easy",
     *,
-    given: options.Replay,
+    given: options.ReplayOptions,
     rules: SlurmRules,
     events: options.Events = None,
     interrupted: options.Interrupted = "requeue",
@@ -51,22 +51,25 @@ def adequacy(
     completion: options.Completion = _OVERHEAD,
     overheads: options.Overheads = "inside",
     submission: options.Submission = _AT_ONCE,
-    repetitions: Annotated[int, typer.Option(help="pairs of repetitions with such overheads", min=0, max=10_000)] = 20,
+    repetitions: Annotated[
+        int,
+        options.statistics(help="pairs of repetitions with random overheads", min=0, max=10_000),
+    ] = 20,
 ) -> None:
-    """Replay WORKLOAD and say how far that is from what the log says happened.
+    """Replay WORKLOAD and measure how far the replay is from its log.
 
-    P is the root of the mean squared difference of the jobs' residence times. P_ideal is the same between two
-    repetitions of the replay, in which every job's launch and completion take some time at random: `constant(seconds)`,
-    `exponential(mean)`, `uniform(low, high)` or `lognormal(median, sigma)`. They lie inside a job's runtime. Outside
-    of it, the launch is the end of its wait, and its processors are free only after its completion.
+    P is the root mean square difference of the jobs' residence times. P_ideal is the same between two repetitions of
+    the replay. In a repetition the launch and completion of every job take a random time: `constant(seconds)`,
+    `exponential(mean)`, `uniform(low, high)` or `lognormal(median, sigma)`. By default these overheads are part of the
+    runtime. With --overheads outside, the launch prolongs the wait, and processors are free after the completion.
 
-    Against a FILE, a WORKLOAD that says how long its jobs waited is compared as it is written; one that does not is
-    replayed; with --slurm every one is, as Slurm would schedule it. Of several executions every pair is compared: P
+    Against a FILE, a WORKLOAD with logged waits is compared as it is written, and one without waits is replayed. With
+    --slurm every WORKLOAD is replayed as Slurm would schedule it. Of several executions every pair is compared: P
     between them is a measured P_ideal.
     """
     files, repeated = _sides(against, repetitions)
-    draws = repetitions if rules.slurm else 0  # of when Slurm's loops look
-    with compiling_said(), warnings_said():
+    draws = repetitions if rules.slurm else 0  # replays with other phases of Slurm's loops
+    with notices_on_stderr():
         from harness.results.adequacy import adequacy as compared
         from harness.results.adequacy import logged_stream
         from harness.results.breakdown import breakdown
@@ -74,12 +77,12 @@ def adequacy(
 
         given.known_format()
         rules.refuse_policies(context)
-        happenings = options.happenings(events, interrupted)
+        external_events = options.read_external_events(events, interrupted)
         logs = [given.log(path) for path in files]
         log = given.log(workload)
         if logs and not rules.slurm and (log.jobs["wait"] >= 0).any():
             _refuse_replay(context)
-            say(_as_written([log, *logs], given.format))
+            echo(_compare_logs([log, *logs], given.format))
             return
         if not repeated:
             given.refuse_unknown_waits()
@@ -87,25 +90,25 @@ def adequacy(
         several = [with_executed_times(prepared, log, execution) for execution in logs]
         prepared = several[0] if several else prepared
         if not repeated:
-            logged_stream(prepared)  # says what makes it undefined before anything is simulated
-        replay = _replay_with(given, rules, log, prepared, given.scheduler(order, start), happenings)
+            logged_stream(prepared)  # raises what makes P undefined before anything is simulated
+        replay = _replay_with(given, rules, log, prepared, given.scheduler(order, start), external_events)
         result = replay(prepared)
         if len(several) > 1:
             replays = [result, *map(replay, several[1:])]
-            say(_against_executions(log, logs, replays, given.format, _phases(replay, several, draws)))
+            echo(_against_executions(log, logs, replays, given.format, _replay_phases(replay, several, draws)))
             return
         found, where = (None, None) if repeated else (compared(result), breakdown(result))
         drawn = {"launch": launch, "completion": completion, "overheads": overheads, "submission": submission}
-        assumed, reference = _repeated(prepared, replay, drawn, repetitions, given.seed)
-        phases = _phases(replay, [prepared], 0 if repeated else draws)
+        assumed, reference = _replay_repetitions(prepared, replay, drawn, repetitions, given.seed)
+        phases = _replay_phases(replay, [prepared], 0 if repeated else draws)
     about = [*rules.unmodelled(), *heading(result), *_incidents(logs, result, log)]
-    say(_shown(circumstances(result) | assumed | phases, about, found, reference, given.format, where))
+    echo(_render(run_facts(result) | assumed | phases, about, found, reference, given.format, where))
 
 
 def _replay_with(
-    given: options.Replay, rules: SlurmRules, log: "Log", prepared: "Workload", scheduler: Any, events: Any
+    given: options.ReplayOptions, rules: SlurmRules, log: "Log", prepared: "Workload", scheduler: Any, events: Any
 ) -> "Callable[[Workload], Any]":
-    """Return what replays a workload made of `log`: under the scheduler, or under the rules of a Slurm."""
+    """Return a function that replays a workload made of `log`, under the scheduler or the rules of a Slurm."""
     from harness.experiment.simulation import simulate
 
     if rules.slurm:
@@ -116,7 +119,7 @@ def _replay_with(
 
 
 def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool]:
-    """Return the files that WORKLOAD is compared with, and whether only repetitions are compared."""
+    """Return the files of --against, and whether only repetitions are compared."""
     files = [] if against in (None, ["log"], ["repetition"]) else list(against or ())
     if {"log", "repetition"} & {*files}:
         raise HarnessError("--against log or repetition, and a file: expected one of them, or files only")
@@ -126,10 +129,10 @@ def _sides(against: list[str] | None, repetitions: int) -> tuple[list[str], bool
     return files, repeated
 
 
-def _repeated(
+def _replay_repetitions(
     jobs: "Workload", replay: "Callable[[Workload], Any]", drawn: dict[str, Any], pairs: int, seed: int
 ) -> "tuple[dict[str, Any], Repeatability | None]":
-    """Replay pairs of repetitions with overheads; return these, and how far the pairs are apart, if there are any."""
+    """Replay pairs of repetitions with overheads. Return the overheads and the distances of the pairs, if any."""
     from harness.present.progress import progress
     from harness.results.repeatability import repeatability
 
@@ -139,8 +142,8 @@ def _repeated(
         return drawn, repeatability(jobs, replay, **drawn, pairs=pairs, seed=seed, progress=advance)
 
 
-def _phases(replay: "Callable[[Workload], Any]", sides: "list[Workload]", draws: int) -> dict[str, Any]:
-    """Replay each side with other phases of Slurm's loops, and say how far that is from what its log says."""
+def _replay_phases(replay: "Callable[[Workload], Any]", sides: "list[Workload]", draws: int) -> dict[str, Any]:
+    """Replay with other phases of Slurm's loops. Return the distances from the logs."""
     from harness.present.progress import progress
     from harness.results.adequacy import adequacy as compared
 
@@ -154,17 +157,16 @@ def _phases(replay: "Callable[[Workload], Any]", sides: "list[Workload]", draws:
     return {"phases": {"replays": draws, "P": sum(found) / draws, "least": min(found), "most": max(found)}}
 
 
-def _told_of(phases: dict[str, Any]) -> str:
-    """Say how far replays with other phases are."""
+def _phase_sentence(phases: dict[str, Any]) -> str:
     return (
-        f"When Slurm's loops look is chance: over {phases['replays']} more replays P is {phases['P']:,.1f} s in the "
-        f"mean, {phases['least']:,.1f} s at least and {phases['most']:,.1f} s at most."
+        f"The phases of Slurm's loops are random: over {phases['replays']} more replays the mean of P is "
+        f"{phases['P']:,.1f} s, the smallest {phases['least']:,.1f} s and the largest {phases['most']:,.1f} s."
     )
 
 
-def _as_written(logs: "list[Log]", format: str) -> str:
+def _compare_logs(logs: "list[Log]", format: str) -> str:
     """Compare executions, or two logs, as they are written."""
-    from harness.cli.execution_tables import shown
+    from harness.cli.execution_tables import render_executions
     from harness.results.adequacy import compare, stream_of_log
     from harness.results.executions import compare_executions, matched, submission_differences
     from harness.results.overheads import fitted_overheads
@@ -174,54 +176,54 @@ def _as_written(logs: "list[Log]", format: str) -> str:
     facts = {"submissions": differ} if differ else {}
     if len(logs) == 2:
         heading = [f"{logs[0].name} against {logs[1].name}", *_incidents(logs)]
-        return _shown(facts, heading, compare(*matched(*streams)), None, format)
+        return _render(facts, heading, compare(*matched(*streams)), None, format)
     executions = compare_executions(logs)
     overheads = fitted_overheads(logs, max(one.busiest for one in executions.executions))
-    return shown(executions, (), overheads, facts, [f"{len(logs)} executions"], format)
+    return render_executions(executions, (), overheads, facts, [f"{len(logs)} executions"], format)
 
 
 def _against_executions(
     log: "Log", logs: "list[Log]", replays: "list[Schedule]", format: str, phases: dict[str, Any]
 ) -> str:
-    """Show replays of `log` against executions of it, one of each, and these against each other."""
+    """Show one replay of `log` against each execution of it, and the executions against each other."""
     from dataclasses import replace
 
-    from harness.cli.execution_tables import shown
+    from harness.cli.execution_tables import render_executions
     from harness.results.adequacy import adequacy as compared
     from harness.results.executions import compare_executions
     from harness.results.overheads import fitted_overheads
 
     result = replays[0]
-    executions = compare_executions(logs, jobs=len(log.jobs), **_machine_of(result))
+    executions = compare_executions(logs, jobs=len(log.jobs), **_machine_facts(result))
     usual = [each for each, one in zip(logs, executions.executions, strict=True) if not one.incidents]
     overheads = fitted_overheads(usual, result.platform.cores) if usual else {}
     named = [
         replace(compared(one), streams=(f"{log.name} replayed", each.name))
         for one, each in zip(replays, logs, strict=True)
     ]
-    about = [*heading(result), *([_told_of(phases["phases"])] if phases else [])]
-    return shown(executions, named, overheads, circumstances(result) | phases, about, format)
+    about = [*heading(result), *([_phase_sentence(phases["phases"])] if phases else [])]
+    return render_executions(executions, named, overheads, run_facts(result) | phases, about, format)
 
 
 def _incidents(logs: "list[Log]", result: "Schedule | None" = None, planned: "Log | None" = None) -> list[str]:
-    """Say what in each execution was not as it should be."""
+    """Return a sentence for each anomaly in an execution."""
     if not logs:
         return []
-    from harness.cli.execution_tables import incidents_of
+    from harness.cli.execution_tables import describe_incidents
     from harness.results.executions import compare_executions
 
-    machine = {} if result is None else _machine_of(result)
+    machine = {} if result is None else _machine_facts(result)
     found = compare_executions(logs, jobs=len(planned.jobs) if planned else None, **machine)
-    return [told for one in found.executions for told in incidents_of(one)]
+    return [sentence for one in found.executions for sentence in describe_incidents(one)]
 
 
-def _machine_of(result: "Schedule") -> dict[str, Any]:
-    """Return how many processors there are, and whether they alone decided: under a Slurm features and licences do."""
+def _machine_facts(result: "Schedule") -> dict[str, Any]:
+    """Return the number of processors, and whether they alone decided: under a Slurm features and licences do too."""
     return {"procs": result.platform.cores, "alike": not result.policies.configured}
 
 
 def _refuse_replay(context: typer.Context) -> None:
-    """Refuse options about a replay where there is none."""
+    """Refuse options about a replay where logs are compared as they are written."""
     for parameter in context.command.params:
         name = str(parameter.name)
         source = context.get_parameter_source(name)
@@ -229,7 +231,7 @@ def _refuse_replay(context: typer.Context) -> None:
             raise HarnessError(f"{parameter.opts[0]}: logs are compared as they are written; expected no such option")
 
 
-def _shown(
+def _render(
     facts: dict[str, Any],
     heading: list[str],
     found: "Adequacy | None",
@@ -237,7 +239,6 @@ def _shown(
     format: str,
     where: "Breakdown | None" = None,
 ) -> str:
-    """Return what was found, in the format the user wants."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
     from harness.results import breakdown_words
@@ -264,7 +265,7 @@ def _shown(
 
 
 def _table(found: "Adequacy | None", reference: "Repeatability | None") -> tuple[list[str], list[str], list[list[Any]]]:
-    """Return the growth of P and E with the number of jobs, as the paper's Table 1 lays it out."""
+    """Return P and E for growing numbers of jobs, in the layout of the paper's Table 1."""
     headers, units = ["jobs"], [""]
     parts = []
     if found:
@@ -284,7 +285,7 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
         sentences += scale_sentences(found)
     sentences += facts.get("submissions", [])
     if "phases" in facts:
-        sentences.append(_told_of(facts["phases"]))
+        sentences.append(_phase_sentence(facts["phases"]))
     if reference:
         pairs = len(reference.pairs)
         interval = f", 95 % interval {reference.low:,.1f} to {reference.high:,.1f} s" if pairs > 1 else ""
@@ -298,7 +299,7 @@ def _sentences(found: "Adequacy | None", reference: "Repeatability | None", fact
 
 
 def scale_sentences(found: "Adequacy") -> list[str]:
-    """Say what P is to be seen beside."""
+    """Return sentences that relate P to simple predictions and to the distribution of errors."""
     scale = found.scale
     return [
         f"Skill 1 − P / P_null: {readable(scale.skill, 3)} against one wait for all ({scale.mean_wait:,.1f} s), "

@@ -1,4 +1,4 @@
-"""`harness check`: a gate for a policy, an engine or a workload: what moved since a baseline was made."""
+"""`harness check`: a regression gate that compares runs with a stored baseline."""
 
 import sys
 from pathlib import Path
@@ -7,59 +7,64 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 from harness.errors import HarnessError, did_you_mean
 
 
-@options.spread
+@options.expand_groups
 def check(
-    baseline: Annotated[Path, typer.Argument(help="a JSON file, meant to be committed with its .starts.zip")],
+    baseline: Annotated[Path, typer.Argument(help="a JSON file, to be committed together with its .starts.zip")],
     *,
-    given: options.Shared,
-    field: Annotated[str | None, typer.Option(help="what a new baseline is made of; together with --update")] = None,
+    given: options.PluginOptions,
+    field: Annotated[str | None, typer.Option(help="the field of runs for a new baseline, with --update")] = None,
     update: Annotated[bool, typer.Option("--update", help="write the baseline anew")] = False,
     tolerance: Annotated[
         list[str] | None,
-        typer.Option(metavar="[MEASURE=]SHARE", help="a relative difference that counts as none, 5%; may be repeated"),
+        typer.Option(metavar="[MEASURE=]SHARE", help="relative difference that is acceptable, as in 5%; repeatable"),
     ] = None,
-    measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="judge by these (those that matter)")] = "",
+    measures: Annotated[
+        str, typer.Option(metavar="MEASURE,…", help="judge by these measures (default: the important ones)")
+    ] = "",
     schedule: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[WORKLOAD=]FILE", help="a schedule made elsewhere, in the place of the run of its workload"
+            metavar="[WORKLOAD=]FILE", help="use a schedule made elsewhere instead of the run of its workload"
         ),
     ] = None,
     scheduler_name: Annotated[
-        str, typer.Option(metavar="NAME", help="the scheduler that made --schedule (the file's name)")
+        str, typer.Option(metavar="NAME", help="the scheduler that made --schedule (default: the name of the file)")
     ] = "",
     starts_only: Annotated[
-        bool, typer.Option("--starts-only", help="ignore the runtimes in --schedule, which else must be the workload's")
+        bool, typer.Option("--starts-only", help="ignore runtimes in --schedule that differ from the workload's")
     ] = False,
     history: Annotated[
-        int | None, typer.Option(metavar="N", help="only show the last so many baselines; nothing runs", min=2)
+        int | None, typer.Option(metavar="N", help="only print the last N baselines; nothing runs", min=2)
     ] = None,
     workers: options.Workers = None,
-    format: Annotated[str, typer.Option(help="table, github (markdown for a pull request) or json")] = "table",
+    format: Annotated[
+        str,
+        options.output(help="table, github (markdown for a pull request) or json"),
+    ] = "table",
 ) -> int:
-    """Run again what BASELINE names, and say what moved, by how much, and which job first started otherwise.
+    """Repeat the runs of BASELINE, and print which measures changed and which job first started at another time.
 
     Begin with `harness check BASELINE --field FIELD --update`, and commit both files that it writes.
 
-    Schedules are compared exactly. Of measures those that matter are judged by, each by its own direction: mean waits,
-    responses, slowdowns and energy may move by 1 %, the 95th percentile of waits, makespan and utilisation by 2 %, the
-    longest wait by 5 %; --tolerance says otherwise, of one measure or of all (100% tolerates anything). --update keeps
-    the tolerances of single measures in the baseline. Jobs that never started always count, by the measure unstarted.
+    Schedules are compared exactly. The verdict depends on the important measures, each in its own direction. Mean
+    waits, responses, slowdowns and energy may change by 1 %, the 95th percentile of waits, makespan and utilisation by
+    2 %, and the longest wait by 5 %. --tolerance replaces this for one measure or for all (100% accepts any change).
+    --update stores the tolerances of single measures in the baseline. Jobs that never started always count, by the
+    measure unstarted.
 
-    --schedule puts a schedule by a real scheduler or another simulator (SWF, sacct, CSV or Parquet) in the place of a
-    policy's. It must have the jobs of the workload, by number. Its starts are replayed with the workload's runtimes.
-    The verdict and the baseline carry the scheduler's name.
+    --schedule uses a schedule from a real scheduler or another simulator (SWF, sacct, CSV or Parquet) instead of a run.
+    It must have the jobs of the workload, by number. Its starts are replayed with the workload's runtimes. The verdict
+    and the baseline name its scheduler.
 
-    Exit status 0: the same or better, or a new baseline.
-    1: a measure is worse, or --update wrote other results than before, for a person to review.
-    2: something could not be compared.
+    Exit status 0: the same or better, or a new baseline. 1: a measure is worse, or --update wrote other results than
+    before, which a person should review. 2: something could not be compared.
     """
-    with compiling_said(), warnings_said():
-        from harness.cli.tournament_command import told
+    with notices_on_stderr():
+        from harness.cli.tournament_command import report_pace
         from harness.gate import checking as checking
         from harness.gate.baseline import starts_path
         from harness.gate.verdict import FORMATS
@@ -67,14 +72,14 @@ def check(
         if format not in FORMATS:
             raise HarnessError(f"there is no format {format!r} of a check; {did_you_mean(format, FORMATS)}")
         if history is not None:
-            say(_history(baseline, history, update, format))
+            echo(_history(baseline, history, update, format))
             return 0
         for option, value in {"--scheduler-name": scheduler_name, "--starts-only": starts_only}.items():
             if value and not schedule:
                 raise HarnessError(f"{option} is about schedules made elsewhere: expected --schedule FILE")
         given_tolerances = dict(_tolerance(text) for text in tolerance or ())
         of_all = given_tolerances.pop("", None)
-        with told() as watch:
+        with report_pace() as watch:
             verdict = checking.check(
                 baseline,
                 field=field,
@@ -89,14 +94,14 @@ def check(
                 workers=workers,
                 watch=watch,
             )
-    say(FORMATS[format](verdict))
+    echo(FORMATS[format](verdict))
     if verdict.written:
-        say(f"written: {baseline} and {starts_path(baseline)}", file=sys.stderr)
+        echo(f"written: {baseline} and {starts_path(baseline)}", file=sys.stderr)
     return verdict.status
 
 
 def _tolerance(text: str) -> tuple[str, float]:
-    """Read MEASURE=SHARE, or a SHARE of all measures, whose name is empty."""
+    """Read MEASURE=SHARE, or SHARE for all measures, with an empty name."""
     name, _, value = text.rpartition("=")
     try:
         share = float(value.strip().removesuffix("%")) / (100 if value.strip().endswith("%") else 1)
@@ -109,13 +114,12 @@ def _tolerance(text: str) -> tuple[str, float]:
 
 
 def _schedule(text: str) -> tuple[str, str]:
-    """Read WORKLOAD=FILE, or a FILE of the only workload, whose name is empty."""
+    """Read WORKLOAD=FILE, or FILE for the only workload, with an empty name."""
     workload, _, path = ("", "", text) if Path(text).is_file() else text.rpartition("=")
     return workload.strip(), path.strip()
 
 
 def _history(baseline: Path, count: int, update: bool, format: str) -> str:
-    """Return the last baselines as a table."""
     from harness.gate.baseline import read_baseline
     from harness.gate.history import history_table
     from harness.present.json_text import to_json

@@ -1,4 +1,4 @@
-"""`harness compare`: two schedulers on one log; which is better, by how much, how sure that is, and who pays."""
+"""`harness compare`: two schedulers on one log, with the size of the difference and its significance."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 from harness.cli.run_command import preparation, provenance
 from harness.errors import HarnessError
 
@@ -20,43 +20,46 @@ if TYPE_CHECKING:
     from harness.slurm.slurm_scheduler import SlurmScheduler
     from harness.workload.log import Workload
 
-#: A longest wait so many times the other's is told.
+#: A longest wait this many times the other's is reported.
 _STARVING = 3.0
 
 _NAME = typer.Argument(
     metavar="'ORDER + START'",
     help="a scheduler, such as 'fcfs + easy(reservations=2)', a slurm.conf, or a file with a schedule of the jobs",
 )
-_LAST = typer.Argument(metavar="'ORDER + START'", help="another", show_default=False)
+_LAST = typer.Argument(metavar="'ORDER + START'", help="another scheduler", show_default=False)
 
 
-@options.spread
+@options.expand_groups
 def compare(
     workload: options.Workload,
     one: Annotated[str, _NAME],
     other: Annotated[str, _LAST] = "",
     *,
-    given: options.Heard,
+    given: options.SignalReplayOptions,
     state: options.StateFile = None,
-    resample: Annotated[int, typer.Option(help="compare on so many variations of the log, too", min=0, max=1000)] = 0,
-    measures: Annotated[str, typer.Option(metavar="MEASURE,…", help="compare by these (the usual ones)")] = "",
+    resample: Annotated[
+        int,
+        options.statistics(help="also compare on this many variations of the log", min=0, max=1000),
+    ] = 0,
+    measures: Annotated[str, options.output(metavar="MEASURE,…", help="compare by these measures")] = "",
     workers: options.Workers = None,
 ) -> None:
-    """Replay WORKLOAD under two schedulers, and say which is better by which measures, how sure that is, and who pays.
+    """Replay WORKLOAD under two schedulers, and print which is better by which measures.
 
-    Ratios are of the second to the first, as geometric means over the log and its variations. What is said to be better
-    or worse is so by a permutation test at 5 %, corrected for the number of measures; it takes six streams of jobs.
-    Intervals are of 95 % where ratios scatter about evenly to both sides. Waits by class and by user are those on the
-    log itself.
+    Ratios divide the second scheduler's value by the first's. They are geometric means over the log and its variations.
+    "Better" and "worse" come from a permutation test at 5 %, corrected for the number of measures. The test needs at
+    least six streams of jobs. Intervals are of 95 % and assume that ratios scatter evenly to both sides. Waits by class
+    and by user are those on the log itself.
 
-    A schedule made elsewhere (SWF, sacct, CSV or Parquet) may stand in a scheduler's place: its starts and runtimes are
-    replayed, of the jobs that it has. So may a Slurm, by its configuration, with accounts and QOS as 'slurm.conf +
-    accounts.dump'. The other scheduler then has its nodes, partitions, features, GPUs and memory.
+    Instead of a scheduler you can name a schedule made elsewhere (SWF, sacct, CSV or Parquet). Its starts and runtimes
+    are replayed, for the jobs that it has. You can also name a slurm.conf, with accounts and QOS as 'slurm.conf +
+    accounts.dump'. The other scheduler then has the nodes, partitions, features, GPUs and memory of that Slurm.
 
-    With --state the machine is in that state at first, and the jobs of WORKLOAD arrive from then on; without WORKLOAD
-    only who waits already is compared. Variations are of those who arrive.
+    With --state the machine begins in that state, and the jobs of WORKLOAD arrive afterwards. Without WORKLOAD only
+    the jobs that already wait are compared. Variations redraw the jobs that arrive.
     """
-    with compiling_said(), warnings_said():
+    with notices_on_stderr():
         from harness.experiment.simulation import machine_of
         from harness.present.progress import progress
         from harness.ranking.two_schedulers import compare_two, shared_workload
@@ -65,7 +68,7 @@ def compare(
         from harness.slurm.slurm_scheduler import SlurmScheduler, left_out
 
         given.known_format()
-        source, one, other = _compared(workload, one, other, state)
+        source, one, other = _sides(workload, one, other, state)
         schedulers = tuple(_scheduler(name, given, source) for name in (one, other))
         prepared, machine = _on_one_machine(given, given.jobs_after(state, source), schedulers)
         prepared = shared_workload(prepared, schedulers, resample)
@@ -86,32 +89,33 @@ def compare(
     unmodelled = left_out(schedulers)
     if not unmodelled and not any(isinstance(one, SlurmScheduler) for one in schedulers):
         unmodelled = ignored_requests(prepared, machine_of(machine, prepared))
-    unmodelled += _of_schedules(prepared, schedulers)
-    in_full = _in_full(schedulers, given.folders)
+    unmodelled += _runtime_differences(prepared, schedulers)
+    in_full = _full_specs(schedulers, given.folders)
     if given.format == "json":
         from harness.present.json_text import to_json
 
-        told: dict[str, Any] = {"unmodelled": unmodelled} if unmodelled else {}
-        told["parameters"] = in_full
-        say(to_json(provenance(prepared) | {"one": one, "other": other, **told, **_object(found)}))
+        facts: dict[str, Any] = provenance(prepared) | {"one": one, "other": other, "parameters": in_full}
+        if unmodelled:
+            facts["unmodelled"] = unmodelled
+        echo(to_json(facts | _as_dict(found)))
         return
     if given.format == "table":
-        say(*unmodelled, *preparation(prepared), "", sep="\n")
-    say(_shown(found, one, other, given.format, alone=source is None))
+        echo(*unmodelled, *preparation(prepared), "", sep="\n")
+    echo(_render(found, one, other, given.format, alone=source is None))
     if given.format == "table" and in_full:
-        say("", f"In full: {', '.join(in_full.values())}.", sep="\n")
+        echo("", f"In full: {', '.join(in_full.values())}.", sep="\n")
 
 
-def _of_schedules(jobs: "Workload", schedulers: "Sequence[object]") -> list[str]:
-    """Return a sentence for each schedule made elsewhere with other runtimes than the workload."""
+def _runtime_differences(jobs: "Workload", schedulers: "Sequence[object]") -> list[str]:
+    """Return a sentence for each schedule whose runtimes differ from those of the workload."""
     from harness.experiment.external_schedule import ExternalSchedule
 
     others = [one.other_runtimes(jobs) for one in schedulers if isinstance(one, ExternalSchedule)]
-    return [f"other runtimes: {sentence}: the measures are of the schedule's" for sentence in others if sentence]
+    return [f"other runtimes: {sentence}: measures use the schedule's runtimes" for sentence in others if sentence]
 
 
-def _in_full(schedulers: "Sequence[object]", folders: tuple[str, ...]) -> dict[str, str]:
-    """Return the policies that have parameters at their defaults, and each with all its parameters."""
+def _full_specs(schedulers: "Sequence[object]", folders: tuple[str, ...]) -> dict[str, str]:
+    """Return the policies that have parameters at their defaults → each with all its parameters."""
     from harness.policy.registry import plugins
     from harness.policy.scheduler import Scheduler
 
@@ -119,8 +123,8 @@ def _in_full(schedulers: "Sequence[object]", folders: tuple[str, ...]) -> dict[s
     return {short: full for one in chosen for short, full in one.in_full.items()}
 
 
-def _compared(workload: str, one: str, other: str, state: Path | None) -> tuple[str | None, str, str]:
-    """Return the workload and the two schedulers; beside a state there need not be a workload."""
+def _sides(workload: str, one: str, other: str, state: Path | None) -> tuple[str | None, str, str]:
+    """Return the workload and the two schedulers. With a state the workload is optional."""
     if other:
         return workload, one, other
     if state is None:
@@ -129,9 +133,9 @@ def _compared(workload: str, one: str, other: str, state: Path | None) -> tuple[
 
 
 def _scheduler(
-    name: str, given: options.Heard, workload: str | None
+    name: str, given: options.SignalReplayOptions, workload: str | None
 ) -> "Scheduler | SlurmScheduler | ExternalSchedule":
-    """Return the scheduler that is named, the Slurm that a configuration describes, or the schedule in a file."""
+    """Return the named scheduler, the Slurm of a configuration, or the schedule in a file."""
     from harness.experiment.external_schedule import ExternalSchedule
     from harness.slurm.slurm_scheduler import is_slurm, read_slurm_scheduler
 
@@ -146,9 +150,9 @@ def _scheduler(
 
 
 def _on_one_machine(
-    given: options.Heard, jobs: "Workload", schedulers: "Sequence[object]"
+    given: options.SignalReplayOptions, jobs: "Workload", schedulers: "Sequence[object]"
 ) -> "tuple[Workload, Platform | int | None]":
-    """Return the jobs, and where they are replayed: beside a Slurm all have its machine, whatever it is called."""
+    """Return the jobs and their machine. If one side is a Slurm, both run on its machine."""
     from harness.experiment.external_schedule import ExternalSchedule
     from harness.experiment.simulation import machine_of
     from harness.experiment.slurm_simulation import machine_of_policies
@@ -160,7 +164,7 @@ def _on_one_machine(
     if len(slurms) != 1:
         return jobs, machine
     (slurm,) = slurms
-    if any(isinstance(one, ExternalSchedule) for one in schedulers):  # a schedule does not say where its jobs ran
+    if any(isinstance(one, ExternalSchedule) for one in schedulers):  # a schedule does not name the nodes of its jobs
         return jobs, slurm.platform if machine is None else machine
     named = None if machine is None else machine_of(machine, jobs)
     return with_requests(jobs, slurm.said, slurm.cluster), machine_of_policies(slurm, named)
@@ -169,11 +173,11 @@ def _on_one_machine(
 def _parts(name: str) -> tuple[str, str]:
     order, plus, start = (part.strip() for part in name.partition("+"))
     if not (order and plus and start):
-        raise HarnessError(f"{name!r}: no scheduler: expected ORDER + START, such as 'fcfs + easy', or a file")
+        raise HarnessError(f"{name!r}: not a scheduler: expected ORDER + START, such as 'fcfs + easy', or a file")
     return order, start
 
 
-def _object(found: "Comparison") -> dict[str, Any]:
+def _as_dict(found: "Comparison") -> dict[str, Any]:
     lines = [
         {
             "measure": line.measure.name,
@@ -183,12 +187,12 @@ def _object(found: "Comparison") -> dict[str, Any]:
         for line in found.lines
     ]
     shares = {"classes": [asdict(share) for share in found.classes], "users": [asdict(share) for share in found.users]}
-    told = {"lines": lines, **shares}
-    return {name: told.get(name, value) for name, value in vars(found).items()}
+    replaced = {"lines": lines, **shares}
+    return {name: replaced.get(name, value) for name, value in vars(found).items()}
 
 
-def _shown(found: "Comparison", one: str, other: str, format: str, *, alone: bool) -> str:
-    """Return what was found for people: measures, who pays, and what one must know."""
+def _render(found: "Comparison", one: str, other: str, format: str, *, alone: bool) -> str:
+    """Return the tables of measures and of waits, and the sentences about them."""
     from harness.present.tables import prose, render
     from harness.present.words import spoken
 
@@ -226,17 +230,17 @@ def _interval(ends: tuple[float, float]) -> str:
 
 
 def _sentences(found: "Comparison", one: str, other: str, alone: bool) -> Iterator[str]:
-    """Say the verdict, how far it can be trusted, and what it costs."""
+    """Yield the verdict, how reliable it is, and its costs."""
     from harness.present.words import counted, lasting, share, spoken
     from harness.ranking.inference import FEWEST
     from harness.ranking.two_schedulers import UNSTARTED
     from harness.slurm.slurm_scheduler import is_slurm
 
-    told = {
+    by_verdict = {
         verdict: ", ".join(spoken(line.measure.name) for line in found.lines if line.verdict == verdict)
         for verdict in ("better", "worse")
     }
-    words = " and ".join(f"{verdict} by {names}" for verdict, names in told.items() if names)
+    words = " and ".join(f"{verdict} by {names}" for verdict, names in by_verdict.items() if names)
     if found.units < FEWEST:
         streams = counted(found.units, "stream")
         of_this_log = any(Path(name).is_file() and not is_slurm(name) for name in (one, other))
@@ -244,8 +248,8 @@ def _sentences(found: "Comparison", one: str, other: str, alone: bool) -> Iterat
         more = "a state alone has no variations, a WORKLOAD whose jobs arrive later has" if alone else more
         yield f"{streams} of jobs cannot show whether that is more than chance; {more}."
     else:
-        yield f"{other} is {words}." if words else f"{other} does not differ from {one} for certain by any measure."
-        yield f"That speaks of {found.units} streams of jobs: the log and its variations."
+        yield f"{other} is {words}." if words else f"{other} does not differ significantly from {one} by any measure."
+        yield f"That is about {found.units} streams of jobs: the log and its variations."
     if none := [spoken(line.measure.name) for line in found.lines if line.ratio != line.ratio]:
         yield f"{', '.join(none)}: no ratio (–), because the value is 0 in a stream. The test limits ratios to 10⁶."
     if found.units >= FEWEST and any(
@@ -253,7 +257,7 @@ def _sentences(found: "Comparison", one: str, other: str, alone: bool) -> Iterat
     ):
         yield "A ratio without an interval could be any: there are too few streams."
     if found.needed is not None:
-        yield f"To see a difference of 10 % in the first measure takes about {counted(found.needed, 'stream')}."
+        yield f"Showing a difference of 10 % in the first measure takes about {counted(found.needed, 'stream')}."
     never = next(((line.one, line.other) for line in found.lines if line.measure.name == UNSTARTED), (0.0, 0.0))
     if never[0] != never[1]:
         more = counted(int(max(never)), "job")

@@ -1,7 +1,7 @@
-"""What a shell completes: policies, workloads, platforms, fields, formats and measures, from what is installed.
+"""Shell completion of policies, workloads, platforms, fields, formats and measures.
 
-Each function gets what is typed so far and returns what it may become. What fails completes nothing: the command
-itself says what is wrong.
+Each function takes the text so far and returns its completions. An error completes nothing: running the command
+prints the message.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,8 +10,8 @@ from contextlib import suppress
 Completion = Callable[[str], list[str]]
 
 
-def completing(names: Callable[[], Iterable[str]]) -> Completion:
-    """Return what completes to one of `names`, which are asked for when something is completed."""
+def complete_from(names: Callable[[], Iterable[str]]) -> Completion:
+    """Return a completion to one of `names()`. The function is called when the user asks for a completion."""
 
     def complete(incomplete: str) -> list[str]:
         with suppress(Exception):
@@ -22,51 +22,45 @@ def completing(names: Callable[[], Iterable[str]]) -> Completion:
 
 
 def policies(hook: str) -> Completion:
-    """Return what completes to a policy of a hook."""
 
     def names() -> Iterable[str]:
         from harness.policy.registry import plugins
 
         return plugins().policies[hook]
 
-    return completing(names)
+    return complete_from(names)
 
 
-@completing
+@complete_from
 def workloads() -> Iterable[str]:
-    """Return the logs that there are, and the generators."""
     from harness.workload.catalogue import catalogue
 
     return ["lublin", "poisson", *catalogue()]
 
 
-@completing
+@complete_from
 def platforms() -> Iterable[str]:
-    """Return the bundled platforms."""
     from harness.platform.finding import bundled_platforms
 
     return bundled_platforms()
 
 
-@completing
+@complete_from
 def fields() -> Iterable[str]:
-    """Return the bundled fields."""
     from harness.experiment.field_reading import bundled_fields
 
     return bundled_fields()
 
 
-@completing
+@complete_from
 def measures() -> Iterable[str]:
-    """Return the measures."""
     from harness.results.measures import MEASURES
 
     return MEASURES
 
 
-@completing
+@complete_from
 def formats() -> Iterable[str]:
-    """Return the formats of tables."""
     from harness.present.tables import FORMATS
 
     return FORMATS

@@ -1,4 +1,4 @@
-"""What a command says: what is compiled, warnings, and its answers, none of which can drive the terminal."""
+"""What a command prints: answers, warnings and compilation times, with control characters removed."""
 
 import os
 import re
@@ -11,28 +11,25 @@ from contextlib import contextmanager
 from textwrap import fill
 from typing import Any
 
-from harness.present.words import harmless
+from harness.present.words import without_controls
 
-#: What takes seconds to compile, as kept kernels are named.
+#: Kernels that take seconds to compile → their names in messages.
 SLOW_TO_COMPILE = {"run": "the event loop", "start_jobs": "the start policy"}
 
 
-def say(*texts: object, **how: Any) -> None:
-    """Print as `print` does, but nothing that drives the terminal: names come from logs, fields and plugins.
+def echo(*texts: object, **how: Any) -> None:
+    """Print `texts` without control characters, which could come from logs, fields or plugins.
 
-    If the reader has gone, as `| head` does, the command goes on: its exit status is still an answer.
+    If the reader has closed the output, as `| head` does, the command goes on and returns its exit status.
     """
     try:
-        print(*(_folded(harmless(str(text))) for text in texts), **how, flush=True)
+        print(*(_folded(without_controls(str(text))) for text in texts), **how, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), (how.get("file") or sys.stdout).fileno())
 
 
 def _folded(text: str) -> str:
-    """Break sentences between words where a terminal would break them within; tables and commands stay as they are.
-
-    Commands are what is set in further than by two.
-    """
+    """Break long sentences at the width of the terminal. Tables and commands (indented lines) stay as they are."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
@@ -47,22 +44,29 @@ def _folded(text: str) -> str:
 
 
 @contextmanager
-def reader_may_go() -> Iterator[None]:
-    """End well, with status 0, if the reader of the help, or of what a library printed, has gone."""
+def tolerate_closed_output() -> Iterator[None]:
+    """End with status 0 if the reader of the help, or of a library's output, has closed it."""
     try:
         yield
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except SystemExit as end:  # typer's, in the same case
+    except SystemExit as end:  # raised by typer in the same case
         if isinstance(end.__context__, BrokenPipeError):
             sys.exit(0)
         raise
 
 
 @contextmanager
-def compiling_said() -> Iterator[None]:
-    """Print what is compiled if that takes seconds: the event loop or a policy, and how long it has taken so far."""
+def notices_on_stderr() -> Iterator[None]:
+    """Print warnings, and compilations that take seconds, on stderr while the block runs."""
+    with show_compilation(), show_warnings():
+        yield
+
+
+@contextmanager
+def show_compilation() -> Iterator[None]:
+    """Print the event loop or policy that is being compiled, and the time so far, if that takes seconds."""
     from harness.numba_support import code_cache
     from harness.numba_support.code_cache import kept_for_later, on_compiling, on_progress
 
@@ -75,7 +79,7 @@ def compiling_said() -> Iterator[None]:
         if seconds < code_cache.SLOW:
             return
         what = SLOW_TO_COMPILE.get(words, words)
-        say(f"compiled {what} in {seconds:.0f} s" if over else f"compiling {what}: {seconds:.0f} s", file=sys.stderr)
+        echo(f"compiled {what} in {seconds:.0f} s" if over else f"compiling {what}: {seconds:.0f} s", file=sys.stderr)
 
     on_compiling.append(announce)
     on_progress.append(report)
@@ -87,19 +91,19 @@ def compiling_said() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_said() -> Iterator[None]:
-    """Print each warning in one line, on stderr; of a policy that does not keep its cap only the first."""
+def show_warnings() -> Iterator[None]:
+    """Print each warning on one line of stderr. A policy that exceeds its power cap is reported once."""
     runs: Counter[str] = Counter()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if policy := getattr(message, "policy", ""):
             runs[policy] += 1
         if runs[policy] <= 1:
-            say("harness:", *str(message).split(), file=sys.stderr)
+            echo("harness:", *str(message).split(), file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
     for policy, times in runs.items():
         if times > 1:
-            say(f"harness: the policy {policy!r} does not keep its cap in {times} runs", file=sys.stderr)
+            echo(f"harness: the policy {policy!r} does not keep its cap in {times} runs", file=sys.stderr)

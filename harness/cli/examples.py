@@ -1,9 +1,23 @@
-"""Two examples for the help of every command: what people ask first, and one step further."""
+"""Two examples for the help of every command: a common call, and one more."""
 
 import inspect
 from typing import Any
 
-#: Command → what is typed behind it; a test sees to it that each is one that the command takes.
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+#: The type of an option, as typer names it → the word for its value in the help.
+_METAVARS = {
+    "bool": "",
+    "str": "TEXT",
+    "list[str]": "TEXT",
+    "path": "FILE",
+    "int": "N",
+    "int range": "N",
+    "float": "NUMBER",
+    "float range": "NUMBER",
+}
+
+#: Command → its two examples. A test parses each of them.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("run KTH-SP2 --order spf --start easy", "tournament demo"),
     "run": ("KTH-SP2 --order spf --start 'easy(reservations=2)'", "KTH-SP2 --from 1997-01-01 --report run.html"),
@@ -44,32 +58,58 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def examples(command: str) -> str:
-    """Return the examples of a command as the end of its help: a paragraph each, which typer keeps apart."""
+    """Return the examples of a command as a paragraph of its help."""
     lines = [" ".join(filter(None, ("harness", *_own(command), typed))) for typed in EXAMPLES.get(command, ())]
-    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)]) if lines else ""
+    return "\n".join(f"$ {line}" for line in lines)
 
 
 def _own(command: str) -> tuple[str, ...]:
-    """Return the words of a command; those of a group stand in its examples, which are of its commands."""
+    """Return the words of a command. The examples of a group already name its commands."""
     return () if command in ("", "data", "plugin", "theory") else (command,)
 
 
+class _PlainHelp:
+    """Help without `<bool>` for flags, and without braces around required arguments."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in parameters:
+            kind = (one.display_type(ctx) or "").strip("<>")
+            if one.metavar is None and isinstance(one, TyperOption):
+                one.metavar = _METAVARS.get(kind)
+        return parameters
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+
+
+class _Command(_PlainHelp, TyperCommand):
+    pass
+
+
+class _Group(_PlainHelp, TyperGroup):
+    pass
+
+
 def with_examples(app: Any, group: str = "") -> None:
-    """Put its examples below the help of every command of a typer application, and of the groups in it."""
+    """Put two examples below the first sentence of every command of a typer application, and of its groups."""
     for one in app.registered_commands:
         name = one.name or one.callback.__name__.replace("_", "-")
-        one.epilog = _below(one.epilog, examples(f"{group} {name}".strip()))
-        one.help = one.help or _in_paragraphs(one.callback)
+        add_examples(one, f"{group} {name}".strip())
+    app.info.help = _with_examples(app.info.help, group)
+    app.info.cls = _Group
     for inner in app.registered_groups:
-        inner.epilog = examples(inner.name)
         with_examples(inner.typer_instance, inner.name)
 
 
-def _in_paragraphs(command: Any) -> str | None:
-    """Return what a command says about itself, a line each paragraph: typer would keep the ends of our lines."""
-    said = inspect.getdoc(command)
-    return said and "\n\n".join(" ".join(one.split()) for one in said.split("\n\n"))
+def add_examples(command: Any, name: str) -> None:
+    """Put two examples below the first sentence of a registered command, once."""
+    if command.cls is not _Command:
+        command.help = _with_examples(command.help or inspect.getdoc(command.callback) or "", name)
+        command.cls = _Command
 
 
-def _below(said: str | None, more: str) -> str:
-    return "\n\n".join(filter(None, (said, more)))
+def _with_examples(help: str, command: str) -> str:
+    """Return a help text with each paragraph on one line, and the examples behind the first."""
+    first, *others = (" ".join(one.split()) for one in help.split("\n\n"))
+    return "\n\n".join(filter(None, (first, examples(command), *others)))

@@ -1,4 +1,4 @@
-"""`harness execute`: let a real Slurm run a workload, many times as fast as time."""
+"""`harness execute`: run a workload on a real Slurm, faster than real time."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.console import say, warnings_said
+from harness.cli.console import echo, show_warnings
 from harness.errors import HarnessError
 from harness.present.words import counted, lasting, readable
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.slurm.slurm_execution import SlurmExecution
 
 
-@options.spread
+@options.expand_groups
 def execute(
     workload: options.Workload,
     slurm: Annotated[
@@ -29,27 +29,31 @@ def execute(
         ),
     ],
     *,
-    given: options.Jobs,
+    given: options.JobOptions,
     reservations: Annotated[
-        Path | None, typer.Option(help="nodes kept for nobody at times: a CSV of begin, end, nodes, procs")
+        Path | None,
+        typer.Option(help="maintenance windows: a CSV of begin, end, nodes, procs", rich_help_panel="Machine"),
     ] = None,
     as_root: Annotated[
-        bool, typer.Option("--as-root", help="with accounts: submit the jobs of several users, slurmd stays root's")
+        bool, typer.Option("--as-root", help="with accounts: submit jobs of several users; slurmd runs as root")
     ] = False,
-    speed: Annotated[float, typer.Option(help="how many times as fast as time", min=1, max=1000)] = 30.0,
-    out: Annotated[Path | None, typer.Option(help="write the schedule to FILE.csv (WORKLOAD-slurm.csv)")] = None,
+    speed: Annotated[float, typer.Option(help="speed of time in the execution", min=1, max=1000)] = 30.0,
+    out: Annotated[
+        Path | None,
+        options.output(help="write the schedule to FILE.csv (WORKLOAD-slurm.csv)"),
+    ] = None,
 ) -> None:
-    """Let a real Slurm run WORKLOAD: a controller and one daemon a node, on loopback, jobs that sleep.
+    """Run WORKLOAD on a real Slurm, many times faster than real time, with jobs that only sleep.
 
-    The schedule is like any other: `harness adequacy WORKLOAD --against FILE.csv` compares a replay with it, and with
-    several of them. FILE.json beside it says how it was made, and what had to differ from the configuration. With what
-    `sacctmgr dump` wrote behind a `+`, a database of accounts is started too, and every job is its user's.
+    A controller and one daemon per node run on the loopback interface. `harness adequacy WORKLOAD --against FILE.csv`
+    compares the schedule with a replay. FILE.json describes the execution and all differences from the configuration.
+    With a dump from `sacctmgr dump` behind a `+`, an accounting database runs too, and every job belongs to its user.
 
-    Everything runs as you. If you are root, the daemons, the jobs and the program that submits run as the user nobody.
-    Only root may submit jobs of several users: with --as-root, that program and slurmd stay root's. All processes end
-    with the command, even if it is killed. What a killed execution leaves behind, the next one removes.
+    All processes run as you. If you are root, the daemons, the jobs and the submitting program run as the user nobody.
+    Only root may submit jobs of several users: with --as-root, the submitting program and slurmd run as root. All
+    processes end with the command, even if it is killed. The next execution removes files that a killed one left.
     """
-    with warnings_said():
+    with show_warnings():
         from harness.platform.windows import read_windows
         from harness.present.progress import progress
         from harness.slurm.accounts_given import read_accounts
@@ -58,7 +62,7 @@ def execute(
         from harness.slurm.slurm_execution import programs
         from harness.slurm.slurm_scheduler import files_of
 
-        # What would fail at the end is refused before the work.
+        # Refuse what would fail at the end before the work begins.
         given.known_format()
         conf, dump = files_of(slurm)
         programs(accounts=dump is not None)
@@ -78,30 +82,30 @@ def execute(
                 as_root=as_root,
                 speed=speed,
                 progress=advance,
-                slower=_told,
+                slower=_print_notice,
             )
     _write(done, place)
-    say(_shown(done, place, given.format))
+    echo(_render(done, place, given.format))
 
 
-def _told(sentence: str) -> None:
-    say(f"harness: {sentence}", file=sys.stderr)
+def _print_notice(sentence: str) -> None:
+    echo(f"harness: {sentence}", file=sys.stderr)
 
 
 def _place(out: Path | None, name: str) -> Path:
-    """Return where the schedule goes; refuse what cannot be, and to replace one that nobody named."""
+    """Return the path of the schedule. Refuse an impossible one, and a default one that exists."""
     place = Path(re.sub(r"\W+", "-", name).strip("-") + "-slurm.csv") if out is None else out
     if place.suffix.lower() != ".csv":
         raise HarnessError(f"--out {place}: expected a name that ends in .csv")
     if not place.parent.is_dir():
         raise HarnessError(f"--out {place}: cannot be written: there is no folder {place.parent}")
     if out is None and place.exists():
-        raise HarnessError(f"{place} exists, and took its time: expected --out with a name of its own, or this one")
+        raise HarnessError(f"{place} exists already: expected --out with another name, or with this one to replace it")
     return place
 
 
 def _write(done: "SlurmExecution", place: Path) -> None:
-    """Write the schedule, and beside it how it was made."""
+    """Write the schedule, and its provenance as JSON next to it."""
     from harness.disk.atomic import replacing
     from harness.present.numerals import numerals
 
@@ -114,8 +118,7 @@ def _write(done: "SlurmExecution", place: Path) -> None:
         temporary.write_text(json.dumps(done.provenance, indent=2) + "\n", encoding="utf-8")
 
 
-def _shown(done: "SlurmExecution", place: Path, format: str) -> str:
-    """Return what happened, in the format the user wants."""
+def _render(done: "SlurmExecution", place: Path, format: str) -> str:
     from harness.present.json_text import to_json
     from harness.present.tables import render
 
@@ -129,27 +132,26 @@ def _shown(done: "SlurmExecution", place: Path, format: str) -> str:
     sentences = [
         f"{counted(len(done.schedule), 'job')} executed by {done.version}, {readable(done.speed)} times as fast as "
         f"time, in {lasting(done.seconds)}; the schedule is in {place}",
-        f"submissions late by {facts['lag_p95']:.2f} s or less but for one in twenty, by {facts['lag_max']:.2f} s at "
-        f"most; processors held {done.overtime:.0f} s longer than the work, in the median",
+        f"95 % of the submissions are late by at most {facts['lag_p95']:.2f} s, all by at most "
+        f"{facts['lag_max']:.2f} s; the median job holds its processors {done.overtime:.0f} s longer than its runtime",
         f"run as {done.rights.user}"
         + "".join(f"; as root: {names} ({why})" for names, why in done.rights.still_root.items()),
         *(f"job {job} was refused: {why}" for job, why in list(done.refused.items())[:5]),
-        *(f"never began: job {line}" for line in done.stranded[:5]),
+        *(f"never started: job {line}" for line in done.stranded[:5]),
     ]
     reasons: dict[str, list[str]] = {}
     for difference in done.differences:
         if difference.given:
             reasons.setdefault(difference.why, []).append(difference.key)
-    told = [f"  {', '.join(keys)}: {why}" for why, keys in reasons.items()]
-    return "\n".join([*sentences, *(["differs from the configuration:", *told] if told else []), "", table])
+    lines = [f"  {', '.join(keys)}: {why}" for why, keys in reasons.items()]
+    return "\n".join([*sentences, *(["differs from the configuration:", *lines] if lines else []), "", table])
 
 
 def _measures(schedule: "pd.DataFrame") -> list[tuple[str, Any, str]]:
-    """Return a few numbers about an execution."""
     ran = schedule[schedule["start"].notna()]
     span = ran["end"].max() - schedule["submit"].min()
     return [
-        ("began", len(ran), "jobs"),
+        ("started", len(ran), "jobs"),
         ("killed", int((schedule["status"] == "killed").sum()), "jobs"),
         ("mean_wait", float(ran["wait"].mean()), "s"),
         ("median_wait", float(ran["wait"].median()), "s"),

@@ -1,4 +1,4 @@
-"""How `harness adequacy` shows executions of one workload: every pair of them, and what a replay is beside them."""
+"""How `harness adequacy` prints executions of one workload: the distances of all pairs, and of replays from them."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.results.executions import Execution, Executions
 
 
-def shown(
+def render_executions(
     executions: "Executions",
     replays: "Sequence[Adequacy]",
     overheads: dict[str, str],
@@ -20,7 +20,7 @@ def shown(
     heading: list[str],
     format: str,
 ) -> str:
-    """Return the pairs of executions and, above them, a replay against each."""
+    """Return a table of the distances: first each replay from its execution, then all pairs of executions."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
 
@@ -36,18 +36,18 @@ def shown(
     rows += [_row(pair.one, pair.other, pair, executions.ideal) for pair in executions.pairs]
     headers = ("one", "other", "jobs", "P", "median |V − v|", "p95 |V − v|", "skill", "P / P_ideal")
     units = ("", "", "", "s", "s", "s", "", "")
-    sentences = [*facts.get("submissions", ()), *sentences_on(executions), *_verdicts(executions, replays)]
+    sentences = [*facts.get("submissions", ()), *incident_sentences(executions), *_verdicts(executions, replays)]
     if overheads:
-        told = ", ".join(f"{name} {spec}" for name, spec in overheads.items())
-        sentences.append(f"Overheads fitted to these executions: {told}.")
+        specs = ", ".join(f"{name} {spec}" for name, spec in overheads.items())
+        sentences.append(f"Overheads fitted to these executions: {specs}.")
     if format != "table":
         return render(headers, rows, format, units=units, caption=" ".join(sentences))
     return "\n".join([*heading, "", render(headers, rows, format, units=units), "", *sentences])
 
 
-def sentences_on(executions: "Executions") -> list[str]:
-    """Say what was not as it should be, and how far executions without that are apart."""
-    found = [told for one in executions.executions for told in incidents_of(one)]
+def incident_sentences(executions: "Executions") -> list[str]:
+    """Return a sentence for each incident, and the distance between executions without incidents."""
+    found = [sentence for one in executions.executions for sentence in describe_incidents(one)]
     usual = sum(pair.usual for pair in executions.pairs)
     if usual:
         upper, level = executions.upper
@@ -60,9 +60,9 @@ def sentences_on(executions: "Executions") -> list[str]:
     return found
 
 
-def incidents_of(execution: "Execution") -> list[str]:
-    """Say what in an execution was not as it should be."""
-    return [f"Incident in {execution.name}: {told}." for told in execution.incidents]
+def describe_incidents(execution: "Execution") -> list[str]:
+    """Return a sentence for each incident of an execution."""
+    return [f"Incident in {execution.name}: {incident}." for incident in execution.incidents]
 
 
 def _row(one: str, other: str, found: Any, ideal: float, skill: float | None = None) -> tuple[Any, ...]:
@@ -76,9 +76,9 @@ def _verdicts(executions: "Executions", replays: "Sequence[Adequacy]") -> list[s
     usual = [found for found in replays if found.streams[1] not in disturbed]
     if not usual or math.isnan(upper):
         return []
-    told = sum(upper < found.P for found in usual)
+    different = sum(upper < found.P for found in usual)
     mean = sum(found.P for found in usual) / len(usual)
     return [
         f"The replay is {mean:,.1f} s from the executions without incidents, {readable(mean / executions.ideal, 3)} "
-        f"times P_ideal; it can be told from {told} of {len(usual)} of them by the {level:.0%} that pairs stay below."
+        f"times P_ideal. It differs from {different} of {len(usual)} of them by more than {level:.0%} of the pairs do."
     ]

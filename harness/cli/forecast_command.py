@@ -1,4 +1,4 @@
-"""`harness forecast`: when the jobs will start that wait at one instant."""
+"""`harness forecast`: when the jobs that wait at one instant will start."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -7,49 +7,62 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.forecasting.starts import StartForecast
     from harness.workload.snapshot import Snapshot
 
-#: What the columns of the table for people are.
+#: The heads of the table.
 _HEADS = ("job", "procs", "limit", "waited", "starts in", "between", "and")
 
 
-@options.spread
+@options.expand_groups
 def forecast(
-    workload: Annotated[str, typer.Argument(help="a log by path or short name: what was, and with --at what is")] = "",
+    workload: Annotated[
+        str, typer.Argument(help="a log by path or short name: the state with --at, the history with --state")
+    ] = "",
     order: options.Order = "fcfs",
     start: options.Start = "easy",
     *,
-    given: options.Where,
+    given: options.SchedulerOptions,
     lenient: options.Lenient = False,
     at: Annotated[
-        str, typer.Option(metavar="S|DATE", help="the instant: s after the log's first submit, or a date")
+        str,
+        options.about_jobs(metavar="S|DATE", help="the instant: seconds after the log's first submission, or a date"),
     ] = "",
     state: options.StateFile = None,
-    repetitions: Annotated[int, typer.Option(help="so many simulations, each with other runtimes", min=1)] = 50,
-    level: Annotated[float, typer.Option(help="share of the repetitions that an interval holds")] = 0.8,
+    repetitions: Annotated[
+        int,
+        options.statistics(help="number of simulations, each with other runtimes", min=1),
+    ] = 50,
+    level: Annotated[
+        float,
+        options.statistics(help="share of the repetitions in an interval"),
+    ] = 0.8,
     arrivals: Annotated[
-        str, typer.Option(metavar="weeks|none", help="who comes later: as in an earlier week, or nobody")
+        str,
+        options.statistics(metavar="weeks|none", help="later submissions: those of an earlier week, or none"),
     ] = "weeks",
     calibrate: Annotated[
         int,
-        typer.Option(metavar="MOMENTS", help="intervals by what came of forecasts at so many earlier moments", min=0),
+        options.statistics(
+            metavar="MOMENTS", help="fit the intervals to forecasts at this many earlier moments", min=0
+        ),
     ] = 0,
 ) -> None:
-    """Say when each job will start that waits at an instant of WORKLOAD, or now in a --state.
+    """Forecast when each job starts that waits at one instant of WORKLOAD, or now in a --state.
 
-    Only what was known then counts. The state is continued many times under the scheduler: what running jobs have left
-    and waiting ones will take is drawn from what earlier jobs of the same user and limit took of theirs, or else of the
-    user, of limits of that size, of all; who comes later, from an earlier week. Told are the median of the repetitions
-    and the interval that holds the share --level of them: reports/forecast.md says how often starts lie in it. With
-    --calibrate the intervals are those in which jobs started at earlier moments that were forecast so, which makes
-    them honest, and wide. With --state, WORKLOAD is what was before: its users are others.
+    The forecast uses only data from before the instant. It simulates the scheduler from this state many times. The
+    remaining time of running jobs and the runtime of waiting jobs are drawn from earlier jobs: of the same user and
+    limit, else of the user, else of similar limits, else of all. Later submissions are drawn from an earlier week. The
+    result is the median start and the interval that holds the share --level of the repetitions.
+
+    reports/forecast.md shows how often jobs start in their interval. --calibrate fits the intervals to forecasts at
+    earlier moments: they are then reliable, and wide. With --state, WORKLOAD is the history, with other user names.
     """
-    with compiling_said(), warnings_said():
+    with notices_on_stderr():
         from harness.forecasting.correction import calibrated
         from harness.forecasting.starts import forecast_starts
         from harness.present.progress import progress
@@ -65,11 +78,11 @@ def forecast(
         if calibrate:
             with progress("calibrating", "moments") as advance:
                 found = calibrated(found, calibrate, machine, scheduler, progress=advance, **how)
-    say(_shown(found, given.format))
+    echo(_render(found, given.format))
 
 
 def _snapshot(workload: str, at: str, state: Path | None, lenient: bool, folders: tuple[str, ...]) -> "Snapshot":
-    """Return what is known at the instant that was asked for."""
+    """Return the state at the instant of --at, or the one of --state."""
     from harness.forecasting.arrivals import with_history
     from harness.workload.log_reading import read_workload
     from harness.workload.snapshot import at_instant, time_in
@@ -87,11 +100,11 @@ def _snapshot(workload: str, at: str, state: Path | None, lenient: bool, folders
     return at_instant(log, time_in(log, at))
 
 
-def _shown(found: "StartForecast", format: str) -> str:
+def _render(found: "StartForecast", format: str) -> str:
     """Return the forecast in the format the user wants."""
     import numpy as np
 
-    from harness.present.human_units import humane
+    from harness.present.human_units import with_units
     from harness.present.json_text import to_json
     from harness.present.tables import render
 
@@ -106,15 +119,13 @@ def _shown(found: "StartForecast", format: str) -> str:
         (job, procs, *map(_when, seconds))
         for job, procs, seconds in zip(table["job"], table["procs"], times, strict=True)
     ]
-    share = humane(found.level, "", share=True)
+    share = with_units(found.level, "", share=True)
     lines = [_sentence(found), "", render(_HEADS, rows, "table"), ""]
     policies = ", ".join(f"{part} {policy}" for part, policy in found.scheduler.items())
     held = f"{share} of them lie in between" if found.correction is None else f"{share} are to start in between"
     lines += [f"{len(found.starts):,} repetitions; {held}; {policies}"]
     if found.correction is None:
-        lines += [
-            "the machine's own rules may make jobs start later than its state tells: --calibrate 20 learns how much"
-        ]
+        lines += ["rules of the site may delay starts further than its state shows: --calibrate 20 learns by how much"]
     return "\n".join([*lines, *found.remarks, *_ignored(found)])
 
 
@@ -126,27 +137,26 @@ def _ignored(found: "StartForecast") -> list[str]:
 
 
 def _when(seconds: float) -> str:
-    """Return a time for people."""
-    from harness.present.human_units import humane
+    from harness.present.human_units import with_units
 
-    return "never" if seconds == float("inf") else humane(seconds, "s")
+    return "never" if seconds == float("inf") else with_units(seconds, "s")
 
 
 def _sentence(found: "StartForecast") -> str:
-    """Return the forecast in a sentence."""
     from harness.present.words import counted
 
     snapshot = found.snapshot
     runs, waits = int(snapshot.running.sum()), len(found.waiting)
     soon = int((found.table["median"] <= 3600).sum())
     return (
-        f"{snapshot.name}, {instant_of(snapshot)}: {counted(runs, 'job')} run and {counted(waits, 'job')} wait on "
-        f"{found.platform.name}; of these {soon:,} can be expected to start within the hour."
+        f"{snapshot.name}, {describe_instant(snapshot)}: {counted(runs, 'job')} run and "
+        f"{counted(waits, 'job')} wait on {found.platform.name}; {soon:,} of these can be expected to "
+        "start within the hour."
     )
 
 
-def instant_of(snapshot: "Snapshot") -> str:
-    """Return the instant of a snapshot, for people: a date if the log has one."""
+def describe_instant(snapshot: "Snapshot") -> str:
+    """Return the date of a snapshot if its log has one, else the seconds."""
     from harness.workload.wall_clock import WallClock
 
     date = WallClock.of(snapshot.header).date(snapshot.now)
@@ -154,12 +164,12 @@ def instant_of(snapshot: "Snapshot") -> str:
 
 
 def _about(found: "StartForecast") -> dict[str, Any]:
-    """Return what was forecast, for JSON."""
+    """Return what was forecast, and how, for JSON."""
     platform = found.platform
     return {
         "name": found.snapshot.name,
         "now": found.snapshot.now,
-        "instant": instant_of(found.snapshot),
+        "instant": describe_instant(found.snapshot),
         "running": int(found.snapshot.running.sum()),
         "platform": {"name": platform.name, "nodes": platform.nodes, "procs": platform.cores},
         "scheduler": found.scheduler,

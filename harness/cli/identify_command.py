@@ -3,10 +3,8 @@
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 from harness.cli.run_command import preparation, provenance
 
 if TYPE_CHECKING:
@@ -16,19 +14,23 @@ if TYPE_CHECKING:
     from harness.workload.log import Workload
 
 
-@options.spread
+@options.expand_groups
 def identify(
     workload: options.Workload,
-    order: Annotated[list[str] | None, typer.Option(help="an order; may be repeated (all there are)")] = None,
+    order: Annotated[
+        list[str] | None,
+        options.policies(help="an order; repeatable (default: all)"),
+    ] = None,
     start: Annotated[
         list[str] | None,
-        typer.Option(help="a start policy; may be repeated (all that do not preempt, and EASY-SJBF)"),
+        options.policies(help="a start policy; repeatable (default: EASY-SJBF and all without preemption)"),
     ] = None,
     *,
-    given: options.Replay,
-    best: Annotated[int | None, typer.Option(help="show only so many, the nearest", min=1)] = None,
+    given: options.ReplayOptions,
+    best: Annotated[int | None, options.output(help="print only the best N", min=1)] = None,
     states: Annotated[
-        int, typer.Option(help="states of the logged machine in which each is asked whom it would start", min=0)
+        int,
+        options.statistics(help="number of logged states in which single decisions are compared", min=0),
     ] = 200,
     events: options.Events = None,
     interrupted: options.Interrupted = "requeue",
@@ -36,15 +38,16 @@ def identify(
     completion: options.Completion = "exponential(mean=5)",
     workers: options.Workers = None,
 ) -> None:
-    """Replay WORKLOAD under every combination of order and start policy, and rank them by P against its log.
+    """Rank all combinations of order and start policy by how close a replay of WORKLOAD is to its log.
 
-    Weeks of the log are redrawn to see how sure the ranks are. Each combination is also asked, in states that the log
-    says there were, whom it would start: a score of single decisions, in which no error leads to the next. The verdict
-    goes by that, and may be: none of these. `--launch` and `--completion` are the overheads that the machine may have.
+    The distance is P of `harness adequacy`. Weeks of the log are resampled to show how certain the ranks are. A second
+    score compares single decisions: in each of --states states of the logged machine, the jobs that a combination would
+    start with those that started. No error affects a later decision. The verdict uses this score, and can be that none
+    of the policies fits. `--launch` and `--completion` are the overheads that the machine may have.
     """
     given.refuse_unknown_waits()
-    states = states if given.hold == "none" else 0  # a state is put together at another time, and holds go by the clock
-    with compiling_said(), warnings_said():
+    states = states if given.hold == "none" else 0  # holds depend on the clock, which a reconstructed state lacks
+    with notices_on_stderr():
         from harness.experiment.identification import identify as ranked
         from harness.experiment.identity_verdict import identity_verdict, scheduler_in_header
         from harness.experiment.simulation import simulate
@@ -52,7 +55,7 @@ def identify(
         from harness.present.progress import progress
 
         given.known_format()
-        happenings = options.happenings(events, interrupted)
+        external_events = options.read_external_events(events, interrupted)
         prepared = given.jobs(workload)
         machine = given.machine(prepared)
         rest = given.scheduler("fcfs", "easy")
@@ -65,7 +68,7 @@ def identify(
                 starts=start or (),
                 scheduler=rest,
                 workers=workers,
-                events=happenings,
+                events=external_events,
                 states=states,
                 progress=advance,
                 **shared,
@@ -79,19 +82,19 @@ def identify(
         )
     claim = scheduler_in_header(prepared.header)
     if given.format == "json":
-        say(to_json(provenance(prepared) | _facts(given, found, verdict, claim, best)))
+        echo(to_json(provenance(prepared) | _facts(given, found, verdict, claim, best)))
         return
     about = f"{prepared.name}: {len(prepared):,} jobs under {len(found)} combinations, the nearest to the log first"
-    told = [_ranking(found[:best], about, given.format)]
+    blocks = [_ranking(found[:best], about, given.format)]
     if given.format == "table":
-        told = [*preparation(prepared), "", *told, "", *_sentences(found, verdict, claim, given.hold != "none")]
-    say(*told, sep="\n")
+        blocks = [*preparation(prepared), "", *blocks, "", *_sentences(found, verdict, claim, given.hold != "none")]
+    echo(*blocks, sep="\n")
 
 
 def _facts(
-    given: options.Replay, found: "list[Likeness]", verdict: "Verdict | None", claim: str, best: int | None
+    given: options.ReplayOptions, found: "list[Likeness]", verdict: "Verdict | None", claim: str, best: int | None
 ) -> dict[str, Any]:
-    """Return the ranking and what it was made with, for JSON."""
+    """Return the ranking and the options of the replays, for JSON."""
     return {
         **{name: getattr(given, name) for name in (*options.COMMON, "seed")},
         "timing": given.timing.as_dict(),
@@ -103,7 +106,6 @@ def _facts(
 
 
 def _ranking(found: "list[Likeness]", about: str, format: str) -> str:
-    """Return the ranking as a table."""
     from harness.present.tables import render
 
     off = ("P", "median |V − v|", "skill")
@@ -120,20 +122,20 @@ def _row(place: int, one: "Likeness") -> tuple[Any, ...]:
 
 
 def _sentences(found: "list[Likeness]", verdict: "Verdict | None", claim: str, held: bool) -> list[str]:
-    """Say who wrote the log, as far as can be told."""
+    """Return sentences about which scheduler made the log, and how certain that is."""
     tied = sum(one.tied for one in found)
-    told = [
+    sentences = [
         f"By P, {found[0].order} + {found[0].start} is nearest"
-        + (f"; weeks of the log redrawn, {tied - 1} others cannot be told from it." if tied > 1 else ".")
+        + (f"; with resampled weeks, {tied - 1} others cannot be distinguished from it." if tied > 1 else ".")
     ]
     if found[0].skill <= 0:
-        told.append("It is no nearer to the log than one wait for all jobs would be.")
+        sentences.append("It is no nearer to the log than one wait for all jobs would be.")
     if verdict:
-        told.append(f"By single decisions: {verdict}")
+        sentences.append(f"By single decisions: {verdict}")
     elif held:
-        told.append("Single decisions are not asked of schedulers that hold jobs back: these go by the hour.")
+        sentences.append("Single decisions are not compared for schedulers with holds, which depend on the clock.")
     if claim:
         place = next((k for k, one in enumerate(found, 1) if (one.order, one.start) == ("fcfs", "easy")), None)
         about = f"; fcfs + easy has rank {place}" if place and "easy" in claim.lower() else ""
-        told.append(f'The header of the log says: "{claim}"{about}.')
-    return told
+        sentences.append(f'The header of the log contains: "{claim}"{about}.')
+    return sentences

@@ -8,7 +8,7 @@ import typer
 
 from harness.cli import options
 from harness.cli import theory_arguments as arguments
-from harness.cli.theory_arguments import Row, needed, not_both, only_one, reading_rows, show
+from harness.cli.theory_arguments import Row, reading_rows, refuse_rates, require_one_source, show
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -19,63 +19,66 @@ if TYPE_CHECKING:
     from harness.theory.limit_laws import LimitLaw
 
 
-#: What is drawn beside the model → the first word of its rows, and what it is.
+#: Distribution in the drawing → the first word of its rows, and its meaning.
 _KEYS = {
     "the log": ("log", "by the log's own starts and ends"),
-    "the log, had nobody waited": ("log_unqueued", "had every job of the log begun when it came"),
+    "the log, had nobody waited": ("log_unqueued", "if every job had started when it was submitted"),
 }
 
 
 class Release(StrEnum):
-    """How the processors of a request end."""
+    """How the processors of a job end."""
 
     independent = "independent"
     together = "together"
 
 
-@options.spread
+@options.expand_groups
 def infinite_server(
     workload: arguments.Workload = None,
     widths: arguments.Widths = None,
     arrival_rate: arguments.ArrivalRate = None,
     mean_service: arguments.MeanService = None,
     mean_limit: Annotated[
-        float | None, typer.Option(help="Mean time limit of the dispatcher in seconds; none if not given.")
+        float | None, typer.Option(help="mean time limit of the dispatcher [s] (default: no limit)")
     ] = None,
     limit: Annotated[
-        float | None, typer.Option(help="Jobs of the workload this long [s] were stopped at their limit.")
+        float | None, typer.Option(help="jobs of the workload that ran this long [s] were stopped at their limit")
     ] = None,
     release: Annotated[
         Release | None,
-        typer.Option(help="Processors of a job end together (those of a WORKLOAD, if nothing is said) or independent."),
+        typer.Option(help="processors of a job end together (default for a WORKLOAD), or independent of each other"),
     ] = None,
     limit_law: Annotated[
         str,
         typer.Option(
-            help="Law of the limits: exponential, deterministic, uniform, erlang(shape=2), lognormal(sigma=1), or what "
-            "the jobs of the WORKLOAD requested: logged."
+            help="distribution of the limits: exponential, deterministic, uniform, erlang(shape=2), "
+            "lognormal(sigma=1), or logged: the requested times of the WORKLOAD"
         ),
     ] = "exponential",
-    completion: Annotated[float, typer.Option(help="Completion probability to find the critical limit for.")] = 0.95,
-    confidence: Annotated[float, typer.Option(help="Confidence of the intervals of estimates.")] = 0.95,
+    completion: Annotated[float, typer.Option(help="find the limit for this completion probability")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="confidence level of the estimates")] = 0.95,
     column: arguments.Column = None,
-    out: Annotated[Path | None, typer.Option(help="Write the distribution of busy processors to this CSV.")] = None,
+    out: Annotated[
+        Path | None,
+        options.output(help="write the distribution of busy processors to this CSV"),
+    ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            help="Draw completion by mean limit for 1, 3 and 5 processors as an HTML page, and of a WORKLOAD busy "
-            "processors by the log and by the model."
+        options.output(
+            help="write an HTML page with completion by mean limit for 1, 3 and 5 processors, and for a WORKLOAD "
+            "the busy processors of log and model"
         ),
     ] = None,
     *,
-    given: options.Read,
+    given: options.WorkloadOptions,
 ) -> None:
-    """How many processors are busy if there are always enough, and how many jobs outrun their time limit?"""
+    """Compute how many processors are busy if there are always enough, and how many jobs exceed their time limit."""
     from harness.theory import completion_curves, estimate_parameters
     from harness.theory.limit_laws import limit_law as law_named
 
     given.known_format()
-    only_one(workload, widths, given)
+    require_one_source(workload, widths, given)
     rows: list[Row] = []
     busy: dict[str, FloatArray] = {}
     if workload is None:
@@ -83,7 +86,7 @@ def infinite_server(
         model = _model(arrival_rate, mean_service, mean_limit, widths, release or Release.independent, law)
     else:
         rates = {"--arrival-rate": arrival_rate, "--mean-service": mean_service, "--mean-limit": mean_limit}
-        not_both(workload, rates)
+        refuse_rates(workload, rates)
         jobs = arguments.jobs_of(workload, given, column, limit)
         found = estimate_parameters(
             jobs.interarrival, jobs.service, jobs.width, jobs.killed, jobs.completed, confidence
@@ -102,25 +105,25 @@ def infinite_server(
 
 
 def _limits_of(jobs: Any, name: str) -> tuple[Any, float | None]:
-    """Return the law of the limits, and their mean where the jobs give it: `logged` is what they requested."""
+    """Return the distribution of the limits, and their mean if the jobs have it."""
     from harness.theory.limit_laws import limit_law, logged_limits
 
     if name != "logged":
         return limit_law(name), None
     known = jobs.limit[jobs.limit > 0]
     if not known.size:
-        raise HarnessError(f"{jobs.name} does not say what its jobs requested; expected another --limit-law")
+        raise HarnessError(f"{jobs.name} has no requested times; expected another --limit-law")
     return logged_limits(known), float(known.mean())
 
 
 def draw_completion(curves: "pd.DataFrame", path: Path, busy: "dict[str, FloatArray] | None" = None) -> None:
-    """Draw the paper's Figure 4: how the probability of completion grows with the mean limit.
+    """Draw Figure 4 of the paper: completion probability by mean limit.
 
-    Above it, how often so many processors are `busy` or fewer, by the model and by the log.
+    With `busy`, a chart above it shows how often at most n processors are busy, by the model and by the log.
     """
     from harness.present.drawing import plotly, write_page
 
-    titles = [*(["Share of the time in which so many processors are busy, or fewer"] if busy else [])]
+    titles = [*(["Share of the time in which at most this many processors are busy"] if busy else [])]
     titles.append("Probability that a request is completed")
     figure = plotly("subplots", path).make_subplots(rows=len(titles), subplot_titles=titles, vertical_spacing=0.15)
     for name, shares in (busy or {}).items():
@@ -136,14 +139,14 @@ def draw_completion(curves: "pd.DataFrame", path: Path, busy: "dict[str, FloatAr
 
 
 def _of_the_log(jobs: "JobStream") -> "dict[str, FloatArray]":
-    """Return the shares of the time in which so many processors were busy: by the log, and had nobody waited."""
+    """Return the distributions of busy processors: by the log, and if no job had waited."""
     logged, unqueued = _KEYS
     found = {unqueued: jobs.occupation(queued=False).shares}
     return {logged: jobs.occupation(queued=True).shares} | found if (jobs.wait >= 0).any() else found
 
 
 def _side_by_side(model: "FloatArray", busy: "dict[str, FloatArray]") -> "dict[str, FloatArray]":
-    """Return the columns of a file, all of one length."""
+    """Return the columns of the CSV, padded to one length."""
     import numpy as np
 
     columns = {"probability": model} | {_KEYS[name][0]: shares for name, shares in busy.items()}
@@ -182,8 +185,8 @@ def _model(
     from harness.theory.inputs import positive
 
     return InfiniteServer(
-        needed(arrival_rate, "--arrival-rate"),
-        1 / positive(needed(mean_service, "--mean-service"), "--mean-service"),
+        arguments.required(arrival_rate, "--arrival-rate"),
+        1 / positive(arguments.required(mean_service, "--mean-service"), "--mean-service"),
         0.0 if mean_limit is None else 1 / positive(mean_limit, "--mean-limit"),
         arguments.distribution(widths),
         release.value,

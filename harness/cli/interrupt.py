@@ -1,4 +1,4 @@
-"""How a command ends: by Ctrl-C even where compiled code goes on for ever, and never without a word by a plugin."""
+"""How a command ends: by Ctrl-C even inside compiled code, and never by a plugin that exits."""
 
 import os
 import signal
@@ -12,62 +12,62 @@ from os import _exit
 from pathlib import Path
 from typing import NoReturn
 
-from harness.errors import EndedError, HarnessError
+from harness.errors import HarnessError, UnexpectedExitError
 
-#: What a command that is interrupted exits with.
+#: The exit status of an interrupted command.
 INTERRUPTED = 130
 
-#: How long after Ctrl-C a command may take to end by itself [s]; a second Ctrl-C does not wait for it.
+#: A command has this time after Ctrl-C to end by itself [s]. A second Ctrl-C ends it at once.
 GRACE = 5.0
 
-#: Who ends a command: typer does when it has completed a word for a shell.
-_OURS = ("click", "harness", "rich", "typer")  # rich ends it when nobody reads on
+#: Libraries that may end the process: typer does after it completed a word for a shell, rich when its output is closed.
+_OURS = ("click", "harness", "rich", "typer")
 
 
 @contextmanager
-def ended_by_interrupt() -> Iterator[None]:
-    """Watch for Ctrl-C while the block runs, from a thread that needs nobody's cooperation."""
-    if threading.current_thread() is not threading.main_thread():  # signals are for the main thread to hear
+def exit_on_interrupt() -> Iterator[None]:
+    """Watch for Ctrl-C while the block runs, from a thread that works even while compiled code runs."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(heard,), daemon=True, name="Ctrl-C").start()
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(receiver,), daemon=True, name="Ctrl-C").start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        told.close()
+        sender.close()
 
 
-def _watch(heard: socket.socket) -> None:
-    """End the process after a second Ctrl-C, or some time after the first."""
-    with heard:
-        while number := heard.recv(1):
+def _watch(receiver: socket.socket) -> None:
+    """End the process after a second Ctrl-C, or `GRACE` seconds after the first."""
+    with receiver:
+        while number := receiver.recv(1):
             if number[0] == signal.SIGINT:
                 break
         else:
             return  # the block is over
-        heard.settimeout(GRACE)
+        receiver.settimeout(GRACE)
         try:
-            if not heard.recv(1):
+            if not receiver.recv(1):
                 return
         except TimeoutError:
             pass
-        print("harness: interrupted, where compiled code did not listen", file=sys.stderr, flush=True)
+        print("harness: interrupted while compiled code was running", file=sys.stderr, flush=True)
         _exit(INTERRUPTED)
 
 
 @contextmanager
-def ended_by_nobody_else() -> Iterator[None]:
-    """Refuse that a plugin ends the command in the block, by `sys.exit` or `os._exit`: it might be with success."""
+def forbid_exit_by_plugins() -> Iterator[None]:
+    """Refuse `sys.exit` and `os._exit` by plugins in the block: the exit status could be that of a success."""
     here = os.getpid()
 
     def refused(status: int) -> NoReturn:
-        if os.getpid() != here:  # another process, begun by forking
+        if os.getpid() != here:  # a child process made by fork
             _exit(status)
-        raise EndedError(status)
+        raise UnexpectedExitError(status)
 
     os._exit = refused
     try:

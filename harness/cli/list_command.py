@@ -1,4 +1,4 @@
-"""`harness list`: what there is to choose from."""
+"""`harness list`: policies, workloads, platforms, events, measures and more, by name."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import options
-from harness.cli.console import say
+from harness.cli.console import echo
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.kinds import KINDS
 
@@ -19,44 +19,48 @@ Rows = list[tuple[str, ...]]
 
 FIGURES = ("procs", "memory", "idle–peak [W]")
 PLATFORMS = ("name", "nodes", *FIGURES, "sleep states", "about")
-#: Of a table of servers; where several nodes were measured together, the figures are one node's share.
+#: Columns of a table of servers. If several nodes were measured together, the numbers are for one node.
 SERVERS = ("row", "vendor", "system", "processor", "result", "nodes", *FIGURES, "refused because")
 
 
 def list_names(
-    what: Annotated[str | None, typer.Argument(help="orders, starts, selections, …; all kinds without it")] = None,
+    what: Annotated[
+        str | None, typer.Argument(help="orders, starts, selections, hooks, … (default: everything)")
+    ] = None,
     source: Annotated[
-        str | None, typer.Option("--from", help="platforms: the servers of this table instead, and which rows are none")
+        str | None,
+        typer.Option("--from", help="with `platforms`: list the rows of this server table, and why some are refused"),
     ] = None,
     plugins: options.PluginPaths = None,
     max_size: options.MaxSize = None,
     format: options.Format = "table",
 ) -> None:
-    """List the policies, workloads, platforms, events and measures there are, and what policies may call and read."""
+    """List names: policies, hooks, workloads, platforms, events, measures, and functions for policies."""
     from harness.present.tables import render
 
     kinds = _kinds(tuple(plugins or ()))
     if source is not None:
         if what != "platforms":
             raise HarnessError(f"--from {source}: expected 'harness list platforms' with it")
-        say(render(*_servers(source), format))
+        echo(render(*_servers(source), format))
         return
     if what is not None and what not in kinds:
         raise HarnessError(f"nothing to list under {what!r}; {did_you_mean(what, kinds)}")
     for kind in [what] if what else list(kinds):
         headers, rows = kinds[kind]
         if what is None and format == "table":
-            say(f"\n{kind}")
-        say(render(headers, rows(), format))
+            echo(f"\n{kind}")
+        echo(render(headers, rows(), format))
 
 
 def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callable[[], Rows]]]:
-    """Return the column heads of every kind and where its rows come from."""
+    """Return each kind with its column heads and a function that returns its rows."""
     policies = ("name", "parameters", "rule", "reads")
     kinds: dict[str, tuple[tuple[str, ...], Callable[[], Rows]]] = {
         kind.plural: (policies, lambda hook=kind.hook: _policies(hook, plugins))  # type: ignore[misc]
         for kind in KINDS.values()
     }
+    kinds["hooks"] = (("hook", "policy kind", "question", "policies"), _hooks)
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (PLATFORMS, lambda: _platforms(plugins))
     kinds["fields"] = (("name", "about"), _fields)
@@ -66,6 +70,10 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     kinds["events"] = (("event", "subject", "meaning"), _events)
     kinds["measures"] = (("name", "unit", "better", "formula", "meaning"), lambda: _measures(plugins))
     return kinds
+
+
+def _hooks() -> Rows:
+    return [(k.hook, f"harness.{k.__name__}", k.question(), f"harness list {k.plural}") for k in KINDS.values()]
 
 
 def _policies(hook: str, paths: Iterable[str]) -> Rows:
@@ -106,7 +114,7 @@ def _platforms(paths: tuple[str, ...]) -> Rows:
 
 
 def _servers(source: str) -> tuple[tuple[str, ...], Rows]:
-    """Return every row of a table of servers: what a description can pick, or why it cannot."""
+    """Return every row of a table of servers, with the reason if a platform description cannot use it."""
     from dataclasses import astuple
 
     from harness.platform.finding import find_platform
@@ -120,7 +128,7 @@ def _servers(source: str) -> tuple[tuple[str, ...], Rows]:
 
 
 def _figures(types: "tuple[NodeType, ...]") -> tuple[str, str]:
-    """Return the memory and power of nodes, from the least to the most of one node."""
+    """Return the memory and power of nodes, as ranges from the smallest to the largest node."""
     memory = sorted(t.memory / 1024**2 for t in types)
     low, high = min(t.idle for t in types), max(t.peak for t in types)
     spread = f"{memory[0]:g}" if memory[0] == memory[-1] else f"{memory[0]:g}–{memory[-1]:g}"

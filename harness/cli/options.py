@@ -1,121 +1,119 @@
-"""Options that commands share: what is replayed, where and by whom, and how its jobs are prepared.
+"""Options that several commands share, in groups.
 
-A command takes a group of options as one parameter, and `spread` shows typer what is in it: an option of all commands
-that have a group is one field of the group.
+A command takes a group as one parameter. `expand_groups` shows typer the options in it.
 """
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import wraps
-from keyword import iskeyword
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness.cli import completion
+from harness.cli.option_groups import JOBS, flag_of
+from harness.cli.option_groups import expand_groups as expand_groups
 from harness.disk.size_limit import set_max_size
 from harness.errors import HarnessError
 from harness.policy import kinds
-from harness.policy.timing import Timing
-from harness.workload.preparation import Option, Preparation, words_of
+from harness.policy.timing import DecisionTiming
+from harness.workload.preparation import Preparation
 
 if TYPE_CHECKING:
     import harness
 
 
-#: What the options of a command's help are grouped by.
-_POLICIES, _JOBS, _MACHINE = "Policies", "Jobs", "Machine"
+def _in_panel(panel: str) -> Callable[..., Any]:
+    """Return `typer.Option` for a panel of the help."""
+    return partial(typer.Option, rich_help_panel=panel)
 
 
-def _policy(kind: type[kinds.Policy], *flags: str, otherwise: str = "") -> Any:
+policies, about_jobs, about_machine = _in_panel("Policies"), _in_panel(JOBS), _in_panel("Machine")
+about_timing, failures = _in_panel("Timing of decisions"), _in_panel("Failures")
+statistics, output = _in_panel("Statistics"), _in_panel("Output")
+
+
+def _policy(kind: type[kinds.Policy], *flags: str, remark: str = "") -> Any:
     question = kind.question()
-    words = f"{question[0].lower()}{question[1:]}{otherwise} see `harness list {kind.plural}`"
+    words = f"{question[0].lower()}{question[1:]}{remark} see `harness list {kind.plural}`"
     complete = completion.policies(kind.hook)
-    return typer.Option(*flags, metavar="POLICY", help=words, rich_help_panel=_POLICIES, autocompletion=complete)
+    return policies(*flags, metavar="POLICY", help=words, autocompletion=complete)
 
 
 Workload = Annotated[
-    str, typer.Argument(help="a log by path or short name, or lublin(jobs=…)", autocompletion=completion.workloads)
+    str,
+    typer.Argument(help="a log by path or short name, or a model: lublin(jobs=…)", autocompletion=completion.workloads),
 ]
 Platform = Annotated[
     str | None,
-    typer.Option(help="a platform by name or path", rich_help_panel=_MACHINE, autocompletion=completion.platforms),
+    about_machine(help="a platform by name or path", autocompletion=completion.platforms),
 ]
 Procs = Annotated[
     int | None,
-    typer.Option("--procs", "-p", help="a plain cluster of so many processors", min=1, rich_help_panel=_MACHINE),
+    about_machine("--procs", "-p", help="a cluster of this many identical processors", min=1),
 ]
 Order = Annotated[str, _policy(kinds.Order, "--order", "-o")]
 Start = Annotated[str, _policy(kinds.Start, "--start", "-s")]
 Select = Annotated[str, _policy(kinds.Select)]
 Rate = Annotated[str, _policy(kinds.Rate)]
 Sleep = Annotated[str, _policy(kinds.Sleep)]
-Energy = Annotated[str, _policy(kinds.Energy, otherwise=" (the richest the platform allows)")]
+Energy = Annotated[str, _policy(kinds.Energy, remark=" (default: the most detailed model the platform has data for)")]
 Predict = Annotated[str, _policy(kinds.Predict)]
-Hold = Annotated[str, _policy(kinds.Hold, otherwise=" (several with a + between)")]
-Instants = Annotated[
-    str,
-    typer.Option(metavar="together|each|ends", help="decide once for all of an instant, or after each of its events"),
-]
-Pass = Annotated[
-    str,
-    typer.Option(
-        "--pass",
-        metavar="SECONDS|WORDS",
-        help="decide starts only so often: 60, or 'backfill=60, main=0, depth=100, window=86400'",
-    ),
-]
-Lenient = Annotated[bool, typer.Option("--lenient", help="skip malformed lines, and count them", rich_help_panel=_JOBS)]
-Seed = Annotated[int, typer.Option(help="of the policies that flip coins", min=0)]
+Hold = Annotated[str, _policy(kinds.Hold, remark=" (join several with +)")]
+Lenient = Annotated[bool, about_jobs("--lenient", help="skip malformed lines, and count them")]
+Seed = Annotated[int, typer.Option(help="seed of random decisions", min=0)]
 PluginPaths = Annotated[
     list[str] | None,
-    typer.Option("--plugins", help="a plugin file or folder, or one of `harness list examples`; may be repeated"),
+    typer.Option("--plugins", help="a plugin file or folder, or one of `harness list examples`; repeatable"),
 ]
 Events = Annotated[
-    Path | None, typer.Option(help="replay failures and interventions: a CSV of time, event (`list events`), subject")
+    Path | None,
+    failures(help="failures and interventions to replay: a CSV of time, event, subject; see `harness list events`"),
 ]
-Interrupted = Annotated[str, typer.Option(help="jobs on a node that fails: requeue or kill")]
+Interrupted = Annotated[str, failures(help="requeue or kill the jobs on a node that fails")]
 StateFile = Annotated[
     Path | None,
-    typer.Option("--state", metavar="FILE", help="go on from what squeue or sacct -P printed: who runs, who waits"),
+    about_jobs(
+        "--state", metavar="FILE", help="begin with the running and waiting jobs that squeue or sacct -P printed"
+    ),
 ]
-Launch = Annotated[str, typer.Option(help="overhead of a job's launch in s, a distribution")]
-Completion = Annotated[str, typer.Option(help="overhead of a job's completion in s, a distribution")]
-Submission = Annotated[str, typer.Option(help="how late the scheduler sees a job in s, a distribution")]
+Launch = Annotated[str, statistics(help="distribution of a job's launch overhead [s]")]
+Completion = Annotated[str, statistics(help="distribution of a job's completion overhead [s]")]
+Submission = Annotated[
+    str,
+    statistics(help="distribution of the delay until the scheduler sees a job [s]"),
+]
 Overheads = Annotated[
-    str, typer.Option(metavar="inside|outside", help="whether a job's runtime holds its launch and its completion")
+    str,
+    statistics(metavar="inside|outside", help="whether a job's runtime includes its launch and its completion"),
 ]
 Format = Annotated[
     str,
-    typer.Option("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats),
+    output("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats),
 ]
-By = Annotated[str, typer.Option(metavar="MEASURE", help="what decides", autocompletion=completion.measures)]
+By = Annotated[str, typer.Option(metavar="MEASURE", help="rank by this measure", autocompletion=completion.measures)]
 MaxSize = Annotated[
     str | None,
-    typer.Option(
-        "--max-size", metavar="SIZE", callback=set_max_size, help="the most that an input may hold, unpacked (512MB)"
-    ),
+    typer.Option("--max-size", metavar="SIZE", callback=set_max_size, help="size limit of an unpacked input (512MB)"),
 ]
 InferenceUnit = Annotated[
     str | None,
-    typer.Option("--unit", help="what is one observation (workload; variation, if there is one workload only)"),
+    statistics("--unit", help="one observation is a workload, or a variation (the default for a single workload)"),
 ]
-Workers = Annotated[int | None, typer.Option(help="threads (as many as there are cores)", min=1, max=1024)]
+Workers = Annotated[int | None, typer.Option(help="threads (default: the number of cores)", min=1, max=1024)]
 
 
-def happenings(events: Path | None, interrupted: str) -> "harness.Events | None":
-    """Return what befalls nodes and jobs, if a file says so."""
+def read_external_events(events: Path | None, interrupted: str) -> "harness.Events | None":
+    """Read the file of --events, if there is one."""
     from harness.workload.events import read_events
 
     return None if events is None else read_events(events, interrupted=interrupted)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
-    """What all commands take that run something."""
+class PluginOptions:
+    """Options of every command that runs policies."""
 
     plugins: PluginPaths = None
     max_size: MaxSize = None
@@ -127,38 +125,39 @@ class Shared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown(Shared):
-    """What all commands take that run something and show a table of it."""
+class TableOptions(PluginOptions):
+    """Options of commands that also print a table."""
 
     format: Format = "table"
 
     def known_format(self) -> None:
-        """Refuse a format that there is not."""
+        """Refuse an unknown --format."""
         from harness.present.tables import known_format
 
         known_format(self.format)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read(Shown):
-    """What commands take that read one workload, and how its jobs are prepared."""
+class WorkloadOptions(TableOptions):
+    """Options of commands that read one workload, and how its jobs are prepared."""
 
     preparation: Preparation
     lenient: Lenient = False
 
     def log(self, source: str) -> "harness.Log":
-        """Read a workload as it is written."""
+        """Read a workload without preparing it."""
         from harness.workload.log_reading import read_workload
 
         return read_workload(source, lenient=self.lenient, plugins=self.folders)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jobs(Read):
-    """What commands take that need the jobs of one workload."""
+class JobOptions(WorkloadOptions):
+    """Options of commands that need the prepared jobs of one workload."""
 
     variation: Annotated[
-        int | None, typer.Option(help="redraw the users' streams by this seed", min=0, rich_help_panel=_JOBS)
+        int | None,
+        about_jobs(help="resample the log with this seed, week by week per user", min=0),
     ] = None
 
     def jobs(self, source: str) -> "harness.Workload":
@@ -170,29 +169,29 @@ class Jobs(Read):
         return jobs if self.variation is None else resample(jobs, self.variation)
 
     def jobs_after(self, state: Path | None, source: str | None) -> "harness.Workload":
-        """Return the jobs of a workload, those of a state, or the ones after the others."""
+        """Return the jobs of the state, followed by those of the workload; either may be missing."""
         from harness.workload.snapshot import followed_by
         from harness.workload.state_file import read_state
 
         if state is None:
             return self.jobs(str(source))
-        there = read_state(state, lenient=self.lenient).workload()
-        return there if source is None else followed_by(there, self.jobs(source))
+        present = read_state(state, lenient=self.lenient).workload()
+        return present if source is None else followed_by(present, self.jobs(source))
 
 
-#: The parts of a scheduler that all commands take which replay one workload.
+#: The parts of a scheduler that every command takes that replays one workload.
 COMMON = ("select", "rate", "sleep", "predict", "hold")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where(Shown):
-    """What commands take that replay jobs: where, and what all schedulers have in common."""
+class SchedulerOptions(TableOptions):
+    """Options of commands that replay jobs: the machine, and the policies that all their schedulers share."""
 
     platform: Platform = None
     procs: Procs = None
     reservations: Annotated[
         Path | None,
-        typer.Option(help="nodes kept for some or nobody at times: a CSV of begin, end, nodes, users …"),
+        about_machine(help="advance reservations and maintenance: a CSV of begin, end, nodes, users …"),
     ] = None
     select: Select = "first-fit"
     rate: Rate = "full"
@@ -201,21 +200,46 @@ class Where(Shown):
     hold: Hold = "none"
     queues: Annotated[
         Path | None,
-        typer.Option(
-            help="queues with an order and a start of their own, tables of a TOML file", rich_help_panel=_POLICIES
+        policies(help="a TOML file of queues, each with its own order and start policy"),
+    ] = None
+    event_semantics: Annotated[
+        str,
+        about_timing(
+            metavar="batch|per-event|per-event-completions-first",
+            help="decide once for all events of an instant, or after each event (submissions before completions, or "
+            "after them)",
+        ),
+    ] = "batch"
+    backfill_interval: Annotated[
+        float | None,
+        about_timing(
+            metavar="SECONDS", help="call the start policy only at multiples of this time, like Slurm's bf_interval"
         ),
     ] = None
-    instants: Instants = "together"
-    passing: Pass = ""
+    main_interval: Annotated[
+        float | None,
+        about_timing(
+            metavar="SECONDS",
+            help="between backfill passes, start jobs in order at multiples of this time, 0: at every event",
+        ),
+    ] = None
+    backfill_depth: Annotated[
+        int | None,
+        about_timing(metavar="JOBS", help="waiting jobs that a backfill pass considers, like Slurm's bf_max_job_test"),
+    ] = None
+    plan_horizon: Annotated[
+        float | None,
+        about_timing(metavar="SECONDS", help="reserve no start later than this from now, like Slurm's bf_window"),
+    ] = None
     seed: Seed = 0
 
     def __post_init__(self) -> None:
         if self.platform is not None and self.procs is not None:
             raise HarnessError("--platform and --procs both given: expected one of them")
-        _ = self.timing  # refused before the work
+        _ = self.timing  # refuses impossible values before anything is read
 
     def scheduler(self, order: str, start: str, energy: str = "none") -> "harness.Scheduler":
-        """Return the scheduler of these options and the order, start and energy policy of a command's own."""
+        """Return a scheduler of the shared policies and these."""
         from harness.policy.scheduler import Scheduler
 
         common = {name: getattr(self, name) for name in COMMON}
@@ -226,12 +250,12 @@ class Where(Shown):
         return Scheduler(order=order, start=start, energy=energy, **common)
 
     @property
-    def timing(self) -> Timing:
+    def timing(self) -> DecisionTiming:
         """When starts are decided."""
-        return Timing(self.instants, self.passing)
+        return DecisionTiming(**{field.name: getattr(self, field.name) for field in fields(DecisionTiming)})
 
     def machine(self, jobs: "harness.Workload") -> "harness.Platform | int | None":
-        """Read the platform that `jobs` are replayed on, if there is another than their log's own machine."""
+        """Read the platform on which `jobs` are replayed; None stands for the machine of their log."""
         from harness.experiment.simulation import machine_of
         from harness.platform.platform_reading import read_platform
         from harness.platform.sizing import of_the_log
@@ -246,85 +270,26 @@ class Where(Shown):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replay(Where, Jobs):
-    """What commands take that replay one workload."""
+class ReplayOptions(SchedulerOptions, JobOptions):
+    """Options of commands that replay one workload."""
 
     def refuse_unknown_waits(self) -> None:
-        """Refuse options that make another stream of the log's jobs, where a replay is compared with the log."""
-        changing = [_flag(name, option) for name, option in self.preparation.without_waits]
+        """Refuse options that change the stream of jobs, where a replay is compared with the waits of the log."""
+        changing = [flag_of(name, option) for name, option in self.preparation.without_waits]
         for flag in changing + ["--variation"] * (self.variation is not None):
             raise HarnessError(
-                f"{flag}: makes another stream of jobs, of which the log knows no waits: nothing to compare a replay "
-                "with; expected no such option"
+                f"{flag}: changes the stream of jobs, so the waits in the log do not apply and a replay cannot be "
+                "compared with them; expected no such option"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard(Replay):
-    """What commands take besides that tell policies what energy emits or costs."""
+class SignalReplayOptions(ReplayOptions):
+    """Options of commands that also give policies the carbon intensity or price of energy."""
 
     signal: Annotated[
         str,
-        typer.Option(
-            metavar="FILE|SHAPE",
-            help="carbon intensity or price over time: a table, or daily(low=50, high=300)",
-            rich_help_panel=_MACHINE,
+        about_machine(
+            metavar="FILE|SHAPE", help="carbon intensity or price over time: a table, or daily(low=50, high=300)"
         ),
     ] = ""
-
-
-T = TypeVar("T")
-
-
-def spread(command: Callable[..., T]) -> Callable[..., T]:
-    """Let typer see the options in the groups that `command` takes, and give it the groups made of their values."""
-    kinds = get_type_hints(command, include_extras=True)
-    given = inspect.signature(command).parameters
-    shown = [one for name in given for one in _parameters(name, kinds[name], given[name].default)]
-
-    @wraps(command)
-    def called(**values: Any) -> T:
-        return command(**{name: _gathered(name, kinds[name], values) for name in given})
-
-    called.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in shown}
-    return called
-
-
-def _parameters(name: str, kind: Any, default: Any) -> list[inspect.Parameter]:
-    """Return what typer sees of a parameter: itself, or the options in the group."""
-    if is_dataclass(kind):
-        kinds = get_type_hints(kind, include_extras=True)
-        return [one for field in fields(kind) for one in _parameters(field.name, kinds[field.name], field.default)]
-    default = inspect.Parameter.empty if default is MISSING else default
-    name, kind = _for_typer(name, kind)
-    return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)]
-
-
-def _gathered(name: str, kind: Any, values: dict[str, Any]) -> Any:
-    """Return the value of a parameter: typer's own, or the group made of them."""
-    if isinstance(kind, type) and is_dataclass(kind):
-        kinds = get_type_hints(kind, include_extras=True)
-        return kind(**{field.name: _gathered(field.name, kinds[field.name], values) for field in fields(kind)})
-    return values[_for_typer(name, kind)[0]]
-
-
-def _for_typer(name: str, kind: Any) -> tuple[str, Any]:
-    """Return the name and type by which typer knows a parameter; ours are what an `Option` of the preparation says."""
-    option = next((said for said in getattr(kind, "__metadata__", ()) if isinstance(said, Option)), None)
-    if option is None:
-        return name, kind
-    flag = _flag(name, option)
-    name = flag.strip("-").replace("-", "_")
-    least = None if option.above is None or kind.__origin__ != int | None else int(option.above) + 1
-    told = typer.Option(flag, help=option.help, metavar=option.metavar, min=least, rich_help_panel=_JOBS)
-    plain = kind.__origin__
-    if (
-        words_of(plain) or plain == float | str | None
-    ):  # our sentences name the nearest word; typer knows no such choice
-        plain = str | None if NoneType in get_args(plain) else str
-    return name + "_" * iskeyword(name), Annotated[plain, told]
-
-
-def _flag(name: str, option: Option) -> str:
-    return option.flag or f"--{name.replace('_', '-')}"

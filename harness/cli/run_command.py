@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 from harness.cli.report_command import ready_for, write_run
 from harness.cli.slurm_rules import SlurmRules
 from harness.errors import HarnessError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.workload.log import Step, Workload
 
 
-@options.spread
+@options.expand_groups
 def run(
     context: typer.Context,
     workload: options.Workload = "lublin",
@@ -25,60 +25,68 @@ def run(
     start: options.Start = "easy",
     energy: options.Energy = "",
     *,
-    given: options.Heard,
+    given: options.SignalReplayOptions,
     rules: SlurmRules,
     state: options.StateFile = None,
     schedule: Annotated[
-        Path | None, typer.Option(help="write it to FILE.csv, .parquet, .arrow, .json, .swf, .swf.gz")
+        Path | None,
+        options.output(help="write the schedule to FILE.csv, .parquet, .arrow, .json, .swf or .swf.gz"),
     ] = None,
     timeline: Annotated[
         Path | None,
-        typer.Option(
-            help="write the system at every instant, thinned, to FILE.csv, .parquet, .arrow or .json: time, queued "
-            "and running jobs, busy, free and up processors, rate, work left, power, nodes asleep, switching and down, "
-            "processors effective, potential and wasted"
+        options.output(
+            help="write queue, running jobs, processors, nodes, rate, remaining work and power over time, thinned, to "
+            "FILE.csv, .parquet, .arrow or .json"
         ),
     ] = None,
     events: options.Events = None,
     interrupted: options.Interrupted = "requeue",
     measures: Annotated[
-        str, typer.Option(metavar="NAMES", help="all, or names and groups of measures: jobs, machine, energy, log")
+        str,
+        options.output(metavar="NAMES", help="all, or names and groups of measures: jobs, machine, energy, log"),
     ] = "",
-    fairness: Annotated[int, typer.Option(help="examine so many jobs for fairness (slow)", min=0)] = 0,
-    report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="also show the run as a page")] = None,
+    fairness: Annotated[
+        int,
+        options.output(help="measure fairness on a sample of this many jobs (slow)", min=0),
+    ] = 0,
+    report: Annotated[
+        Path | None,
+        options.output(metavar="FILE.html", help="also write a page with charts"),
+    ] = None,
 ) -> None:
-    """Replay WORKLOAD on a platform under a scheduler, and say how it went.
+    """Replay WORKLOAD on a platform under a scheduler, and print measures of the schedule.
 
-    With --state the machine is in that state at first: who runs holds processors for what is left of the limit, who
-    waits has waited since the submission; measures of jobs are of those that had not begun. The jobs of WORKLOAD, if
-    one is given, arrive from then on.
+    With --state the machine begins in that state: running jobs keep their processors for the rest of their requested
+    time, and waiting jobs have waited since their submission. Measures of jobs cover those that had not started. The
+    jobs of WORKLOAD, if given, arrive afterwards.
     """
     if fairness and events is not None:
         raise HarnessError("--fairness and --events both given: expected one of them")
-    with compiling_said(), warnings_said():
-        # What would fail at the end is refused before the work.
+    with notices_on_stderr():
+        # Refuse what would fail at the end before the work begins.
         given.known_format()
         rules.refuse_policies(context)
         _check_places(Path(workload), events, schedule, timeline, report)
         ready_for(report)
-        happenings = options.happenings(events, interrupted)
+        external_events = options.read_external_events(events, interrupted)
         scheduler = given.scheduler(order, start, energy)
         drawn = timeline is not None or report is not None
-        said = context.get_parameter_source("workload")
-        jobs = given.jobs_after(state, workload if state is None or (said and said.name == "COMMANDLINE") else None)
-        result = _replayed(given, rules, workload, jobs, scheduler, happenings, drawn)
+        source = context.get_parameter_source("workload")
+        named = state is None or (source is not None and source.name == "COMMANDLINE")
+        jobs = given.jobs_after(state, workload if named else None)
+        result = _replay(given, rules, workload, jobs, scheduler, external_events, drawn)
     if schedule is not None:
         result.export(schedule)
     if timeline is not None:
         result.export_timeline(timeline)
     write_run(result, report, given.folders)
-    say(_shown(result, given, measures, rules))
+    echo(_render(result, given, measures, rules))
     if fairness:
-        say(_fairness(result, fairness), file=sys.stderr)
+        echo(_fairness(result, fairness), file=sys.stderr)
 
 
-def _replayed(
-    given: options.Heard,
+def _replay(
+    given: options.SignalReplayOptions,
     rules: SlurmRules,
     workload: str,
     jobs: "Workload",
@@ -86,7 +94,7 @@ def _replayed(
     events: Any,
     timeline: bool,
 ) -> "Schedule":
-    """Replay the workload under the scheduler, or under the rules of a Slurm, and show how far that is."""
+    """Replay the workload under the scheduler, or under the rules of a Slurm."""
     from harness.experiment.simulation import simulate
     from harness.present.progress import progress
 
@@ -113,7 +121,7 @@ def _replayed(
 def _check_places(
     workload: Path, events: Path | None, schedule: Path | None, timeline: Path | None, report: Path | None
 ) -> None:
-    """Refuse files that cannot be written, or would replace what is read or what else is written."""
+    """Refuse output files that cannot be written, or that would overwrite an input or another output."""
     from harness.results.export import schedule_writer, timeline_writer
 
     others = {"the workload itself": workload, "the --events": events}
@@ -130,7 +138,7 @@ def _check_places(
 
 
 def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> None:
-    """Refuse a file whose folder there is not, and one that is read or written otherwise."""
+    """Refuse a file in a missing folder, or one that is also an input or another output."""
     if not path.parent.is_dir():
         raise HarnessError(f"{option} {path}: cannot be written: there is no folder {path.parent}")
     for what, other in others.items():
@@ -138,8 +146,8 @@ def _check_place(option: str, path: Path, others: dict[str, Path | None]) -> Non
             raise HarnessError(f"{option} {path}: is {what}; expected another file")
 
 
-def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRules) -> str:
-    """Return what was replayed and how it went, in the format the user wants: programs get every measure."""
+def _render(result: "Schedule", given: options.SignalReplayOptions, asked: str, rules: SlurmRules) -> str:
+    """Return the measures of a run in the requested format. JSON contains all measures and the full provenance."""
     from harness.present.json_text import to_json
     from harness.present.tables import render
     from harness.results import run_summary
@@ -153,7 +161,7 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
     measures = {name: measures[name] for name in names}
     if given.format == "json":
         summary = {
-            **circumstances(result),
+            **run_facts(result),
             **({"events": _events(result)} if result.events else {}),
             **({"unmodelled": unmodelled} if unmodelled else {}),
             "measures": measures,
@@ -162,13 +170,14 @@ def _shown(result: "Schedule", given: options.Heard, asked: str, rules: SlurmRul
         return to_json(summary)
     if given.format != "table":
         return render(("measure", "value", "unit"), measures_table(measures, extra), given.format)
-    told = [run_summary.sentence(result), *map("Warning: {}.".format, run_summary.warnings(result))]
+    sentences = [run_summary.sentence(result), *map("Warning: {}.".format, run_summary.warnings(result))]
     table = render(run_summary.HEADS, run_summary.rows(measures, known), "table")
-    return "\n".join([*told, "", table, "", *heading(result), *_unaccepted(result), *_happened(result), *unmodelled])
+    about = [*heading(result), *_unaccepted_sentences(result), *_event_sentences(result), *unmodelled]
+    return "\n".join([*sentences, "", table, "", *about])
 
 
-def circumstances(result: "Schedule") -> dict[str, Any]:
-    """Return what was replayed, where and by whom, for JSON."""
+def run_facts(result: "Schedule") -> dict[str, Any]:
+    """Return workload, platform, policies and timing of a run, for JSON."""
     platform, ignored = result.platform, _ignored_by(result)
     return {
         **provenance(result.workload),
@@ -180,30 +189,30 @@ def circumstances(result: "Schedule") -> dict[str, Any]:
 
 
 def _ignored_by(result: "Schedule") -> list[str]:
-    """Return a sentence for each kind of request that the platform does not have; a Slurm has its own machine."""
+    """Return a sentence for each kind of request that the platform does not model."""
     from harness.results.ignored_requests import ignored_requests
 
     return [] if result.policies.configured else ignored_requests(result.workload, result.platform)
 
 
 def provenance(workload: "Workload") -> dict[str, Any]:
-    """Return which jobs were replayed, and what was done to them before, for JSON."""
+    """Return the workload of a run and its preparation, for JSON."""
     about = {"name": workload.name, "jobs": len(workload), "procs": workload.procs, "digest": workload.digest}
     return {"workload": about, "preparation": [vars(step) for step in workload.preparation]}
 
 
 def heading(result: "Schedule") -> list[str]:
-    """Return what was replayed, where and by whom, for people."""
+    """Return lines with workload, platform, policies and timing of a run."""
     policies = ", ".join(f"{part} {policy}" for part, policy in result.scheduler.items())
-    heard = []
+    signals = []
     if result.meter is not None:
         signal = result.meter.signal
-        heard = [f"signal: {signal.name} [{signal.unit}]" + (f"; {signal.remark}" if signal.remark else "")]
+        signals = [f"signal: {signal.name} [{signal.unit}]" + (f"; {signal.remark}" if signal.remark else "")]
     return [
         f"{result.workload.name}: {len(result.workload):,} jobs on {result.platform.name}",
         f"scheduler: {policies}, seed {result.seed}{result.timing.remark}",
         *(f"in full: {', '.join(full)}" for full in [result.policies.in_full.values()] if full),
-        *heard,
+        *signals,
         f"simulated in {result.outcome.seconds:.3f} s",
         "",
         *preparation(result.workload),
@@ -212,7 +221,7 @@ def heading(result: "Schedule") -> list[str]:
 
 
 def preparation(workload: "Workload") -> list[str]:
-    """Return what was done to the jobs before they were replayed, for people."""
+    """Return a line for each step of the preparation."""
     return ["preparation:", *map(_step, workload.preparation)]
 
 
@@ -221,23 +230,23 @@ def _step(step: "Step") -> str:
     return f"  {step.name}: {step.jobs:,} jobs{detail}"
 
 
-def _unaccepted(result: "Schedule") -> list[str]:
-    """Name the jobs that the platform could never run or the start policy rejected; the first few of many."""
+def _unaccepted_sentences(result: "Schedule") -> list[str]:
+    """Return a line for the jobs that are too large for the platform, and one for those that the policy rejected."""
     frame = result.frame[result.frame["status"] == "unaccepted"]
     rejected = frame["end"].notna()
-    said = []
+    lines = []
     for reason, numbers in (
         ("more than the platform has", frame["job"][~rejected]),
         (f"rejected by {result.scheduler['start']}", frame["job"][rejected]),
     ):
         if len(numbers):
             names = ", ".join(map(str, numbers.head(10))) + (", …" if len(numbers) > 10 else "")
-            said.append(f"  unaccepted: {len(numbers):,} jobs ({reason}: jobs {names})")
-    return said
+            lines.append(f"  unaccepted: {len(numbers):,} jobs ({reason}: jobs {names})")
+    return lines
 
 
 def _events(result: "Schedule") -> dict[str, Any] | None:
-    """Return how many events there were, how many before the run was over, and how many of those without effect."""
+    """Return the number of external events, of those before the end of the run, and of those without effect."""
     if result.events is None:
         return None
     return {
@@ -249,12 +258,12 @@ def _events(result: "Schedule") -> dict[str, Any] | None:
     }
 
 
-def _happened(result: "Schedule") -> list[str]:
+def _event_sentences(result: "Schedule") -> list[str]:
     events = _events(result)
     if events is None:
         return []
     return [
-        f"events: {events['events']:,} in {events['path']}, {events['happened']:,} before the run was over, "
+        f"events: {events['events']:,} in {events['path']}, {events['happened']:,} before the end of the run, "
         f"{events['without_effect']:,} of them without effect; jobs on failing nodes: {events['interrupted']}"
     ]
 

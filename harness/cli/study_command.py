@@ -1,4 +1,4 @@
-"""Commands that are scripts of the folder `reports`, where each lies beside the page it makes."""
+"""Commands that run a script of the folder `reports`. Each script makes the page of the same name."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,23 +8,23 @@ from types import ModuleType
 
 import typer
 
-from harness.cli.examples import examples
+from harness.cli.examples import add_examples
 from harness.disk.bundled import folder
 
-#: What shows the help of a command, and of a script that is run by hand.
+#: The options that print the help of a command.
 HELP = {"help_option_names": ["-h", "--help"]}
 
-#: Every argument is the script's, --help too.
+#: Settings of a command that passes all its arguments to a script, also --help.
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def study(script: str, name: str) -> Callable[[typer.Context], None]:
-    """Return the command of that name, which hands its arguments to the command `app` of a script."""
+    """Return a command that passes its arguments to the command `app` of a script."""
 
     def command(context: typer.Context) -> None:
-        with _beside():
+        with _importable_folder():
             app = import_module(script).app
-            app.registered_commands[0].epilog = examples(name)
+            add_examples(app.registered_commands[0], name)
             status = app(context.args, prog_name=context.command_path, standalone_mode=False, **HELP)
         if status:
             raise typer.Exit(status)
@@ -33,14 +33,14 @@ def study(script: str, name: str) -> Callable[[typer.Context], None]:
 
 
 def load(script: str) -> ModuleType:
-    """Import a script, which may import those beside it."""
-    with _beside():
+    """Import a script of the folder `reports`. It may import other scripts there."""
+    with _importable_folder():
         return import_module(script)
 
 
 @contextmanager
-def _beside() -> Iterator[None]:
-    """Let the scripts of the folder be imported, at any time in the block, and leave nothing behind there."""
+def _importable_folder() -> Iterator[None]:
+    """Make the scripts of `reports` importable in the block, and write no bytecode there."""
     path, written = str(folder("reports")), sys.dont_write_bytecode
     sys.path.insert(0, path)
     sys.dont_write_bytecode = True

@@ -1,4 +1,4 @@
-"""`harness theory …`: what a simulation of a workload must agree with, without simulating it."""
+"""`harness theory …`: exact results that a simulation of a workload must agree with."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,29 +9,32 @@ from harness.cli import options
 from harness.cli import theory_arguments as arguments
 from harness.cli.infinite_server_command import infinite_server
 from harness.cli.study_command import PASSED_ON, study
-from harness.cli.theory_arguments import Row, needed, not_both, only_one, reading_rows, show
+from harness.cli.theory_arguments import Row, reading_rows, refuse_rates, require_one_source, show
 from harness.errors import HarnessError, did_you_mean
 
 if TYPE_CHECKING:
     from harness.theory import Stability
     from harness.theory.inputs import FloatArray
 
-app = typer.Typer(help="Closed forms and exact recursions.", no_args_is_help=True)
+app = typer.Typer(help="Closed forms and exact recursions from queueing theory.", no_args_is_help=True)
 
-#: Command → the script of `reports` that it is, and what the list of commands says of it.
+#: Command → its script in `reports`, and its help.
 STUDIES = {
-    "compare": ("theory", "Does the simulator agree with the closed forms? The table of reports/theory.md."),
-    "service-rate": ("service_rate", "A cluster whose rate follows its workload: reports/service-rate.md."),
-    "other-simulators": ("other_simulators", "Batsim and SPARS, with nodes that sleep: reports/other-simulators.md."),
-    "oar-executions": ("oar_executions", "Executions on real nodes and their replays: reports/oar-executions.md."),
-    "kth-calendar": ("kth_calendar", "A site's calendar, fitted on half a log: reports/kth-calendar.md."),
-    "identify": ("identify_study", "Logs whose policy is known, and whom identify names: reports/identify-study.md."),
-    "peas": ("peas_table3", "The PEAS paper's Table 3, reproduced: reports/peas-table3.md."),
+    "compare": ("theory", "Compare the simulator with the closed forms: the table of reports/theory.md."),
+    "service-rate": ("service_rate", "Simulate a cluster whose rate follows its workload: reports/service-rate.md."),
+    "other-simulators": (
+        "other_simulators",
+        "Compare with Batsim and SPARS on sleeping nodes: reports/other-simulators.md.",
+    ),
+    "oar-executions": ("oar_executions", "Compare executions on real nodes with replays: reports/oar-executions.md."),
+    "kth-calendar": ("kth_calendar", "Fit a site's calendar on half of a log: reports/kth-calendar.md."),
+    "identify": ("identify_study", "Test `harness identify` on logs of known policies: reports/identify-study.md."),
+    "peas": ("peas_table3", "Reproduce Table 3 of the PEAS paper: reports/peas-table3.md."),
 }
 
 
 @app.command()
-@options.spread
+@options.expand_groups
 def stability(
     workload: arguments.Workload = None,
     widths: arguments.Widths = None,
@@ -42,23 +45,23 @@ def stability(
     service_law: Annotated[
         str | None,
         typer.Option(
-            help="With --widths: 1/C for exponential, deterministic, uniform, lognormal or hyperexponential service "
-            "times as well, by simulation."
+            help="with --widths: also 1/C by simulation, for exponential, deterministic, uniform, lognormal or "
+            "hyperexponential service times"
         ),
     ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="C by a sum of its paper, too: enumeration (to 7 processors), partitions (to 50) or sampling"
+            help="also compute C by a sum from its paper: enumeration (to 7 processors), partitions (to 50) or sampling"
         ),
     ] = None,
     *,
-    given: options.Read,
+    given: options.WorkloadOptions,
 ) -> None:
-    """Can first come, first served keep up with a workload, or with a stream of jobs of these widths?
+    """Compute whether first come, first served can keep up with a workload, or with a stream of such widths.
 
-    The closed form assumes exponential service times that do not depend on the width. Of a WORKLOAD the answer is its
-    own saturated throughput: how long its jobs take in their order if all are there at time 0.
+    The closed form assumes exponential service times that do not depend on the width. A WORKLOAD has its own saturated
+    throughput: the time to serve its jobs in order if all are present at time 0.
     """
     from harness.theory import (
         saturated_load,
@@ -70,9 +73,9 @@ def stability(
     from harness.theory.inputs import proc_count
 
     given.known_format()
-    only_one(workload, widths, given)
+    require_one_source(workload, widths, given)
     if workload is not None:
-        not_both(workload, {"--arrival-rate": arrival_rate, "--mean-service": mean_service})
+        refuse_rates(workload, {"--arrival-rate": arrival_rate, "--mean-service": mean_service})
         jobs, procs = arguments.read(workload, given, procs, column)
         if service_law is not None:
             raise HarnessError("--service-law: a workload has its own service times; expected it with --widths")
@@ -90,30 +93,31 @@ def stability(
         show([("servers", procs, "processors"), *_constant_rows(stability_constant(p, procs)), *by_law], given.format)
         return
     if service_law is not None:
-        raise HarnessError("--service-law: says 1/C, without rates; expected no --arrival-rate and --mean-service")
-    rate, mean = needed(arrival_rate, "--arrival-rate"), needed(mean_service, "--mean-service")
-    answer = stability_of_stream(p, procs, rate, mean)
+        raise HarnessError("--service-law: gives 1/C, without rates; expected no --arrival-rate and --mean-service")
+    rate = arguments.required(arrival_rate, "--arrival-rate")
+    answer = stability_of_stream(p, procs, rate, arguments.required(mean_service, "--mean-service"))
     show([*_stability_rows(answer), *_rows_by(by, p, procs)], given.format)
 
 
 @app.command()
-@options.spread
+@options.expand_groups
 def delays(
     workload: arguments.Workload = None,
     procs: arguments.Procs = None,
     arrival_rate: arguments.ArrivalRate = None,
     mean_service: arguments.MeanService = None,
     service_variance: Annotated[
-        float | None, typer.Option(help="Variance of the service time [s²], on one processor; else exponential.")
+        float | None, typer.Option(help="variance of the service time [s²], on one processor (default: exponential)")
     ] = None,
     column: arguments.Column = None,
-    out: Annotated[Path | None, typer.Option(help="Write every job's delay to this CSV.")] = None,
+    out: Annotated[Path | None, options.output(help="write every job's delay to this CSV")] = None,
     *,
-    given: options.Read,
+    given: options.WorkloadOptions,
 ) -> None:
-    """How long do jobs wait, first come, first served?
+    """Compute how long jobs wait, first come, first served.
 
-    Each job of a WORKLOAD, exactly; or, without one, the mean of a Poisson stream of jobs of one processor each.
+    The delays of a WORKLOAD are exact. Without one, the answer is the mean delay of a Poisson stream of
+    one-processor jobs.
     """
     from harness.theory import delays_of_arrivals
 
@@ -122,7 +126,7 @@ def delays(
         show([_textbook_delay(procs, arrival_rate, mean_service, service_variance)], given.format)
         return
     rates = {"--arrival-rate": arrival_rate, "--mean-service": mean_service, "--service-variance": service_variance}
-    not_both(workload, rates)
+    refuse_rates(workload, rates)
     jobs, procs = arguments.read(workload, given, procs, column)
     fitting = jobs.fitting(procs)
     delay = delays_of_arrivals(fitting.arrival, fitting.service, fitting.width, procs)
@@ -152,27 +156,29 @@ for _name, (_script, _about) in STUDIES.items():
 
 
 def _own_rows(load: float) -> list[Row]:
-    """Say by the saturated throughput of a log whether it can be served."""
+    """Return rows that show by its saturated throughput whether a log can be served."""
     answer = f"{'stable' if load < 1 else 'unstable'}: served in {load:.3f} of the time in which the jobs came"
     return [
-        ("answer", answer, "by the log itself: its jobs, in its order, all there at time 0"),
+        ("answer", answer, "by the log itself: its jobs in order, all present at time 0"),
         ("stable", load < 1, "does the queue stay finite?"),
         ("saturated_load", load, "time to serve all, by the time in which they came"),
     ]
 
 
 def _closed_rows(answer: "Stability") -> list[Row]:
-    """Return the closed form beside it, under names that say what it assumes."""
-    told = {
+    """Return the rows of the closed form. Two are renamed, so that they do not replace the log's own answer."""
+    renamed = {
         "answer": ("closed_form", "for exponential service times independent of width"),
         "stable": ("closed_form_stable", "by the closed form"),
     }
-    return [(*(told[name][0], value, told[name][1]),) if name in told else (name, value, meaning)
-            for name, value, meaning in _stability_rows(answer)]  # fmt: skip
+    rows = _stability_rows(answer)
+    return [
+        (renamed[name][0], value, renamed[name][1]) if name in renamed else (name, value, m) for name, value, m in rows
+    ]
 
 
 def _rows_by(forms: list[str] | None, widths: "FloatArray", procs: int) -> list[Row]:
-    """Return C by the sums of its paper: slow, and witnesses to the closed form."""
+    """Return C by the sums of its paper, which are slow and confirm the closed form."""
     import numpy as np
 
     from harness.theory import constant_by_enumeration, constant_by_partitions, constant_by_sampling
@@ -233,8 +239,8 @@ def _textbook_delay(
 ) -> Row:
     from harness.theory import mg1_mean_wait, mmc_mean_wait
 
-    rate, mean = needed(arrival_rate, "--arrival-rate"), needed(mean_service, "--mean-service")
-    count = int(needed(procs, "--procs"))
+    rate, mean = arguments.required(arrival_rate, "--arrival-rate"), arguments.required(mean_service, "--mean-service")
+    count = int(arguments.required(procs, "--procs"))
     if variance is None:
         return "mean_delay", mmc_mean_wait(rate, mean, count), f"s, M/M/{count} (Erlang C)"
     if count != 1:

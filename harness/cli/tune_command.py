@@ -1,4 +1,4 @@
-"""`harness tune`: a search for better parameters, and whether they are better where nothing was tuned."""
+"""`harness tune`: search better parameters, and judge them on data that the search has not seen."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion, options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 
 if TYPE_CHECKING:
     from harness.tuning.judging import Judgement
@@ -14,33 +14,36 @@ if TYPE_CHECKING:
     from harness.tuning.search import SearchResult, Trial
 
 
-@options.spread
+@options.expand_groups
 def tune(
     field: Annotated[Path, typer.Argument(help="a TOML file: a field with ranges, as in easy(reservations=1..8)")],
     *,
-    given: options.Shown,
-    trials: Annotated[int, typer.Option(help="try so many points, those of earlier calls included", min=1)] = 50,
+    given: options.TableOptions,
+    trials: Annotated[int, typer.Option(help="number of points to try, with those of earlier calls", min=1)] = 50,
     objective: Annotated[
         list[str] | None,
         typer.Option(
             "--objective",
             metavar="MEASURE",
-            help="what shall be better; may be repeated",
+            help="the measure to improve; repeatable",
             autocompletion=completion.measures,
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="the folder of the search (tunings/NAME)")] = None,
+    out: Annotated[
+        Path | None,
+        options.output(help="the folder of the search (tunings/NAME)"),
+    ] = None,
     seed: options.Seed = 0,
     workers: options.Workers = None,
 ) -> None:
-    """Search the ranges of FIELD for better parameters, and judge the best where nothing was tuned.
+    """Search the ranges of FIELD for better parameters, and judge the best on data that the search has not seen.
 
-    It trains on the first halves of the field's workloads and as many variations as the field's resamples say, by
-    geometric means of ratios to the default. The best, or with several objectives those that none beats in all, are
-    judged by a tournament with the default, on the second halves and on the logs of the field's held_out. The same
-    command goes on where an earlier one was interrupted.
+    The search uses the first halves of the field's workloads and their resamples. It minimises geometric means of
+    ratios to the default. The best point, or with several objectives the Pareto front, is then compared with the
+    default in a tournament on the second halves and on the field's held_out logs. The same command continues an
+    interrupted search.
     """
-    with compiling_said(), warnings_said():
+    with notices_on_stderr():
         from harness.present.progress import progress
         from harness.tuning.judging import judge
         from harness.tuning.ranges import read_search
@@ -54,13 +57,13 @@ def tune(
                 search, folder, trials=trials, seed=seed, plugins=given.folders, workers=workers, watch=watch
             )
         judgements, time = judge(search, found.best, folder, plugins=given.folders, workers=workers)
-        picture = _drawn(search, found, folder)
-    say(_shown(search, found, judgements, given.format))
+        picture = _draw_front(search, found, folder)
+    echo(_render(search, found, judgements, given.format))
     if given.format == "table":
-        say("\n".join([*_told(search, judgements, time, picture), *_edges(search, found)]))
+        echo("\n".join([*_verdict_sentences(search, judgements, time, picture), *_edge_warnings(search, found)]))
 
 
-def _shown(search: "Search", found: "SearchResult", judgements: "list[Judgement]", format: str) -> str:
+def _render(search: "Search", found: "SearchResult", judgements: "list[Judgement]", format: str) -> str:
     """Return the best trials and how they were judged, a row each."""
     from harness.present.tables import render
     from harness.present.words import spoken
@@ -83,37 +86,35 @@ def _row(search: "Search", trial: "Trial", judgements: "list[Judgement]") -> lis
     ]
 
 
-def _told(search: "Search", judgements: "list[Judgement]", time: int, picture: Path | None) -> list[str]:
-    """Return the verdicts in words, below the table."""
-    told = ["", "Numbers are ratios to the default: training is what was searched on, held out what was not."]
+def _verdict_sentences(search: "Search", judgements: "list[Judgement]", time: int, picture: Path | None) -> list[str]:
+    """Return the verdicts, to be printed below the table."""
+    sentences = ["", "Numbers are ratios to the default, on the training data and on the held-out data."]
     for one in judgements:
         values = ", ".join(f"{label} {value:g}" for label, value in one.trial.values.items())
-        told.append(f"{values}: {one.sentence}")
+        sentences.append(f"{values}: {one.sentence}")
     if not judgements:
-        told.append("The search found nothing better than the default: there is nothing to judge.")
+        sentences.append("The search found nothing better than the default: there is nothing to judge.")
     if time > 1:
-        told.append(
-            f"Warning: the held-out data have now judged {time} choices: the last is not as untouched as the first."
+        sentences.append(
+            f"Warning: the held-out data have now judged {time} choices: the last judgement is weaker than the first."
         )
-    return told + ([f"The front is drawn in {picture}."] if picture else [])
+    return sentences + ([f"The front is drawn in {picture}."] if picture else [])
 
 
-def _edges(search: "Search", found: "SearchResult") -> list[str]:
-    """Return which of the best values lie at the end of their range: better ones may lie beyond."""
-    ends = {
-        (
-            one.label,
-            end,
-        ): f"{one.label} = {trial.values[one.label]:g} lies at the edge of its range {one.low:g}..{one.high:g}"
+def _edge_warnings(search: "Search", found: "SearchResult") -> list[str]:
+    """Return a warning for each best value at an end of its range."""
+    warnings = {
+        (one.label, end): f"{one.label} = {trial.values[one.label]:g} lies at the edge of its range "
+        f"{one.low:g}..{one.high:g}: better values may lie beyond it."
         for trial in found.best
         for one in search.ranges
         if (end := one.edge(float(trial.values[one.label]))) is not None
     }
-    return [f"{words}: better values may lie beyond it." for words in ends.values()]
+    return list(warnings.values())
 
 
-def _drawn(search: "Search", found: "SearchResult", folder: Path) -> Path | None:
-    """Draw the trials of a search for several objectives, and who is on the front; None if there is nothing to draw."""
+def _draw_front(search: "Search", found: "SearchResult", folder: Path) -> Path | None:
+    """Draw all trials and the Pareto front. Return None for one objective, or without plotly."""
     from importlib.util import find_spec
 
     if len(search.objectives) < 2 or find_spec("plotly") is None:

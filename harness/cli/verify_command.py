@@ -1,4 +1,4 @@
-"""`harness verify`: does a schedule keep a promise, and the machine's size, as far as it shows itself?"""
+"""`harness verify`: does a schedule keep within its machine, and keep a guarantee such as EASY's?"""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,39 +6,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import options
-from harness.cli.console import say
+from harness.cli.console import echo
 
 if TYPE_CHECKING:
     from harness.results.guarantee_check import GuaranteeCheck, Violation
 
 
 def verify(
-    schedule: Annotated[str, typer.Argument(help="a log with waits: SWF, CSV, sacct, or what run --schedule wrote")],
+    schedule: Annotated[str, typer.Argument(help="a log with waits: SWF, CSV, sacct, or the output of run --schedule")],
     promise: Annotated[
         str,
         typer.Option(
-            help="none; fcfs: nobody overtakes; easy: nobody delays the first of the queue; conservative: anybody"
+            help="none; fcfs: no job overtakes another; easy: no job delays the first of the queue; conservative: "
+            "no job delays another"
         ),
     ] = "none",
     procs: options.Procs = None,
     workload: Annotated[
-        str, typer.Option(metavar="LOG", help="the log that SCHEDULE was made of: its requested times count")
+        str, typer.Option(metavar="LOG", help="take requested times from the log from which SCHEDULE was made")
     ] = "",
-    slack: Annotated[float, typer.Option(help="so much later than promised is no breach [s]", min=0)] = 0.0,
+    slack: Annotated[float, typer.Option(help="a delay up to this is no breach [s]", min=0)] = 0.0,
     plugins: options.PluginPaths = None,
     max_size: options.MaxSize = None,
     lenient: options.Lenient = False,
     format: Annotated[str, typer.Option(help="table or json")] = "table",
 ) -> int:
-    """Say from SCHEDULE alone whether a machine was overcommitted, and where a promise was first broken.
+    """Check from SCHEDULE alone whether the machine was overcommitted, and where a promise was first broken.
 
-    Jobs queue by submission, and by their place in SCHEDULE if they were submitted at the same time. The first of the
-    queue may count on the instant at which, by the requested times of those that run, there are processors enough for
-    it; under conservative backfilling everybody may count on the reservation made at its submission, or a better one
-    since. A promise is void where a job runs longer than it was to. A schedule without requested times needs --workload
-    for the promises of easy and conservative.
+    Jobs queue by submission time, then by their place in SCHEDULE. easy reserves for the first job of the queue the
+    instant at which enough processors are free by the requested times of the running jobs. conservative reserves a
+    start for every job at its submission, and may improve it later. A promise is void where a job runs longer than
+    requested. A SCHEDULE without requested times needs --workload for easy and conservative.
 
-    Exit status 1: overcommitted, or broken.
+    Exit status 1: overcommitted, or a promise is broken.
     """
     from harness.errors import HarnessError
     from harness.present.json_text import to_json
@@ -50,25 +50,25 @@ def verify(
     how: dict[str, Any] = {"lenient": lenient, "plugins": tuple(plugins or ())}
     requests = read_workload(workload, **how) if workload else None
     found = verified(read_workload(schedule, **how), promise, procs=procs, slack=slack, workload=requests)
-    say(to_json(asdict(found) | {"kept": found.kept}) if format == "json" else _told(found))
+    echo(to_json(asdict(found) | {"kept": found.kept}) if format == "json" else _render(found))
     return int(not found.kept)
 
 
-def _told(found: "GuaranteeCheck") -> str:
+def _render(found: "GuaranteeCheck") -> str:
     from harness.present.words import counted
 
-    out = f", {counted(found.left_out, 'job')} left out that did not run or say when" if found.left_out else ""
+    out = f", {counted(found.left_out, 'job')} left out that did not run or have no times" if found.left_out else ""
     lines = [f"{found.name}: {counted(found.jobs, 'job')} on {found.procs:,} processors{out}"]
     lines += _breach(found.overcommitted, "never more processors in use than there are", "overcommitted")
     kept = {
-        "fcfs": "nobody starts before who was submitted earlier",
+        "fcfs": "no job starts before one that was submitted earlier",
         "easy": "the first of the queue is never delayed",
-        "conservative": "nobody starts later than was promised",
+        "conservative": "no job starts later than promised",
     }
     if found.promise in kept:
         lines += _breach(found.broken, kept[found.promise], f"the promise of {found.promise} is broken")
     if found.void:
-        lines.append(f"{counted(found.void, 'promise')} void: a job before ran longer than it was to")
+        lines.append(f"{counted(found.void, 'promise')} void: an earlier job ran longer than requested")
     return "\n".join(lines)
 
 

@@ -5,20 +5,20 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
-from harness.cli.console import compiling_said, say, warnings_said
+from harness.cli.console import echo, notices_on_stderr
 
 
 def warm_up(
-    names: Annotated[list[str] | None, typer.Argument(help="policies; all there are if none is named")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="names of policies (default: all)")] = None,
     plugins: options.PluginPaths = None,
     format: options.Format = "table",
 ) -> None:
-    """Compile the event loop and policies, and keep what was compiled under HARNESS_CACHE.
+    """Compile the event loop and policies, and store the compiled code in the folder HARNESS_CACHE.
 
-    Later runs on such a machine, by the same user, start at once: call it when an image is built, or once on a
-    cluster whose nodes are alike and share the folder.
+    Later runs by the same user on the same kind of machine then start at once. Call it when you build an image, or once
+    on a cluster of identical nodes that share the folder.
     """
-    with compiling_said(), warnings_said():
+    with notices_on_stderr():
         from harness.experiment.precompile import warm_up as warmed
         from harness.present.tables import known_format, render
 
@@ -27,4 +27,4 @@ def warm_up(
             (name, hook, "compiled" if compiled else "plain Python", seconds)
             for name, hook, compiled, seconds in warmed(names or (), plugins or ())
         ]
-    say(render(("made ready", "hook", "as", "time"), rows, format, units=("", "", "", "s")))
+    echo(render(("compiled", "hook", "as", "time"), rows, format, units=("", "", "", "s")))

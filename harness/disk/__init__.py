@@ -1,3 +1,3 @@
-"""Atomic files, and the folders of the house."""
+"""Files and folders on disk."""
 
-from harness.disk import bundled as bundled  # what `harness.bundled` is must be here without being asked for
+from harness.disk import bundled as bundled  # loaded here, because `harness.bundled` is loaded from this module

@@ -1,4 +1,4 @@
-"""Files that are either written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 import secrets
@@ -12,11 +12,11 @@ from harness.errors import HarnessError
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path to write to, which takes the place of `path` when the block ends well.
+    """Yield a temporary path to write to. It replaces `path` when the block ends without an error.
 
-    Whoever reads `path` sees the old file or the new one, never half of one. If the block raises, `path`
-    stays as it was. The temporary name ends like `path`, so libraries that choose a format by suffix choose
-    the same. What the system refuses (no such folder, no permission, disk full) is a `HarnessError`.
+    A reader of `path` sees either the old or the new file. If the block raises, `path` is unchanged. The temporary name
+    has the same suffix, for libraries that choose a format by it. An error of the system (no such folder, no
+    permission, disk full) is a `HarnessError`.
     """
     try:
         with replacing_quietly(path) as temporary:
@@ -27,16 +27,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def replacing_quietly(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Do as `replacing`, but raise the system's own `OSError`, for writers that can do without the file."""
+    """Do the same as `replacing`, but raise `OSError`, for callers that can continue without the file."""
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
-        yield path  # /dev/stdout, a named pipe: there is nothing to replace
+        yield path  # /dev/stdout or a named pipe, which cannot be replaced
         return
-    target = Path(os.path.realpath(path))  # a link keeps pointing where it pointed
+    target = Path(os.path.realpath(path))  # keeps a link
     if target.is_dir():
         raise IsADirectoryError(0, "it is a folder")
     if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(0, "it is read-only")  # replacing would get round that
+        raise PermissionError(0, "it is read-only")  # a replacement would ignore that
     temporary = target.with_name(f".{secrets.token_hex(6)}-{target.name[-100:]}")
     try:
         yield temporary
@@ -50,17 +50,17 @@ def replacing_quietly(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def replacing_both(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Iterator[tuple[Path, Path]]:
-    """Yield temporary paths as `replacing` does, which take the place of both paths or, on any error, of neither."""
+    """Yield temporary paths as `replacing` does. They replace both paths, or on any error none."""
     with _as_before(Path(os.path.realpath(second))), replacing(first) as one, replacing(second) as two:
         yield one, two
 
 
 @contextmanager
 def _as_before(path: Path) -> Iterator[None]:
-    """Bring a file back, or remove a new one, if the block raises after it was replaced."""
+    """Restore a file, or remove a new one, if the block raises after replacing it."""
     former = path.with_name(f".{secrets.token_hex(6)}-{path.name[-100:]}")
     there = path.is_file()
-    with suppress(OSError):  # a file system without links: the file stays as it is after the block
+    with suppress(OSError):  # a file system without links: the file cannot be restored
         os.link(path, former)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Where the folders of the house are: beside the package in a checkout, inside it in an installed wheel."""
+"""The bundled folders: next to the package in a checkout, inside it in an installed wheel."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def folder(name: str) -> Path:
-    """Return the folder `name` of `FOLDERS` that this installation carries."""
+    """Return the path of a bundled folder, one of `FOLDERS`."""
     if name not in FOLDERS:
         raise HarnessError(f"no bundled folder {name!r}: {did_you_mean(name, FOLDERS)}")
-    # Inside first: beside an installed package is site-packages, where such a folder would be a stranger's.
+    # First inside: next to an installed package are other packages, which may have such a folder.
     candidates = (_PACKAGE / "bundled_data" / name, _PACKAGE.parent / name)
     for candidate in candidates:
         if candidate.is_dir():
             return candidate
     raise HarnessError(
-        f"the bundled folder {name!r} is missing, looked for {' and '.join(map(str, candidates))}: "
+        f"the bundled folder {name!r} is missing, searched {' and '.join(map(str, candidates))}: "
         "the installation is incomplete, install sched-harness again"
     )

@@ -1,4 +1,4 @@
-"""A module of the harness run in a process of its own, which answers line by line through a pipe."""
+"""Runs a module of the harness in a process of its own, which answers line by line through a pipe."""
 
 import os
 import selectors
@@ -8,24 +8,24 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-#: How often to look whether the process still lives and whether its answer is still wanted [s].
+#: Time between checks of the process and of `stop` [s].
 _LOOK = 0.2
 
-#: A longer line is no answer [bytes].
+#: A longer line is not an answer [bytes].
 _LONGEST = 1 << 24
 
 
 class ChildProcess:
-    """A Python process that runs `module` with `arguments`, and last the number of the pipe that it writes to.
+    """A Python process that runs `module` with `arguments`, and the number of the pipe for its answers as the last one.
 
-    With `requests` it can be sent more on its standard input.
+    With `requests`, its standard input is a pipe for requests.
     """
 
     def __init__(self, module: str, *arguments: str, requests: bool = False) -> None:
         self._pipe, writing = os.pipe()
         command = [sys.executable, "-m", module, *arguments, str(writing)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        # What a plugin prints is not part of the answer.
+        # Output of plugins is not part of the answer.
         given = subprocess.PIPE if requests else subprocess.DEVNULL
         self._process = subprocess.Popen(
             command, pass_fds=(writing,), stdin=given, stdout=2, env=environment, bufsize=0
@@ -45,7 +45,7 @@ class ChildProcess:
         self.kill()
 
     def send(self, request: bytes) -> None:
-        """Write a request to the standard input of the process; one that has ended reads nothing."""
+        """Write a request to the process. If it has ended, do nothing."""
         assert self._process.stdin is not None
         try:
             view = memoryview(request)
@@ -54,14 +54,14 @@ class ChildProcess:
         except BrokenPipeError:
             pass
 
-    def line(self, patience: float, stop: Callable[[], bool] = lambda: False) -> bytes | None:
+    def line(self, timeout: float, stop: Callable[[], bool] = lambda: False) -> bytes | None:
         """Return the next line; None if the process has ended or `stop` returns true.
 
-        Raise TimeoutError if no line has arrived after `patience` seconds.
+        Raise TimeoutError if no line has arrived after `timeout` seconds.
         """
-        if patience <= 0:
+        if timeout <= 0:
             raise TimeoutError
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         while not self._lines:
             if stop():
                 return None
@@ -71,16 +71,16 @@ class ChildProcess:
                 *self._lines, self._rest = (self._rest + part).split(b"\n")
                 if not part or len(self._rest) > _LONGEST:
                     return None
-            elif ended:  # one of its own children may still hold the pipe
+            elif ended:  # a child of the process may keep the pipe open
                 return None
             elif time.monotonic() >= until:
                 raise TimeoutError
         return self._lines.pop(0)
 
-    def ending(self, patience: float) -> str:
+    def ending(self, timeout: float) -> str:
         """Return how the process ended, as in "ended the process by signal 9"."""
         try:
-            status = self._process.wait(timeout=patience)
+            status = self._process.wait(timeout=timeout)
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         return f"ended the process by signal {-status}" if status < 0 else f"ended the process ({status})"

@@ -1,6 +1,6 @@
-"""Where data is: in the folders of `HARNESS_DATA` and below them; and where what can be had again is kept.
+"""Finds data in the folders of `HARNESS_DATA` and below them, and names the cache folder.
 
-The functions here ask the system in ways that raise nothing, whatever a name is: too long, of no encoding, of a pipe.
+The functions accept any name without an error: too long, in another encoding, or of a pipe.
 """
 
 import os
@@ -14,7 +14,7 @@ from harness.errors import HarnessError
 
 
 def cache_folder() -> Path:
-    """Return the harness's folder for what can be fetched or computed again: `HARNESS_CACHE`, or the user's own."""
+    """Return the folder for data that can be fetched or computed again: `HARNESS_CACHE`, or one of the user's."""
     return Path(os.environ.get("HARNESS_CACHE") or platformdirs.user_cache_dir("harness"))
 
 
@@ -24,12 +24,12 @@ def data_folders() -> list[Path]:
 
 
 def is_file_name(name: str) -> bool:
-    """Say whether `name` ends as those of files do, unlike short names and calls: `jobs.csv`, `below/log.swf.gz`."""
+    """Return whether `name` has a suffix like a file (`jobs.csv`, `below/log.swf.gz`), unlike short names and calls."""
     return re.search(r"\.[A-Za-z]\w*$", name) is not None
 
 
 def find_below(folders: list[Path], *names: str) -> Path | None:
-    """Return the first file of one of these names in one of the folders or below, the least deep first."""
+    """Return the first file with one of these names in or below the folders, in order of depth."""
     for folder in folders:
         for parent, _ in _walked(folder):
             for name in names:
@@ -39,7 +39,7 @@ def find_below(folders: list[Path], *names: str) -> Path | None:
 
 
 def files_below(folder: Path) -> dict[str, Path]:
-    """Return the files in `folder` and below by name; of several, the one that `find_below` would find."""
+    """Return the files in and below `folder` by name; of several, the one that `find_below` returns."""
     found: dict[str, Path] = {}
     for parent, files in _walked(folder):
         for file in files:
@@ -48,7 +48,7 @@ def files_below(folder: Path) -> dict[str, Path]:
 
 
 def find_data(name: str) -> Path:
-    """Return the file or folder `name`, by its path here or in a folder of `HARNESS_DATA`, or the file below one."""
+    """Return a file or folder by its path from here or a folder of `HARNESS_DATA`, or a file below one."""
     for place in (Path(), *data_folders()):
         if os.path.exists(place / name):
             return place / name
@@ -59,12 +59,12 @@ def find_data(name: str) -> Path:
 
 
 def looked_in(folders: list[Path]) -> str:
-    """Return the words that say where was looked."""
+    """Return words for the searched folders."""
     hint = "" if data_folders() else " (HARNESS_DATA is not set)"
     return f"in {', '.join(map(str, folders)) or 'other folders'} or below{hint}"
 
 
 def _walked(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield every folder below and the names of its files, the least deep first, then by alphabet."""
+    """Yield every folder below with the names of its files, by depth, then alphabetically."""
     for parent, _, files in sorted(os.walk(folder), key=lambda walked: (walked[0].count(os.sep), walked[0])):
         yield parent, files

@@ -1,7 +1,7 @@
-"""Folders that the program writes to and deletes in: no entry of them is followed to another place.
+"""Folders in which the program writes and deletes, without following links to other places.
 
-A folder of results may come from another person, by a download or a clone. The path to it is the user's and may
-contain links. What lies below it is opened from the open folder, so a link below it has no effect but an error.
+A folder of results may come from another person, as a download or a clone. The path to it comes from the user and may
+contain links. Everything below is opened relative to the open folder, so a link there only causes an error.
 """
 
 import errno
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError
 
-#: The names of lock files: what `secrets.token_hex(8)` returns.
+#: The names of lock files: the form of `secrets.token_hex(8)`.
 LOCK_NAME = re.compile(r"[0-9a-f]{16}")
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -23,12 +23,12 @@ _FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class OwnFolder:
-    """An open folder. Its methods take the name of an entry, which must be a plain file that has no second name."""
+    """An open folder. Its methods take the name of an entry, which must be a plain file with one name."""
 
     def __init__(
         self, path: str | os.PathLike[str], inside: "OwnFolder | None" = None, *, create: bool = False
     ) -> None:
-        """Open the folder at a path, or the folder of that name `inside` another one, where a link is refused."""
+        """Open the folder at a path, or the folder of that name `inside` another one, which must not be a link."""
         self.path: Path = Path(path) if inside is None else inside.path / path
         if inside is None:
             if create:
@@ -50,7 +50,7 @@ class OwnFolder:
         os.close(self._opened)
 
     def size(self, name: str) -> int:
-        """Return the size of a file, 0 if there is none; refuse a link, a device and a file with a second name."""
+        """Return the size of a file, 0 if it is missing. Refuse a link, a device and a file with a second name."""
         try:
             found = os.stat(name, dir_fd=self._opened, follow_symlinks=False)
         except FileNotFoundError:
@@ -65,7 +65,7 @@ class OwnFolder:
     def lock(self, name: str, *, create: bool = False) -> int | None:
         """Lock a file and return its descriptor, or None if another process has locked it.
 
-        The system releases the lock when the descriptor is closed, or when the process ends in any way.
+        The system releases the lock when the descriptor is closed, or when the process ends.
         """
         try:
             descriptor = os.open(name, _FILE | (os.O_CREAT if create else 0), 0o666, dir_fd=self._opened)
@@ -84,7 +84,7 @@ class OwnFolder:
         return descriptor
 
     def remove_lock(self, name: str) -> None:
-        """Remove a lock file. All other files stay: those of another name, with content, or with a second name."""
+        """Remove a lock file. Keep files with another name, with content, or with a second name."""
         if not LOCK_NAME.fullmatch(name):
             return
         with suppress(FileNotFoundError):
@@ -93,7 +93,7 @@ class OwnFolder:
                 os.unlink(name, dir_fd=self._opened)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file whole or not at all. A link of that name is replaced, not followed."""
+        """Write a file completely or not at all. A link of that name is replaced, not followed."""
         temporary = f".{secrets.token_hex(6)}"
         exclusive = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:

@@ -1,7 +1,6 @@
-"""The limit of what one input may hold, unpacked: `--max-size`, or the environment variable `HARNESS_MAX_SIZE`.
+"""The size limit of an unpacked input: `--max-size`, or the environment variable `HARNESS_MAX_SIZE`.
 
-A format whose reader needs more memory for each byte may use a fraction of the limit: the limit divided by `TABLE`,
-`TREE` or `SMALL`.
+Formats whose readers need more memory per byte use a fraction of the limit, divided by `TABLE`, `TREE` or `SMALL`.
 """
 
 import os
@@ -10,10 +9,10 @@ from pathlib import Path
 
 from harness.errors import HarnessError
 
-#: The environment variable that carries the limit, also to processes that this one starts.
+#: The environment variable of the limit, which child processes inherit.
 VARIABLE = "HARNESS_MAX_SIZE"
 
-#: The limit where none is given [bytes].
+#: The default limit [bytes].
 _USUAL = 1 << 29
 
 #: Divisors of the limit: tables of text, trees such as JSON, and small files such as TOML.
@@ -30,14 +29,14 @@ def max_size() -> int:
 
 
 def set_max_size(text: str | None) -> str | None:
-    """Set the limit of this process and of those that it starts."""
+    """Set the limit of this process and its child processes."""
     if text is not None:
         os.environ[VARIABLE] = str(size_of(text, "--max-size"))
     return text
 
 
 def size_of(text: str, where: str) -> int:
-    """Return the bytes that `500MB`, `2GB` or a number without a unit stands for."""
+    """Return the bytes of a size such as `500MB`, `2GB`, or a number of bytes."""
     match = _SIZE.fullmatch(text.strip())
     size = int(match[1]) * _UNITS[match[2].upper()] if match else 0
     if not 0 < size < 1 << 60:
@@ -46,7 +45,7 @@ def size_of(text: str, where: str) -> int:
 
 
 def too_large(path: str | Path, divisor: int = 1, held: int = 0) -> HarnessError:
-    """Return the error about content above the limit; `held` is its size, where it is known [bytes]."""
+    """Return the error for content above the limit. `held` is its size, if known [bytes]."""
     most = max_size()
     holds = f"holds {size_words(held)} unpacked" if held else f"holds more than {size_words(most // divisor)}"
     limit = f"at most {size_words(most // divisor)} in this format with --max-size {size_words(most)}"

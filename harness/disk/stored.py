@@ -1,4 +1,4 @@
-"""What is in a file, for all readers: its bytes, packed or not, and its text, whoever wrote it on whatever system."""
+"""The content of files for all readers: bytes, packed or not, and text in common encodings and line ends."""
 
 import bz2
 import gzip
@@ -18,24 +18,24 @@ from typing import IO, Any
 from harness.disk.size_limit import SMALL, TREE, max_size, size_words, too_large
 from harness.errors import HarnessError
 
-#: For so long a pipe may be silent before anything comes [s].
+#: Time limit for the first byte from a pipe [s].
 PATIENCE = 60.0
 
-#: How names of packed files end.
+#: Suffixes of packed files.
 _ENDINGS = (".gz", ".bz2", ".xz", ".zip")
 
-#: As much of a file is looked at to know its format [bytes].
+#: The part of a file that is read to recognise its format [bytes].
 _BEGINNING = 1 << 16
 
-#: The longest line of a text [bytes]: the columns of a longer one would fill the memory.
+#: The longest line of a text [bytes]. The columns of a longer one could fill the memory.
 LONGEST_LINE = 1 << 20
 
-#: About the size of the pieces in which readers read [bytes].
+#: The approximate size of the pieces that readers process [bytes].
 _PIECE = 1 << 22
 
 _LONG_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){100}""")
 
-#: What cannot be unpacked raises one of these.
+#: Exceptions for packed data that cannot be unpacked.
 DAMAGED = (
     OSError,
     EOFError,
@@ -49,17 +49,17 @@ DAMAGED = (
 
 
 def stored_bytes(path: Path, expected: str) -> bytes:
-    """Return the bytes of a file; refuse one that cannot be read, or that is larger than the limit of `--max-size`."""
+    """Return the bytes of a file. Refuse one that cannot be read, or is larger than the limit of `--max-size`."""
     most = max_size()
     try:
         found = os.stat(path)
         if stat.S_ISFIFO(found.st_mode):
             content = _piped(path, most)
-        elif stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):  # /dev/zero and /dev/full have no end
+        elif stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):  # /dev/zero has no end
             raise HarnessError(f"{path}: cannot be read as {expected}: it is a device; expected a file")
         else:
             with open(path, "rb") as file:
-                content = file.read((min(found.st_size, most) or most) + 1)  # it is 0 for those of /proc
+                content = file.read((min(found.st_size, most) or most) + 1)  # the size of files in /proc is 0
     except (OSError, ValueError) as error:
         known: dict[type, str] = {FileNotFoundError: "there is no such file", IsADirectoryError: "it is a folder"}
         why = known.get(type(error)) or getattr(error, "strerror", None) or error
@@ -72,7 +72,7 @@ def stored_bytes(path: Path, expected: str) -> bytes:
 def unpacked(stored: bytes, path: Path, divisor: int = 1) -> bytes:
     """Return `stored`, unpacked if it is packed by gzip, bzip2, xz or (a single file) zip, whatever its name.
 
-    Content above the limit of `--max-size`, divided by `divisor` (`size_limit.py`), is refused before it is unpacked.
+    Content above the limit of `--max-size`, divided by `divisor` (`size_limit.py`), is refused without unpacking all.
     """
     most = max_size() // divisor
     how = next((packing for magic, packing in _PACKINGS.items() if stored.startswith(magic)), None)
@@ -94,28 +94,28 @@ def unpacked(stored: bytes, path: Path, divisor: int = 1) -> bytes:
 
 
 def unpacked_name(path: str | Path) -> str:
-    """Return a file's name without the ending that says how it is packed: `jobs.csv` of `below/jobs.csv.xz`."""
+    """Return a file's name without the suffix of its packing: `jobs.csv` for `below/jobs.csv.xz`."""
     name = Path(path).name
     return next((name[: -len(ending)] for ending in _ENDINGS if name.lower().endswith(ending)), name)
 
 
 def suffix_of(path: str | Path) -> str:
-    """Return how a file's name ends, in small letters, whether it is packed or not: `.csv` of `jobs.CSV.xz`."""
+    """Return the suffix of a file's name in lower case, without that of its packing: `.csv` for `jobs.CSV.xz`."""
     return Path(unpacked_name(path)).suffix.lower()
 
 
 def first_line(path: str | Path) -> str:
-    """Return the first line of a file, by which its format is known; empty if it has none to show."""
+    """Return the first line of a file, which shows its format; empty if the file cannot be read."""
     return _start(path, lambda plain: plain.readline(_BEGINNING)).strip("\n")
 
 
 def beginning(path: str | Path) -> str:
-    """Return the first 64 KB of a file, unpacked; empty if it has none to show."""
+    """Return the first 64 KB of a file, unpacked; empty if the file cannot be read."""
     return _start(path, lambda plain: plain.read(_BEGINNING))
 
 
-def _start(path: str | Path, taken: Callable[[IO[bytes]], bytes]) -> str:
-    """Return as text what is `taken` from where a file begins, without reading all of it."""
+def _start(path: str | Path, read: Callable[[IO[bytes]], bytes]) -> str:
+    """Return as text the part that `read` takes from the beginning of a file."""
     if not os.path.isfile(path):
         return ""  # a name, or a pipe that can be read only once
     try:
@@ -124,19 +124,19 @@ def _start(path: str | Path, taken: Callable[[IO[bytes]], bytes]) -> str:
             file.seek(0)
             packed = next((opened for magic, (_, opened) in _PACKINGS.items() if start.startswith(magic)), None)
             with packed(file) if packed else file as plain:
-                return text_of(plain_lines(taken(plain)))
+                return text_of(plain_lines(read(plain)))
     except DAMAGED:
-        return ""  # whoever reads the file will say what is wrong
+        return ""  # the reader of the file raises the error
 
 
 def plain_lines(content: bytes) -> bytes:
-    """Return `content` without the byte order mark some editors put first, and with the line ends of Unix."""
+    """Return `content` without a byte order mark, and with Unix line ends."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in content else content
 
 
 def text_lines(content: bytes, path: Path) -> bytes:
-    """Return `content` as `plain_lines` does; refuse a line above 1 MB."""
+    """Return `content` as `plain_lines` does. Refuse a line above 1 MB."""
     content = plain_lines(content)
     begin, number = 0, 1
     while len(content) - begin > LONGEST_LINE:
@@ -149,7 +149,7 @@ def text_lines(content: bytes, path: Path) -> bytes:
 
 
 def pieces_of(content: bytes) -> Iterator[slice]:
-    """Yield the places of pieces of about 4 MB, each of whole lines: readers need several times as much for a piece."""
+    """Yield pieces of about 4 MB, each of whole lines, since readers need several times the memory of a piece."""
     begin = 0
     while begin < len(content):
         end = content.find(b"\n", begin + _PIECE) + 1 or len(content)
@@ -158,7 +158,7 @@ def pieces_of(content: bytes) -> Iterator[slice]:
 
 
 def text_of(content: bytes) -> str:
-    """Return `content` as text: UTF-8, or else Latin-1, as in the archive's older headers."""
+    """Return `content` as text in UTF-8, or else Latin-1, as in old headers of the archive."""
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -166,12 +166,12 @@ def text_of(content: bytes) -> str:
 
 
 def read_text(path: Path, expected: str) -> str:
-    """Return the text of a file, packed or not, with the line ends of Unix."""
+    """Return the text of a file, packed or not, with Unix line ends."""
     return text_of(text_lines(unpacked(stored_bytes(path, expected), path, TREE), path))
 
 
 def toml_of(content: str | bytes, path: Path, expected: str) -> dict[str, Any]:
-    """Return the tables of a text in TOML; clear words, with what was `expected`, if it is none."""
+    """Return the tables of a TOML text. If it is not TOML, the error names what was `expected`."""
     why: object
     if len(content) > max_size() // SMALL:
         raise too_large(path, SMALL)
@@ -179,17 +179,17 @@ def toml_of(content: str | bytes, path: Path, expected: str) -> dict[str, Any]:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
         if not _LONG_KEY.search(text):
             return tomllib.loads(text)
-        why = "a key of a hundred parts and more"  # whose reading takes the square of their number
+        why = "a key of a hundred parts and more"  # which takes quadratic time
     except RecursionError:
-        why = "lists or tables lie too deep in each other"
-    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
+        why = "lists or tables are nested too deeply"
+    except ValueError as error:  # not UTF-8, not TOML, or a number of thousands of digits
         why = error
     raise HarnessError(f"{path}: cannot be read as {expected}: {why}; expected TOML")
 
 
 def _piped(path: Path, most: int) -> bytes:
-    """Return the bytes that come through a pipe, at most one more than `most`; refuse a pipe without a writer."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # else opening alone would wait for a writer
+    """Return the bytes from a pipe, at most one more than `most`. Refuse a pipe without a writer."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # otherwise opening would wait for a writer
     with open(descriptor, "rb") as pipe:
         if not select.select([pipe], [], [], PATIENCE)[0]:
             raise HarnessError(f"{path}: cannot be read: into this pipe nothing was written for {PATIENCE:g} s")
@@ -198,8 +198,8 @@ def _piped(path: Path, most: int) -> bytes:
 
 
 def zip_of(stored: bytes, most: int) -> zipfile.ZipFile:
-    """Open a zip of at most `most` files, each of which takes a kilobyte of memory."""
-    found = stored.count(b"PK\1\2")  # the records of its directory, or such bytes by chance
+    """Open a zip of at most `most` files. Each file takes a kilobyte of memory."""
+    found = stored.count(b"PK\1\2")  # entries of its directory, or the same bytes by chance
     archive = None if found > 2 * most + 100 else zipfile.ZipFile(io.BytesIO(stored))
     if archive is None or len(archive.namelist()) > most:
         raise ValueError(f"it holds {len(archive.namelist()) if archive else found} files; expected at most {most}")
@@ -213,7 +213,7 @@ def _only_file(file: IO[bytes]) -> IO[bytes]:
     return archive.open(archive.namelist()[0])
 
 
-#: Packing by the bytes that packed data begins with.
+#: The first bytes of packed data → name of the packing, and its opener.
 _PACKINGS: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x1f\x8b": ("gzip", gzip.open),
     b"BZh": ("bzip2", bz2.open),

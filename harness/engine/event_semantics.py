@@ -57,7 +57,7 @@ from harness.engine.service import begin, ending, stretched
 from harness.engine.time_comparison import later
 from harness.engine.verbs import when
 from harness.policy.spec import Choice
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 
 # How a run reads its instants, and what its predictor is: flags.
 EACH, BELIEVING, LEARNS, UNCAPPED, CLAIRVOYANT = 1, 2, 4, 8, 16
@@ -329,16 +329,16 @@ def compiled_run_with_readings() -> Any:
     return compiled_loop(run_with_readings)
 
 
-def ask_for(view: Any, predictor: Choice, timing: Timing) -> bool:
+def ask_for(view: Any, predictor: Choice, timing: DecisionTiming) -> bool:
     """Note how a run reads its instants and what its predictor is; return whether that needs this loop."""
-    notes, policy, words = view.notes, predictor.policy, timing.words
+    notes, policy = view.notes, predictor.policy
     asked = (BELIEVING, not policy.constant), (LEARNS, policy.learn is not None), (UNCAPPED, not policy.capped)
     notes.reading = sum(flag for flag, holds in asked if holds) + CLAIRVOYANT * policy.clairvoyant
-    notes.reading += {"together": 0, "each": EACH, "ends": EACH + ENDS_FIRST}[timing.instants]
+    notes.reading += {"batch": 0, "per-event": EACH}.get(timing.event_semantics, EACH + ENDS_FIRST)
     notes.most = 1 if notes.reading & EACH else len(view.jobs)
-    notes.period = words.get("backfill", 0.0)
-    notes.depth = words.get("depth", len(view.jobs))
-    notes.horizon = words.get("window", np.inf)
-    notes.main = words.get("main", -1.0)
-    view.clock.each = timing.instants == "each" and not words
-    return not policy.constant or not timing.usual
+    notes.period = timing.backfill_interval or 0.0
+    notes.depth = timing.backfill_depth or len(view.jobs)
+    notes.horizon = np.inf if timing.plan_horizon is None else timing.plan_horizon
+    notes.main = -1.0 if timing.main_interval is None else timing.main_interval
+    view.clock.each = timing.event_semantics == "per-event" and not timing.periods
+    return not policy.constant or not timing.is_default

@@ -21,7 +21,7 @@ from harness.engine.resources.node_classes import no_stocks
 from harness.engine.resources.request_setup import Demands, demands, possible
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.workload.events import Events
 from harness.workload.log import Workload
 from harness.workload.signals import Signal
@@ -45,7 +45,7 @@ class Extras:
     events: Events | None = None  # failures and interventions to be replayed
     on_samples: Recorder | None = None  # wants the system at every instant, records of `recording_records.SAMPLE`
     on_placements: Recorder | None = None  # wants every stay of a job on a node, of `recording_records.PLACEMENT`
-    timing: Timing = dataclasses.field(default_factory=Timing)  # when starts are decided
+    timing: DecisionTiming = dataclasses.field(default_factory=DecisionTiming)  # when starts are decided
     signal: Signal | None = None  # what policies are told from outside, on the log's clock
 
 

@@ -38,7 +38,7 @@ from harness.policy.per_key_memory import sizes
 from harness.policy.permissions import Misuse
 from harness.policy.spec import Choice
 from harness.policy_api import compiled_policies
-from harness.present.captured_output import prints_aside
+from harness.present.captured_output import output_to_stderr
 from harness.workload.log import Workload
 
 #: How long a slice of the loop should take [s]: the longest wait for Ctrl-C and between two signs of progress.
@@ -320,7 +320,7 @@ def drive(run: Any, state: State, changes: int, progress: Progress | None, extra
     budget = 1  # a policy in plain Python may take its time at every instant, where no signal reaches it
     while True:
         began = time.perf_counter()
-        with prints_aside():
+        with output_to_stderr():
             over = run(state, changes, budget)
         hand_over(state, extras)
         if over:

@@ -19,7 +19,7 @@ from harness.experiment.run_identity import versions_of
 from harness.experiment.simulation import choose_policies, simulate
 from harness.platform.machine import Platform
 from harness.policy.scheduler import Chosen, Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.results.measures import extra_measures
 from harness.workload.log import Workload
 from harness.workload.signals import Signal
@@ -42,7 +42,7 @@ class Task:
     plugins: tuple[str, ...]
     versions: dict[str, Any]  # the expected versions, as far as they are known
     keep: "Callable[[Schedule], bytes] | None" = None  # what to store of the schedule
-    timing: Timing = field(default_factory=Timing)  # when starts are decided
+    timing: DecisionTiming = field(default_factory=DecisionTiming)  # when starts are decided
     signal: Signal | None = None  # the external signal that policies read
 
 

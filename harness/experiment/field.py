@@ -15,7 +15,7 @@ from harness.policy.own_queues import CONDITIONS
 from harness.policy.scheduler import Chosen, Scheduler, choose_all, queue_choices, second_order
 from harness.policy.spec import Choice, choose, first_table, parse, summands, value_text
 from harness.policy.table import Table
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.workload.signals import Signal
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Field:
     platforms: tuple[str, ...]  # names, paths, numbers of processors, or "log": the log's number
     schedulers: Mapping[Scheduler, Chosen]  # as written → its policies
     seeds: tuple[int, ...] = (0,)
-    timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided, in all runs
+    timing: DecisionTiming = dataclass_field(default_factory=DecisionTiming)  # when starts are decided, in all runs
     signal: Signal | None = None  # the external signal that policies read, in all runs
     reservations: str = ""  # a table of advance reservations, on all platforms
     jobs: int | None = None  # replay only this many first jobs of each workload

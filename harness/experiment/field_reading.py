@@ -31,7 +31,7 @@ from harness.policy.own_queues import OWN, OwnQueue, queue_tables, queues_of, wi
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
-from harness.policy.timing import READINGS, Timing
+from harness.policy.timing import TIMING_FIELDS, DecisionTiming
 from harness.workload.catalogue import catalogue
 from harness.workload.preparation import Preparation
 from harness.workload.signals import Signal, read_signal
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from harness.slurm.slurm_scheduler import SlurmScheduler
 
 _KEYS = (
-    *("about", "workloads", "platforms", "reservations", "seeds", "instants", "pass", "signal", "resamples"),
+    *("about", "workloads", "platforms", "reservations", "seeds", *TIMING_FIELDS, "signal", "resamples"),
     *("scheduler", "exclude"),
 )
 _A_LOG = "a log: list it in a field under workloads = […], or pass it to harness compare"
@@ -191,7 +191,7 @@ class _Reader:
         from harness.slurm.slurm_scheduler import read_slurm_scheduler
 
         found: dict[Scheduler, SlurmScheduler] = {}
-        for key in ("instants", "pass", "signal", "reservations"):
+        for key in (*TIMING_FIELDS, "signal", "reservations"):
             if key in field:
                 raise self.written.refusal(f"{key}: a Slurm decides by its configuration alone; expected none", key)
         for spec in self.listed(table["slurm"], "slurm", str, table="scheduler", number=number):
@@ -202,11 +202,12 @@ class _Reader:
             found[Scheduler(**one.names)] = one
         return dict(found)
 
-    def timing(self, table: Mapping[str, Any]) -> Timing:
-        """Read when starts are decided."""
-        key = "instants" if table.get("instants", "together") not in READINGS else "pass"
-        with self.written.locating(key):
-            return Timing(table.get("instants", "together"), str(table.get("pass", "")))
+    def timing(self, table: Mapping[str, Any]) -> DecisionTiming:
+        timing = DecisionTiming()
+        for name in filter(table.__contains__, TIMING_FIELDS):
+            with self.written.locating(name):
+                timing = replace(timing, **{name: table[name]})
+        return timing
 
     def signal(self, table: Mapping[str, Any]) -> Signal | None:
         """Read the external signal."""

@@ -21,7 +21,7 @@ from harness.experiment.simulation import simulate
 from harness.policy.declared_traits import SIGNAL
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.results.adequacy import adequacy, logged_stream, simulated_stream
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def identify(
     starts: Sequence[str] = (),
     scheduler: Scheduler | None = None,
     seed: int = 0,
-    timing: Timing | None = None,
+    timing: DecisionTiming | None = None,
     plugins: Iterable[str | Path] = (),
     workers: int | None = None,
     events: "Events | None" = None,

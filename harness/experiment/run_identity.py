@@ -18,7 +18,7 @@ from harness.policy import registry
 from harness.policy.kinds import Policy, functions_of
 from harness.policy.scheduler import SLURM
 from harness.policy.spec import Choice
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.results.measures import extra_measures
 from harness.slurm.slurm_scheduler import SlurmScheduler
 from harness.workload.signals import Signal
@@ -98,15 +98,15 @@ def identity(
     platform: str,
     seed: int,
     versions: Mapping[str, Any],
-    timing: Timing | None = None,
+    timing: DecisionTiming | None = None,
     signal: Signal | None = None,
 ) -> str:
     """Return the identity of a run, from the digests of its workload and platform."""
     # The workload, the number and the method of resampling determine a variation; its jobs need not be drawn here.
     drawn = [variation, resampling_digest()] if variation else None
     parts = [workload, drawn, platform, seed, versions]
-    if timing and not timing.usual:
-        parts.append([timing.instants, timing.words])
+    if timing and not timing.is_default:
+        parts.append(timing.as_dict())
     if signal is not None:
         parts.append(["signal", signal.digest])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -21,7 +21,7 @@ from harness.platform.platform_reading import read_platform
 from harness.platform.sizing import OF_THE_LOG, of_the_log
 from harness.platform.windows import reserved
 from harness.policy.scheduler import Chosen, Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.results.ignored_requests import ignored_in_a_field
 from harness.slurm.requests import Said, requests_of, said_of
 from harness.slurm.shared_machine import machine_of_all, with_requests
@@ -50,7 +50,7 @@ class Run:
     scheduler: Chosen
     plugins: tuple[str, ...]
     versions: dict[str, Any]  # of the engine, policies and measures that make it
-    timing: Timing = dataclass_field(default_factory=Timing)  # when starts are decided
+    timing: DecisionTiming = dataclass_field(default_factory=DecisionTiming)  # when starts are decided
     signal: Signal | None = None  # the external signal that policies read
 
     @cached_property

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.errors import HarnessError, did_you_mean
-from harness.present.human_units import humane
+from harness.present.human_units import with_units
 from harness.present.tables import prose, render
 from harness.present.words import counted, readable, spoken
 from harness.results.measures import MEASURES
@@ -29,7 +29,7 @@ def results_html(results: "Results") -> str:
     names = [one for one in _SHOWN if runs[one].notna().any()]
     means = runs.groupby("scheduler", sort=False)[names].mean().sort_values(names[0], kind="stable")
     rows = [
-        (scheduler, *(humane(row[one], MEASURES[one].unit, share=MEASURES[one].share) for one in names))
+        (scheduler, *(with_units(row[one], MEASURES[one].unit, share=MEASURES[one].share) for one in names))
         for scheduler, row in means.iterrows()
     ]
     caption = f"Tournament {name}: {done}. Means over {counted(len(runs), 'run')} of the original logs."

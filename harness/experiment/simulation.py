@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.errors import HarnessError
 from harness.policy.registry import plugins as load_plugins
 from harness.policy.scheduler import Chosen, Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 
 if TYPE_CHECKING:
     from harness.engine.setup import Extras
@@ -39,7 +39,7 @@ def simulate(
     plain: bool = False,
     progress: "Progress | None" = None,
     events: "Events | None" = None,
-    timing: Timing | None = None,
+    timing: DecisionTiming | None = None,
     signal: "Signal | str | Path | None" = None,
     timeline: bool = False,
     placements: "bool | Placements" = False,
@@ -51,10 +51,10 @@ def simulate(
 
     `plain` runs every policy as plain Python: the same schedule, slowly. `progress(done, all)` is called a few times a
     second. `events` are failures of nodes and interventions that are replayed. `timing` defines when starts are
-    decided. With `Timing(instants="each")` a decision follows every single event, instead of one decision for all
-    events at an instant. With `Timing(passing="60")` starts wait for a scheduling pass every 60 s. `signal` is the
-    emissions or the price of energy over time, from `harness.read_signal`: policies read it, and it is integrated with
-    the power.
+    decided. With `DecisionTiming("per-event")` a decision follows every single event, instead of one decision for all
+    events at an instant. With `DecisionTiming(backfill_interval=60)` the start policy runs only every 60 s. `signal` is
+    the emissions or the price of energy over time, from `harness.read_signal`: policies read it, and it is integrated
+    with the power.
 
     `timeline` records the system at every instant for `Schedule.timeline`. `placements` records the nodes of each job
     for `Schedule.placements`; `Placements(begin, end)` records an interval only.
@@ -82,7 +82,7 @@ class RunInputs:
     machine: "Platform"
     chosen: Chosen
     seed: int
-    timing: Timing
+    timing: DecisionTiming
     events: "Events | None"
     samples: "Timeline | None"
     places: "Placements | None"
@@ -122,7 +122,7 @@ def run_inputs(
     seed: int = 0,
     plugins: Iterable[str | Path] = (),
     events: "Events | None" = None,
-    timing: Timing | None = None,
+    timing: DecisionTiming | None = None,
     signal: "Signal | str | Path | None" = None,
     timeline: bool = False,
     placements: "bool | Placements" = False,
@@ -149,7 +149,7 @@ def run_inputs(
     samples = Timeline() if timeline else None
     places = Placements() if placements is True else placements or None
     meter, caps = _meter(signal, prepared), cap_watches(chosen)
-    return RunInputs(prepared, machine, chosen, seed, timing or Timing(), events, samples, places, meter, caps)
+    return RunInputs(prepared, machine, chosen, seed, timing or DecisionTiming(), events, samples, places, meter, caps)
 
 
 def _meter(signal: "Signal | str | Path | None", workload: "Workload") -> "Meter | None":

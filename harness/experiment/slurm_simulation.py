@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
 from harness.experiment.simulation import machine_of
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.results.timeline import Placements, Timeline
 from harness.slurm.requests import said_of
 from harness.slurm.shared_machine import with_partitions
@@ -36,8 +36,8 @@ def simulate_slurm(
 
     `others` are arguments of `simulate` that concern policies: they must not be set.
     """
-    timing = others.pop("timing", None) or Timing()
-    for name, value in (*others.items(), ("timing", None if timing.usual else timing)):
+    timing = others.pop("timing", None) or DecisionTiming()
+    for name, value in (*others.items(), ("timing", None if timing.is_default else timing)):
         if value is not None and name not in ("plugins", "plain"):
             raise HarnessError(f"{name}: {scheduler.names['start']} decides by its configuration alone: expected none")
     if isinstance(workload, str | Path):

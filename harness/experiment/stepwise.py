@@ -22,7 +22,7 @@ from harness.policy.kinds import Start
 from harness.policy.own_queues import refuse_queues
 from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.spec import Choice
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.policy_api.readonly_views import Viewer, set_explainer
 from harness.results.schedule import Schedule
 
@@ -175,7 +175,7 @@ def steps(
     *,
     seed: int = 0,
     plugins: Iterable[str | Path] = (),
-    timing: Timing | None = None,
+    timing: DecisionTiming | None = None,
     timeline: bool = False,
 ) -> Steps:
     """Replay `workload` step by step: `for moment in harness.steps(…)` yields every moment at which jobs wait.
@@ -185,7 +185,7 @@ def steps(
     although nothing else will happen, the run stops with an error. Afterwards `steps.schedule` is the schedule.
     """
     what = run_inputs(workload, platform, scheduler, seed=seed, plugins=plugins, timing=timing, timeline=timeline)
-    if what.timing.passing:
+    if what.timing.periods:
         raise HarnessError(f"timing={what.timing!r}: expected no scheduling interval: steps decide at any moment")
     if not what.chosen["hold"].policy.constant:
         raise HarnessError(f"hold={str(what.chosen['hold'])!r}: expected no hold policy: steps do not support holds")

@@ -1,7 +1,7 @@
-"""What earlier forecasts were off by, as intervals of later ones: by what factor jobs started later than was forecast.
+"""Forecast intervals learned from earlier forecasts: by which factor jobs started later than forecast.
 
-A real machine has rules that a state does not show. How much later than forecast its jobs start is known of those that
-have started; of those that still wait, that it is more than so much (Kaplan and Meier's estimate heeds both).
+A real machine has rules that its state does not show. For jobs that have started, the delay after the forecast is
+known. For jobs that still wait, only a lower bound is known. Kaplan and Meier's estimate uses both.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.errors import HarnessError
-from harness.forecasting.forecast_evaluation import LEADS, judged
+from harness.forecasting.forecast_evaluation import LEADS, evaluated
 from harness.forecasting.starts import StartForecast
 from harness.policy.scheduler import Scheduler
 from harness.workload.log import Log
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-#: Factors are of times with so much added [s]: a job that was told to start at once can be late, too.
+#: This time is added before factors are computed [s], so that a job forecast to start at once can also be late.
 ADDED = 600.0
 
-#: So many earlier forecasts of about the same lead time are enough; else all count.
+#: The least number of earlier forecasts of about the same lead time. With fewer, all forecasts are used.
 ENOUGH = 50
 
-#: Later than any log lasts [s].
+#: Later than the end of any log [s].
 _FAR = 1e12
 
-#: Earlier moments are drawn from so long before [s].
+#: Earlier moments are drawn from this time before the instant [s].
 _BEFORE = 26 * 7 * 86400.0
 
 
 class Correction:
-    """Factors by which starts came later than forecast, by the lead time that was forecast."""
+    """Factors by which jobs started later than forecast, by the forecast lead time."""
 
     def __init__(self, forecast: Floats, seen: Floats, started: Bools) -> None:
-        """Take what was `forecast`, and how long jobs were `seen` to wait since [s], until they `started` or not."""
+        """Take the `forecast` times, the times for which jobs have waited since [s], and whether they `started`."""
         self._factors = np.log((seen + ADDED) / (forecast + ADDED))
         self._started = started
         self._place = np.searchsorted(LEADS, forecast, "left")
 
     @staticmethod
     def at(rows: pd.DataFrame, now: float) -> "Correction":
-        """Return what can be learned at `now` from earlier rows of `judged`."""
+        """Return the correction that can be learned at `now` from earlier rows of `evaluated`."""
         rows = rows[(rows["now"] < now) & np.isfinite(rows["forecast"])]
         since = now - rows["now"].to_numpy()
         left = rows["left"].to_numpy()
@@ -60,7 +60,7 @@ class Correction:
         return int(self._started.sum())
 
     def interval(self, forecast: Floats, level: float) -> tuple[Floats, Floats]:
-        """Return from when to when a share `level` of jobs forecast so starts [s]; the forecast lies in between."""
+        """Return intervals in which a share `level` of jobs with this forecast starts [s], around the forecast."""
         place = np.searchsorted(LEADS, forecast, "left")
         low, high = np.array(forecast, dtype=np.float64), np.array(forecast, dtype=np.float64)
         for k in np.unique(place):
@@ -75,7 +75,7 @@ class Correction:
 
 
 def with_intervals(rows: pd.DataFrame, level: float, learning: int) -> pd.DataFrame:
-    """Return rows of `judged` after so many moments, with intervals learned from all before, `from` and `to`."""
+    """Return rows of `evaluated` from moment `learning` on, with intervals `from` and `to` learned before each."""
     found = []
     for now in rows["now"].unique()[learning:]:
         own = rows[rows["now"] == now]
@@ -86,7 +86,7 @@ def with_intervals(rows: pd.DataFrame, level: float, learning: int) -> pd.DataFr
 
 
 def quantile(values: Floats, known: Bools, share: float) -> float:
-    """Return a quantile of numbers, some known only to be larger than so much; the largest known one at most."""
+    """Return a quantile of numbers of which some are only lower bounds; at most the largest known number."""
     from scipy import stats
 
     if not known.any():
@@ -105,9 +105,9 @@ def calibrated(
     progress: Callable[[int, int], None] | None = None,
     **how: Any,
 ) -> StartForecast:
-    """Return a forecast with intervals learned from those at so many earlier moments, drawn from the last half year.
+    """Return a forecast with intervals learned from forecasts at earlier moments, drawn from the last half year.
 
-    They are made in the same way, from what was known then; what came of them counts as far as it is known by now.
+    Those forecasts are made in the same way, from the data of their time. They are compared with the starts known now.
     """
     snapshot = found.snapshot
     log = _history(snapshot)
@@ -115,24 +115,24 @@ def calibrated(
     times = np.sort(np.floor(np.random.default_rng([int(how.get("seed", 0)), 3]).uniform(first, snapshot.now, moments)))
     rows = []
     for k, time in enumerate(times.tolist()):
-        rows += list(judged(log, [time], scheduler or Scheduler(), platform=platform, **how))
+        rows += list(evaluated(log, [time], scheduler or Scheduler(), platform=platform, **how))
         if progress is not None:
             progress(k + 1, moments)
     learned = Correction.at(pd.concat(rows), snapshot.now) if rows else None
     if learned is None or not len(learned):
         raise HarnessError(
-            f"{snapshot.name}: at {moments} earlier moments nobody waited who has started since: nothing to calibrate "
-            "by; expected a longer log, or no --calibrate"
+            f"{snapshot.name}: at {moments} earlier moments no job waited that has started since: nothing to calibrate "
+            "with; expected a longer log, or no --calibrate"
         )
-    remark = f"calibrated by what came of {len(learned):,} forecasts at {moments:,} moments of the time before"
+    remark = f"calibrated with {len(learned):,} forecasts at {moments:,} earlier moments"
     return replace(found, correction=learned, remarks=(remark, *found.remarks))
 
 
 def _history(snapshot: Snapshot) -> Log:
-    """Return the log as it is known now: who waits will start, and who runs will end, at some time that is far off."""
+    """Return the log as known now. Waiting jobs start, and running jobs end, at a time far in the future."""
     past = snapshot.past
     waits, runs = (past["wait"] < 0).to_numpy(), (past["status"] == -1).to_numpy() & (past["run"] < 0).to_numpy()
-    there = past["job"].isin(snapshot.there["job"]).to_numpy()
-    wait = np.where(waits & there, _FAR, past["wait"])
-    run = np.where(runs & ~waits & there, _FAR, past["run"])
+    unfinished = past["job"].isin(snapshot.present["job"]).to_numpy()
+    wait = np.where(waits & unfinished, _FAR, past["wait"])
+    run = np.where(runs & ~waits & unfinished, _FAR, past["run"])
     return Log(snapshot.name, past.assign(wait=wait, run=run), snapshot.header, snapshot.name, procs=snapshot.procs)

@@ -1,4 +1,4 @@
-"""How far forecasts of starts were from the starts that a log knows, beside two that need no simulation."""
+"""The errors of start forecasts on a log, compared with two forecasts that need no simulation."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: Lead times [s]: each row of a table ends at one.
+#: Upper ends of the ranges of lead times in tables [s].
 LEADS = (3600.0, 4 * 3600.0, 12 * 3600.0, 24 * 3600.0, np.inf)
 
-#: Whose forecasts are compared.
-WHO = ("forecast", "similar", "at_once")
+#: The forecasts that are compared.
+METHODS = ("forecast", "similar", "at_once")
 
 
 def instants(log: Log, count: int, seed: int = 0) -> list[float]:
-    """Draw instants by lot from the second half of a log, whole seconds, in order."""
+    """Return random times in the second half of a log, in whole seconds, sorted."""
     submit = log.jobs["submit"].to_numpy(dtype=np.float64)
     first, last = float(submit[submit >= 0].min()), float(submit.max())
     draw = np.random.default_rng(seed).uniform((first + last) / 2, last, count)
     return sorted(np.floor(draw).tolist())
 
 
-def judged(
+def evaluated(
     log: Log,
     moments: Sequence[float],
     scheduler: Scheduler,
@@ -44,11 +44,11 @@ def judged(
     level: float = 0.8,
     **how: Any,
 ) -> Iterator[pd.DataFrame]:
-    """Yield what was forecast at each of these moments of a log, a row for each job that waited then.
+    """Yield the forecasts at each of these times of a log, a row for each job that waited then. Times in s.
 
-    `now`, `job`, `left`, the time from then until it left the queue by the log, `lead`, the same if it was to start,
-    else not a number, and what was forecast of it: `forecast`, with `low` and `high`; `similar`, by the wait of the
-    last similar job that had started; `at_once`, nothing. Times in s.
+    `left` is the time until the job left the queue by the log, and `lead` the same if it started, else NaN. The
+    forecasts are `forecast` with its interval `low` to `high`, `similar` by the wait of the last similar job that had
+    started, and `at_once`, zero. `now` and `job` identify the row.
     """
     jobs = log.jobs
     leaving = pd.Series((jobs["submit"] + jobs["wait"]).to_numpy(dtype=np.float64), jobs["job"].to_numpy())
@@ -57,13 +57,13 @@ def judged(
     for now in moments:
         try:
             snapshot = at_instant(log, now)
-        except HarnessError:  # nobody was there
+        except HarnessError:  # no job ran or waited
             continue
         if snapshot.running.all():
             continue
         found = forecast_starts(snapshot, platform, scheduler, level=level, **how)
         numbers = found.waiting["job"].to_numpy()
-        low, median, high = found.told
+        low, median, high = found.quantiles
         columns = {
             "job": numbers,
             "now": now,
@@ -79,23 +79,23 @@ def judged(
 
 
 def as_similar(snapshot: Snapshot) -> Floats:
-    """Return how long each waiting job still waits if it waits in all as long as the last similar job that started.
+    """Return how long each waiting job still waits if its whole wait is that of the last similar job that started.
 
-    Similar is who has the same user, and width and limit of the same size; else such width and limit; else anybody.
+    A similar job has the same user and similar width and limit, else similar width and limit, else it is any job.
     """
     past = snapshot.past[snapshot.past["wait"] >= 0]
     past = past.iloc[np.argsort((past["submit"] + past["wait"]).to_numpy(), kind="stable")]
     last: dict[Any, float] = {}
-    for keys, wait in zip(_likenesses(past), past["wait"].tolist(), strict=True):
+    for keys, wait in zip(_similarities(past), past["wait"].tolist(), strict=True):
         last.update(dict.fromkeys(keys, float(wait)))
-    waiting = snapshot.there[~snapshot.running]
-    waits = [next((last[key] for key in keys if key in last), 0.0) for keys in _likenesses(waiting)]
+    waiting = snapshot.present[~snapshot.running]
+    waits = [next((last[key] for key in keys if key in last), 0.0) for keys in _similarities(waiting)]
     left: Floats = np.maximum(0.0, waiting["submit"].to_numpy(dtype=np.float64) + np.array(waits) - snapshot.now)
     return left
 
 
-def _likenesses(jobs: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """Yield what jobs are alike by, the nearest likeness first."""
+def _similarities(jobs: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Yield keys for each job that it shares with similar jobs, from the most to the least similar."""
     sizes = zip(
         jobs["user"].tolist(), size(widths(jobs)).tolist(), size(jobs["estimate"].to_numpy()).tolist(), strict=True
     )
@@ -105,21 +105,21 @@ def _likenesses(jobs: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 @dataclass(frozen=True)
 class Error:
-    """How far forecasts were off for the jobs of one range of lead times [s]."""
+    """The errors of forecasts for jobs in one range of lead times [s]."""
 
-    below: float  # lead times up to here [s]; infinity: any longer one
+    below: float  # upper end of the lead times [s], may be infinite
     jobs: int
     moments: int
-    means: dict[str, float]  # mean absolute error of each of `WHO`
+    means: dict[str, float]  # mean absolute error of each of `METHODS`
     medians: dict[str, float]
     covered: float  # share of the starts within the interval
     width: float  # median width of the interval
 
 
 def errors(rows: pd.DataFrame, by: str = "lead") -> list[Error]:
-    """Return the errors by lead time, the logged one, or with `by` "forecast" that which was told; all at last.
+    """Return the errors for started jobs by lead time, and last for all.
 
-    Of jobs that started.
+    The lead time is the logged one, or with `by` "forecast" the forecast one.
     """
     rows = rows[rows["lead"].notna()]
     place = np.searchsorted(LEADS, rows[by].to_numpy(), "left")
@@ -128,7 +128,7 @@ def errors(rows: pd.DataFrame, by: str = "lead") -> list[Error]:
 
 
 def _error(below: float, rows: pd.DataFrame) -> Error:
-    off = {name: (rows[name] - rows["lead"]).abs() for name in WHO}
+    off = {name: (rows[name] - rows["lead"]).abs() for name in METHODS}
     return Error(
         below,
         len(rows),
@@ -141,9 +141,9 @@ def _error(below: float, rows: pd.DataFrame) -> Error:
 
 
 def ratio(rows: pd.DataFrame, null: str, *, draws: int = 2000, seed: int = 0) -> tuple[float, float, float]:
-    """Return the mean error of the forecast over that of a null, and its 95 % interval, by drawing moments anew.
+    """Return the mean error of the forecast divided by that of method `null`, with its 95 % interval.
 
-    Jobs that wait at one moment wait for the same others: the moments are what is drawn.
+    The bootstrap resamples moments, because jobs that wait at one moment depend on each other.
     """
     from scipy.stats import bootstrap
 
@@ -155,7 +155,7 @@ def ratio(rows: pd.DataFrame, null: str, *, draws: int = 2000, seed: int = 0) ->
         return ours.sum(axis=axis) / theirs.sum(axis=axis)
 
     whole = float(quotient(*sums))
-    if sums.shape[1] < 2:  # nothing to draw from
+    if sums.shape[1] < 2:  # nothing to resample
         return whole, whole, whole
     how: Any = {"paired": True, "method": "percentile", "random_state": np.random.default_rng(seed)}
     found = bootstrap(tuple(sums), quotient, n_resamples=draws, **how).confidence_interval

@@ -1,4 +1,4 @@
-"""When the waiting jobs of a machine will start: its state continued many times over, with runtimes drawn anew."""
+"""Forecasts of job starts: the state of a machine is simulated many times, with random runtimes."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ from harness.experiment.simulation import run_inputs
 from harness.forecasting.arrivals import Arrivals
 from harness.forecasting.usage import Usage
 from harness.policy.scheduler import Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.present.words import counted
 from harness.workload.log import STARTED, Workload
 from harness.workload.snapshot import Snapshot, followed_by
@@ -31,24 +31,24 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StartForecast:
-    """When those who waited at one instant will start, by so many repetitions."""
+    """The forecast starts of the jobs that waited at one instant."""
 
     snapshot: Snapshot
     platform: "Platform"
     scheduler: dict[str, str]
-    waiting: pd.DataFrame  # who waits, with a log's columns
+    waiting: pd.DataFrame  # the waiting jobs, with a log's columns
     labels: tuple[str, ...]
     limits: Floats
-    starts: Floats  # a row for each repetition, a column for each job; not a number: never
+    starts: Floats  # a row for each repetition, a column for each job; NaN: never
     level: float  # of the intervals
-    remarks: tuple[str, ...]  # what was assumed, for people
-    correction: "Correction | None" = None  # by what came of earlier forecasts
+    remarks: tuple[str, ...]  # the assumptions, in words
+    correction: "Correction | None" = None  # learned from earlier forecasts
 
     @property
-    def told(self) -> list[Floats]:
-        """Of each who waits, the interval's begin, the median and the interval's end [s from the instant on]."""
+    def quantiles(self) -> list[Floats]:
+        """For the waiting jobs: start of the interval, median, and end of the interval [s from the instant on]."""
         left = np.where(np.isnan(self.starts), np.inf, self.starts - self.snapshot.now)
-        ordered = np.sort(left, axis=0)  # no means of two: some may be infinite
+        ordered = np.sort(left, axis=0)  # medians are elements, not means of two, since some are infinite
         found = [ordered[rank] for rank in ranks(len(ordered), self.level)]
         if self.correction is not None:
             found[0], found[2] = self.correction.interval(found[1], self.level)
@@ -56,12 +56,12 @@ class StartForecast:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row per waiting job, the first to start first.
+        """One row per waiting job, in order of the median.
 
-        `job`, `procs`, `limit` [s], `waited` [s] so far, and how long from the instant on until its start [s]:
-        `median`, and `low` to `high`, between which it lies in a share `level` of the repetitions. Infinity is never.
+        `job`, `procs`, `limit` [s], `waited` [s] so far, and the time from the instant on until its start [s]:
+        `median`, and `low` to `high`, an interval with a share `level` of the repetitions. Infinity means never.
         """
-        low, median, high = self.told
+        low, median, high = self.quantiles
         columns = {
             "job": self.labels,
             "procs": self.waiting["procs"].to_numpy(),
@@ -75,13 +75,12 @@ class StartForecast:
 
 
 def ranks(count: int, level: float) -> tuple[int, int, int]:
-    """Return which of so many numbers in order are the interval's begin, the median and the interval's end.
+    """Return the ranks of the start of the interval, the median, and the end of the interval, among `count` numbers.
 
-    One more number of the same kind lies between the first and the last with a probability of `level` at least, if
-    there are enough of them.
+    If there are enough numbers, another one of the same kind lies in the interval with probability `level` or more.
     """
-    aside = math.floor((1 - level) / 2 * (count + 1) + 1e-9)
-    low = max(aside - 1, 0)
+    outside = math.floor((1 - level) / 2 * (count + 1) + 1e-9)
+    low = max(outside - 1, 0)
     return low, count // 2, count - 1 - low
 
 
@@ -95,21 +94,21 @@ def forecast_starts(
     arrivals: str = "weeks",
     seed: int = 0,
     plugins: Iterable[str | Path] = (),
-    timing: Timing | None = None,
+    timing: DecisionTiming | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> StartForecast:
-    """Say when each job will start that waits in `snapshot`: a median and an interval of so many repetitions.
+    """Forecast when each waiting job of `snapshot` starts: a median and an interval over the repetitions.
 
-    In each, what is left of running jobs, and what waiting ones will take, is drawn from what earlier jobs of the same
-    user and limit took of theirs; who comes later is as in an earlier week, or nobody if `arrivals` is "none". Nothing
-    else is known of later times: what `harness.at_instant` takes of a log is all that it depends on.
+    In each repetition, remaining times of running jobs and runtimes of waiting jobs are drawn from the share of their
+    limit that earlier jobs of the same user and limit used. Later submissions are those of an earlier week, or none if
+    `arrivals` is "none". The forecast uses nothing else about later times.
     """
     if repetitions < 1:
         raise HarnessError(f"repetitions {repetitions}: expected at least 1")
     if not 0 < level < 1:
         raise HarnessError(f"level {level:g}: expected a share of the repetitions between 0 and 1, as 0.8")
     if snapshot.running.all():
-        raise HarnessError(f"{snapshot.name}: nobody waits then: expected an instant at which jobs wait")
+        raise HarnessError(f"{snapshot.name}: no job waits then: expected an instant at which jobs wait")
     base = snapshot.workload()
     what = run_inputs(base, platform, scheduler, seed=seed, plugins=plugins, timing=timing)
     in_use = int(base.jobs["procs"][base.jobs[STARTED] >= 0].sum())
@@ -118,11 +117,11 @@ def forecast_starts(
             f"{snapshot.name}: its running jobs use {counted(in_use, 'processor')} of a machine of "
             f"{what.machine.cores:,}: expected the machine of this state, of at least {in_use:,} processors"
         )
-    base, crowded = _with_room(base, what.machine.cores)
+    base, crowded = _fitting(base, what.machine.cores)
     kept = ~crowded
     usage, draw = Usage(snapshot.past), np.random.default_rng([seed, 1])
     later = Arrivals(snapshot, usage, arrivals, draw)
-    users = snapshot.there["user"].to_numpy(dtype=np.int64)
+    users = snapshot.present["user"].to_numpy(dtype=np.int64)
     runtimes = usage.runtimes(users, snapshot.limits, snapshot.elapsed, draw, repetitions)[:, kept]
     waits = base.jobs[STARTED].to_numpy() < 0
     starts = np.full((repetitions, int(waits.sum())), np.nan)
@@ -140,19 +139,19 @@ def forecast_starts(
         snapshot,
         what.machine,
         what.chosen.names,
-        snapshot.there[rows].assign(procs=base.jobs["procs"].to_numpy()[waits]).reset_index(drop=True),
+        snapshot.present[rows].assign(procs=base.jobs["procs"].to_numpy()[waits]).reset_index(drop=True),
         tuple(np.array(snapshot.labels, dtype=object)[rows]),
         snapshot.limits[rows],
         starts,
         level,
-        (usage.remark, later.remark, *_crowding(crowded), *_kept(at_once)),
+        (usage.remark, later.remark, *_crowding(crowded), *_unexplained_waits(at_once)),
     )
 
 
-def _with_room(base: Workload, cores: int) -> tuple[Workload, npt.NDArray[np.bool_]]:
-    """Return the jobs but for those that began last which the machine has no room for, and who these are.
+def _fitting(base: Workload, cores: int) -> tuple[Workload, npt.NDArray[np.bool_]]:
+    """Return the jobs without the last-started ones that exceed the machine, and which these are.
 
-    Some logs have more running at times than their machine holds.
+    In some logs more jobs run at times than their machine can hold.
     """
     started = base.jobs[STARTED].to_numpy()
     order = np.lexsort((np.arange(len(started)), np.where(started >= 0, started, np.inf)))
@@ -167,18 +166,19 @@ def _with_room(base: Workload, cores: int) -> tuple[Workload, npt.NDArray[np.boo
 
 def _crowding(crowded: npt.NDArray[np.bool_]) -> tuple[str, ...]:
     count = int(crowded.sum())
-    return (f"{count:,} running jobs left out: those that began before fill the machine",) if count else ()
+    return (f"{count:,} running jobs left out: earlier ones fill the machine",) if count else ()
 
 
-def _kept(at_once: int) -> tuple[str, ...]:
-    """Say that some jobs wait which this scheduler would not let wait."""
-    told = "that would start at once under this scheduler wait all the same: for what is not known here"
-    return (f"{at_once:,} jobs {told} (a hold, another job, a limit, a node)",) if at_once else ()
+def _unexplained_waits(at_once: int) -> tuple[str, ...]:
+    """Return a remark about waiting jobs that this scheduler would have started."""
+    if not at_once:
+        return ()
+    return (f"{at_once:,} jobs wait although this scheduler would start them (a hold, another job, a limit, a node)",)
 
 
 def _drawn(base: Workload, runtimes: Floats, later: Arrivals, draw: np.random.Generator) -> Workload:
-    """Return the jobs with these runtimes, and with others that come later."""
+    """Return the jobs with these runtimes, followed by later submissions."""
     longest = np.maximum(base.jobs["estimate"].to_numpy(), runtimes)
     jobs = replace(base, jobs=base.jobs.assign(work=runtimes, estimate=longest))
     others = later.drawn(draw)
-    return jobs if others is None else followed_by(jobs, others[0], moved=others[1])
+    return jobs if others is None else followed_by(jobs, others[0], delay=others[1])

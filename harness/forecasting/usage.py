@@ -1,4 +1,4 @@
-"""How long jobs will take of which only the limit is known: drawn from what earlier jobs took of theirs."""
+"""Draws runtimes for jobs with known limits, from the share of their limits that earlier jobs used."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,13 +9,13 @@ import pandas as pd
 
 from harness.workload.snapshot import limits
 
-#: So many earlier jobs a class must have to be drawn from, and so many of its last ones are drawn from.
+#: The least number of earlier jobs in a class from which runtimes are drawn, and the most (the last ones).
 LEAST, MOST = 10, 100
 
-#: Jobs of one user are drawn from among so many that ended one after the other.
+#: Runtimes of one user's jobs are drawn from among this many that ended one after the other.
 TOGETHER = 5
 
-#: What older jobs than the last so many have taken is forgotten.
+#: Only this many of the last finished jobs are used.
 _KEPT = 20_000
 
 Floats = npt.NDArray[np.float64]
@@ -23,52 +23,51 @@ Ints = npt.NDArray[np.int64]
 
 
 class Usage:
-    """What jobs that have ended took of their limits, by classes: user and limit, user, size of the limit, all.
+    """Runtimes of finished jobs as shares of their limits, by class: user and limit, user, size of the limit, all.
 
-    A job is drawn for from the narrowest of its classes that has enough jobs which took longer than it has run.
+    A runtime is drawn from the smallest class of a job that has enough shares above its elapsed time.
     """
 
     def __init__(self, past: pd.DataFrame) -> None:
         ended = past[(past["run"] > 0) & (past["wait"] >= 0)]
         order = np.argsort((ended["submit"] + ended["wait"] + ended["run"]).to_numpy(), kind="stable")
         ended = ended.iloc[order[-_KEPT:]]
-        told = limits(ended, past) if len(ended) else np.zeros(0)
-        self.shares: Floats = ended["run"].to_numpy(dtype=np.float64) / np.maximum(told, 1.0)
+        limit = limits(ended, past) if len(ended) else np.zeros(0)
+        self.shares: Floats = ended["run"].to_numpy(dtype=np.float64) / np.maximum(limit, 1.0)
         users = ended["user"].to_numpy()
         self._all = np.arange(len(ended))
         places = pd.Series(self._all)
-        self._of_user, self._of_size = places.groupby(users).indices, places.groupby(size(told)).indices
-        self._of_limit = places.groupby([users, told]).indices
+        self._of_user, self._of_size = places.groupby(users).indices, places.groupby(size(limit)).indices
+        self._of_limit = places.groupby([users, limit]).indices
 
     @property
     def remark(self) -> str:
-        """Return what runtimes are drawn from, for people."""
+        """The source of the runtimes, in words."""
         if len(self.shares):
-            return f"runtimes are drawn from what {len(self.shares):,} jobs that had ended took of their limits"
-        return "nobody had ended before: runtimes are drawn evenly from what is left of the limits"
+            return f"runtimes are drawn from the shares of their limits that {len(self.shares):,} finished jobs used"
+        return "no job had finished before: runtimes are drawn uniformly from the remaining limits"
 
     def runtimes(self, user: Ints, limit: Floats, elapsed: Floats, draw: np.random.Generator, times: int) -> Floats:
-        """Draw the runtimes of jobs so many times, in whole seconds: a row for each time, a column for each job.
+        """Draw runtimes of jobs in whole seconds: a row for each of `times` draws, a column for each job.
 
-        Everybody takes longer than it has run, and nobody longer than its limit who has not done so already. Jobs of
-        one user go together: each time they are drawn from among jobs that ended one after the other.
+        A runtime exceeds the elapsed time, and does not exceed the limit unless the elapsed time does. The jobs of one
+        user are correlated: in each row they are drawn from jobs that ended one after the other.
         """
         found = np.empty((times, len(limit)))
-        places = {who: draw.random(times) for who in np.unique(user[user >= 0]).tolist()}
-        for k, (who, most, done) in enumerate(zip(user.tolist(), limit.tolist(), elapsed.tolist(), strict=True)):
-            shares = self._candidates(who, most, done)
+        places = {one: draw.random(times) for one in np.unique(user[user >= 0]).tolist()}
+        for k, (one, most, done) in enumerate(zip(user.tolist(), limit.tolist(), elapsed.tolist(), strict=True)):
+            shares = self._candidates(one, most, done)
             if len(shares):
-                place = places[who] if who >= 0 else draw.random(times)
+                place = places[one] if one >= 0 else draw.random(times)
                 rows = (place * len(shares)).astype(np.int64) + draw.integers(0, TOGETHER, times)
                 drawn = shares[rows % len(shares)] * most
-            else:  # nobody has taken that long
+            else:  # no earlier job ran this long
                 drawn = draw.uniform(done, max(most, 2 * done), times)
             highest = most if done < most else np.inf
             found[:, k] = np.maximum(np.ceil(np.round(np.minimum(drawn, highest), 6)), np.floor(done) + 1)
         return found
 
     def _candidates(self, user: int, limit: float, elapsed: float) -> Floats:
-        """Return the shares to draw from."""
         shares: Floats = np.zeros(0)
         for rows in self._classes(user, limit):
             wider: Floats = self.shares[rows]
@@ -79,7 +78,7 @@ class Usage:
         return shares
 
     def _classes(self, user: int, limit: float) -> Iterator[Any]:
-        """Yield the rows of the classes of a job, the narrowest first."""
+        """Yield the rows of each class of a job, from the smallest class to the largest."""
         none: Ints = np.zeros(0, np.int64)
         if user >= 0:
             yield self._of_limit.get((user, limit), none)
@@ -89,6 +88,6 @@ class Usage:
 
 
 def size(values: Floats) -> Ints:
-    """Return how large values are, in powers of two."""
+    """Return the order of magnitude of values, in powers of two."""
     found: Ints = np.floor(np.log2(np.maximum(values, 1.0))).astype(np.int64)
     return found

@@ -12,7 +12,7 @@ from harness.gate.comparison import OUTCOMES, ComparedRun, Outcome
 from harness.gate.comparison_text import IN_WORDS, as_object, details, largest_change, outcome_text
 from harness.present.json_text import to_json
 from harness.present.tables import prose, render
-from harness.present.words import counted, harmless, readable
+from harness.present.words import counted, readable, without_controls
 
 #: The number of runs and of details in a comment on GitHub, which may have at most 65,536 characters.
 LISTED, DETAILED = 100, 10
@@ -72,7 +72,7 @@ def as_text(verdict: Verdict) -> str:
     for run in verdict.runs:
         if run.outcome != "same":
             lines += ["", f"{run.where}, {run.scheduler}: {outcome_text(run)}", *details(run, "table")]
-    return harmless("\n".join(lines))
+    return without_controls("\n".join(lines))
 
 
 def as_github(verdict: Verdict) -> str:

@@ -1,4 +1,4 @@
-"""Learning from outside: importing this makes Gymnasium know `harness/Scheduling-v0`; see `environment.py`."""
+"""Reinforcement learning: importing this registers Gymnasium's `harness/Scheduling-v0`; see `environment.py`."""
 
 from harness.errors import HarnessError
 
@@ -7,7 +7,7 @@ try:
 except ImportError:
     raise HarnessError("learning needs gymnasium, which is not installed: pip install 'sched-harness[gym]'") from None
 
-#: The name under which Gymnasium makes it.
+#: The name of the environment in Gymnasium.
 NAME = "harness/Scheduling-v0"
 
 if NAME not in gymnasium.registry:
@@ -15,5 +15,5 @@ if NAME not in gymnasium.registry:
         NAME,
         entry_point="harness.learning.environment:SchedulingEnv",
         vector_entry_point="harness.learning.environment:SchedulingVectorEnv",
-        disable_env_checker=True,  # which looks at every step, and takes longer than the step
+        disable_env_checker=True,  # it inspects every step, which takes longer than the step
     )

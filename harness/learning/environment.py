@@ -1,14 +1,13 @@
-"""Gymnasium's environment `harness/Scheduling-v0`: an agent chooses who of the waiting jobs is first.
+"""Gymnasium's environment `harness/Scheduling-v0`: an agent chooses the first of the waiting jobs.
 
-At every decision it is shown the first `slots` waiting jobs, a row of eight numbers each (`harness.described`), and
-chooses one. If that job fits, it starts, and the agent chooses again; if not, the start policy does what it does
-behind a first job that does not fit (`easy`: backfilling in queue order that does not delay it), time passes, and at
-the next decision the agent chooses anew. So an agent that always chooses who is first by some order gives the schedule
-of that order under `easy(backfill_order=fcfs)`.
+At every decision the agent sees the first `slots` waiting jobs, eight numbers each (`harness.described`), and chooses
+one. If that job fits, it starts, and the agent chooses again. Otherwise the start policy treats it as the first job of
+the queue (`easy`: backfill jobs in queue order that do not delay it), and the agent chooses again at the next decision.
+An agent that always chooses by some order gives the schedule of that order under `easy(backfill_order=fcfs)`.
 
-An episode is a stretch of the workload, from an empty machine until its last job has left. Its reward comes at its
-end. `info["action_mask"]` says which slots hold a job; who chooses an empty one gets the last job that
-is shown. `info["first"]` is with which job of the workload, by submission, the episode began.
+An episode is a part of the workload, from an empty machine until its last job has left. The reward comes at its end.
+`info["action_mask"]` marks the slots with a job; an empty slot as action means the last job that is shown.
+`info["first"]` is the number of the first job of the episode, in order of submission.
 """
 
 from typing import Any
@@ -33,7 +32,7 @@ def _spaces(task: Task) -> tuple[spaces.Box, spaces.Discrete]:
 
 
 class SchedulingEnv(gymnasium.Env):  # type: ignore[misc]  # Any to mypy, as is VectorEnv
-    """One run. Options of `reset`: `first`, with which job of the workload, by submission, the episode begins."""
+    """One run. Option of `reset`: `first`, the number of the episode's first job, in order of submission."""
 
     metadata: Info = {"render_modes": []}  # noqa: RUF012 - Gymnasium's name and kind
 
@@ -43,7 +42,7 @@ class SchedulingEnv(gymnasium.Env):  # type: ignore[misc]  # Any to mypy, as is 
         self.observation_space, self.action_space = _spaces(self.copies.task)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Begin an episode, anywhere in the workload unless `options` say where."""
+        """Begin an episode, at a random job unless `options` name the first one."""
         super().reset(seed=seed)
         first = (options or {}).get("first")
         self.copies.begin(0, int(self.np_random.integers(self.copies.firsts)) if first is None else int(first))
@@ -51,7 +50,7 @@ class SchedulingEnv(gymnasium.Env):  # type: ignore[misc]  # Any to mypy, as is 
         return self._shown()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
-        """Choose who is first."""
+        """Choose the first job."""
         copies = self.copies
         copies.choices[0] = action
         copies.advance()
@@ -65,11 +64,11 @@ class SchedulingEnv(gymnasium.Env):  # type: ignore[misc]  # Any to mypy, as is 
         return seen, reward, over, False, info
 
     def action_masks(self) -> Any:
-        """Return which slots hold a job, under the name by which libraries look for it."""
+        """Return which slots hold a job, under the name that libraries expect."""
         return self.copies.masks[0].astype(bool)
 
     def close(self) -> None:
-        """Let go of the run."""
+        """Release the run."""
         self.copies.close()
 
     def _shown(self) -> tuple[Any, Info]:
@@ -78,7 +77,7 @@ class SchedulingEnv(gymnasium.Env):  # type: ignore[misc]  # Any to mypy, as is 
 
 
 class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc]
-    """Many runs side by side, on threads. Who is done begins anew at the next step, whose action is not heeded."""
+    """Several runs on threads. A finished run begins a new episode at the next step, and ignores its action."""
 
     metadata: Info = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's name and kind
 
@@ -94,7 +93,7 @@ class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc]
         self._done = np.zeros(num_envs, bool)
 
     def reset(self, *, seed: int | list[int | None] | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Begin an episode everywhere."""
+        """Begin an episode in every run."""
         super().reset(seed=seed if isinstance(seed, int | None) else seed[0])
         self._begin(range(self.num_envs))
         self.copies.advance()
@@ -102,7 +101,7 @@ class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc]
         return self._shown()
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Info]:
-        """Choose who is first in every run."""
+        """Choose the first job in every run."""
         copies = self.copies
         copies.choices[:] = actions
         self._begin(np.flatnonzero(self._done))
@@ -115,7 +114,7 @@ class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc]
         return seen, rewards, self._done.copy(), np.zeros(self.num_envs, bool), info
 
     def close_extras(self, **_: Any) -> None:
-        """Let go of the runs."""
+        """Release the runs."""
         self.copies.close()
 
     def _begin(self, places: Any) -> None:

@@ -1,4 +1,4 @@
-"""What an episode is worth: a function of the measures of its schedule."""
+"""Rewards of episodes: functions of the measures of the schedule."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ Reward = Callable[[Mapping[str, float]], float]
 
 
 class Measured(Mapping[str, float]):
-    """The measures of a schedule, each calculated when it is asked for."""
+    """The measures of a schedule, each computed when it is read."""
 
     def __init__(self, schedule: "Schedule") -> None:
         self._schedule = schedule
@@ -30,13 +30,13 @@ class Measured(Mapping[str, float]):
         return len(MEASURES)
 
 
-def reward_of(told: str | Reward) -> Reward:
-    """Return the function that `told` is, or that of a measure by name: less of what is bad, more of what is good."""
-    if not isinstance(told, str):
-        return told
-    if told not in MEASURES:
-        raise HarnessError(f"reward={told!r}: there is no such measure; {did_you_mean(told, MEASURES)}")
-    sign = {"less": -1.0, "more": 1.0}.get(MEASURES[told].better)
+def reward_of(reward: str | Reward) -> Reward:
+    """Return `reward` if it is a function, else the measure of this name, with its sign changed if less is better."""
+    if not isinstance(reward, str):
+        return reward
+    if reward not in MEASURES:
+        raise HarnessError(f"reward={reward!r}: there is no such measure; {did_you_mean(reward, MEASURES)}")
+    sign = {"less": -1.0, "more": 1.0}.get(MEASURES[reward].better)
     if sign is None:
-        raise HarnessError(f"reward={told!r}: neither more nor less of it is better; expected another measure")
-    return lambda measures: sign * measures[told]
+        raise HarnessError(f"reward={reward!r}: neither more nor less of it is better; expected another measure")
+    return lambda measures: sign * measures[reward]

@@ -1,4 +1,4 @@
-"""Several runs side by side, each on jobs of its own, advanced choice by choice without Python's lock."""
+"""Several runs, each with its own jobs, that advance from choice to choice on threads without Python's lock."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is to be learned: whose jobs are scheduled, where, and who chooses among how many of them."""
+    """The task to learn: the jobs, the machine, the rest of the scheduler, and the number of jobs shown."""
 
     workload: "Workload | Log | str | Path" = "lublin(jobs=5000, procs=128, seed=1)"
     platform: "Machine | None" = None
-    jobs: int = 256  # of an episode: a stretch of the workload
-    slots: int = 64  # waiting jobs that are shown: the first ones in queue order
+    jobs: int = 256  # of an episode, a part of the workload
+    slots: int = 64  # waiting jobs that are shown, in queue order
     order: str = "fcfs"  # of the queue
-    start: str = "easy"  # what is done about the chosen job and around it
+    start: str = "easy"  # applied with the chosen job as the first of the queue
     plugins: tuple[str, ...] = ()
 
     def given(self) -> RunInputs:
@@ -47,8 +47,8 @@ class Task:
         refuse_queues(start)
         if start.policy.preemptive or start.policy.rejects or "every reservation" in start.policy.guarantees:
             raise HarnessError(
-                f"start={self.start!r}: expected a policy that keeps no plan and takes nobody off, as none, greedy or "
-                "easy: it is asked about one job at a time"
+                f"start={self.start!r}: expected a policy that makes no plan and does not preempt, as none, greedy or "
+                "easy: it considers one job at a time"
             )
         if len(what.workload) < self.jobs:
             raise HarnessError(f"jobs={self.jobs}: {what.workload.name} has only {len(what.workload):,}")
@@ -58,7 +58,7 @@ class Task:
 
 
 class Copies:
-    """So many runs of a task; `seen` and `masks` describe the first waiting jobs of each, `ends` how each stands."""
+    """Several runs of a task. `seen` and `masks` describe the first waiting jobs of each, `ends` the state of each."""
 
     def __init__(self, task: Task, count: int = 1, threads: int = 1) -> None:
         self.task = task
@@ -80,20 +80,20 @@ class Copies:
 
     @property
     def firsts(self) -> int:
-        """How many jobs an episode may begin with."""
+        """The number of jobs with which an episode may begin."""
         return len(self.given.workload) - self.task.jobs + 1
 
     def begin(self, place: int, first: int) -> None:
-        """Begin an episode at a place: with the jobs from number `first` on. It is advanced with the others."""
+        """Begin an episode in run `place`, with job number `first`. It advances with the others."""
         self._runs[place][1].disconnect()
         self._runs[place] = self._made(first)
         self._tables[place] = self._runs[place][1].state.table
         self.choices[place], self.first[place] = -1, first
 
     def advance(self) -> None:
-        """Make the `choices`, −1 for who begins, and go on to the next ones; fills in `seen`, `masks` and `ends`."""
+        """Apply the `choices` (−1 in a new episode), and go to the next ones. Fill `seen`, `masks` and `ends`."""
         with ExitStack() as blame:
-            if len(self._runs) == 1:  # of several nobody knows whose fault it is
+            if len(self._runs) == 1:  # with several runs the policy at fault is unknown
                 blame.enter_context(self._runs[0][1].blaming())
             if self._pool is None:
                 self._advance(self._parts[0])
@@ -101,12 +101,12 @@ class Copies:
                 list(self._pool.map(self._advance, self._parts))
 
     def schedule(self, place: int) -> "Schedule":
-        """Return what came of the run at a place, when it is over."""
+        """Return the schedule of run `place` after its end."""
         what, ready = self._runs[place]
         return what.schedule(ready.outcome(0.0))
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Release the threads and the runs."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -127,11 +127,11 @@ class Copies:
             for place in range(part.start, part.stop):
                 self._plainly(place)
             return
-        told = (self._tables, self._changes, self.choices, self.ends, self.seen, self.masks)
-        stepping.compiled_choices()(*(array[part] for array in told))
+        arrays = (self._tables, self._changes, self.choices, self.ends, self.seen, self.masks)
+        stepping.compiled_choices()(*(array[part] for array in arrays))
 
     def _plainly(self, place: int) -> None:
-        """Do for one run in plain Python what the compiled loop does for all."""
+        """Advance one run in plain Python, as the compiled loop does for all."""
         state, changes = self._runs[place][1].state, int(self._changes[place])
         end = stepping.choose(state, changes, int(self.choices[place]), stepping.MOST_INSTANTS)
         self.ends[place] = end

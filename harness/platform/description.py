@@ -1,4 +1,4 @@
-"""Platforms described in TOML: rows picked from a table of servers, or nodes given one by one."""
+"""Platforms in TOML: node types taken from a table of servers, or described one by one."""
 
 import math
 from dataclasses import replace
@@ -13,7 +13,7 @@ from harness.platform.machine import NodeType, PerformanceState, Platform, Sleep
 from harness.platform.server_tables import read_servers
 from harness.platform.servers import Servers
 from harness.platform.validation import quoted
-from harness.platform.windows import kept, read_windows
+from harness.platform.windows import read_windows, with_windows
 
 
 class _Keys(BaseModel):
@@ -27,7 +27,7 @@ class _Performance(_Keys):
 
 
 class _Sleep(_Keys):
-    """Everything is required: a transition whose energy somebody forgot must not be free."""
+    """A way to sleep. Every key is required, so that no transition is free because its energy was forgotten."""
 
     name: str
     watts: float
@@ -70,12 +70,11 @@ class _Description(_Keys):
     nodes: list[_Nodes] = Field(min_length=1)
 
 
-#: The keys of the file and of each kind of table in it.
+#: Table in the file → its keys; "" is the file itself.
 _KEYS: dict[str, type[_Keys]] = {"": _Description, "nodes": _Nodes, "performance": _Performance, "sleep": _Sleep}
 
 
 def read_description(path: str | Path) -> Platform:
-    """Read a platform from a TOML file."""
     path = Path(path)
     content = toml_of(stored_bytes(path, "a platform"), path, "TOML")
     try:
@@ -95,33 +94,33 @@ def read_description(path: str | Path) -> Platform:
     platform = Platform(path.stem, tuple(types), description.about, licences=description.licences)
     if description.reservations is None:
         return platform
-    return kept(platform, read_windows(path.parent / description.reservations))
+    return with_windows(platform, read_windows(path.parent / description.reservations))
 
 
 def _node_type(nodes: _Nodes, servers: Servers | None) -> NodeType:
-    """Take the row that the keys pick, or else nodes of so many cores; what the other keys say replaces its figures."""
-    said = {key: value for key, value in nodes if value is not None}
-    facts = {key: said.pop(key) for key in _Pick.model_fields if key in said}
+    """Return the node type of the row that the keys select, or of a number of cores, changed by the other keys."""
+    keys = {key: value for key, value in nodes if value is not None}
+    facts = {key: keys.pop(key) for key in _Pick.model_fields if key in keys}
     if not facts and nodes.cores is None:
-        raise HarnessError(f"expected cores, or {', '.join(_Pick.model_fields)} to pick a row of a table")
+        raise HarnessError(f"expected cores, or {', '.join(_Pick.model_fields)} to select a row of a table")
     if facts and servers is None:
-        raise HarnessError(f"{next(iter(facts))} picks a row; expected a table of servers, above the first [[nodes]]")
+        raise HarnessError(f"{next(iter(facts))} selects a row; expected a table of servers, above the first [[nodes]]")
     base = servers.pick(facts) if facts and servers else NodeType(1, nodes.cores or 1)
-    if "memory_gb" in said:
-        said["memory"] = said.pop("memory_gb") * 1024**2
-    if "curve" in said:
-        said = {"idle": math.nan, "peak": math.nan} | said  # those of the row's own curve
+    if "memory_gb" in keys:
+        keys["memory"] = keys.pop("memory_gb") * 1024**2
+    if "curve" in keys:
+        keys = {"idle": math.nan, "peak": math.nan} | keys  # replaces those of the row's curve
     for key, state in (("performance", PerformanceState), ("sleep", SleepState)):
-        if key in said:
-            said[key] = tuple(state(**dict(keys)) for keys in said[key])
-    return replace(base, **said)
+        if key in keys:
+            keys[key] = tuple(state(**dict(one)) for one in keys[key])
+    return replace(base, **keys)
 
 
 def _sentence(error: ValidationError) -> str:
-    """Say one thing that is wrong, a misspelt key before a missing one: where, what, and what was expected."""
+    """Return a message about one error, an unknown key before a missing one: place, error, and expected input."""
     first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
     *tables, last = first["loc"]
-    # ("nodes", 1, "sleep", 0, "watts") is said as "nodes 2, sleep 1, watts".
+    # ("nodes", 1, "sleep", 0, "watts") becomes "nodes 2, sleep 1, watts".
     parts = (f" {part + 1}" if isinstance(part, int) else f", {part}" for part in first["loc"])
     where = "".join(parts).removeprefix(", ")
     above = where.removesuffix(f", {last}") if tables else "the file"

@@ -1,4 +1,4 @@
-"""A machine: its nodes, their speed, memory and power."""
+"""Machines: nodes, with their speed, memory and power."""
 
 import hashlib
 import math
@@ -10,22 +10,22 @@ from harness.errors import HarnessError
 from harness.platform.validation import check_countables, check_curve, check_node, quoted
 from harness.platform.windows import Window
 
-#: More nodes than any machine has. An allocation takes time for each of its nodes: ten million took minutes.
+#: More nodes than any machine has. With ten million, one allocation would take minutes.
 MOST_NODES = 2_000_000
-#: More different node types than any machine has: a selection that compares nodes looks at each of them for each node.
+#: More node types than any machine has. A selection may compare all of them for each node.
 MOST_TYPES = 5_000
-#: The same for cores: whatever is counted in them stays exact.
+#: More cores than any machine has. Below this, sums of cores are exact.
 MOST_CORES = 10_000_000_000
-#: Larger numbers are not written out.
-_TOLD = 10**30
+#: Larger numbers are not printed.
+_LARGEST_PRINTED = 10**30
 
-#: Countable resources: how many there are of each, as a mapping when given, in this order and hashable when kept.
+#: Countable resources and their numbers: a mapping as an argument, stored as sorted pairs, which are hashable.
 Countables = Mapping[str, int] | tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class PerformanceState:
-    """What a node draws when all nodes run at `rate`. Between two states it is interpolated linearly."""
+    """The power of a node at a rate. Between two states it is interpolated linearly."""
 
     rate: float  # 1 = full speed
     idle: float  # [W]
@@ -34,34 +34,34 @@ class PerformanceState:
 
 @dataclass(frozen=True)
 class SleepState:
-    """One way for a node to sleep; deeper ones come later in a node type's list."""
+    """One sleep state of a node. Deeper states come later in the list of a node type."""
 
     name: str
     watts: float  # while asleep [W]
-    down: float = 0.0  # how long falling asleep takes [s] …
-    up: float = 0.0  # … and waking [s]
-    down_energy: float = 0.0  # what falling asleep takes in all [J] …
-    up_energy: float = 0.0  # … and waking [J]
+    down: float = 0.0  # time to fall asleep [s]
+    up: float = 0.0  # time to wake [s]
+    down_energy: float = 0.0  # energy to fall asleep [J]
+    up_energy: float = 0.0  # energy to wake [J]
 
 
 @dataclass(frozen=True)
 class NodeType:
-    """So many equal nodes, and all that is known of one."""
+    """A number of equal nodes, and their properties."""
 
     count: int
     cores: int
-    ops: float = 0.0  # operations per second of the whole node at full load; 0: all nodes alike
+    ops: float = 0.0  # operations per second of the whole node at full load; 0: all nodes are equally fast
     memory: float = math.inf  # [KB]
-    idle: float = math.nan  # [W]; not a number: unknown
+    idle: float = math.nan  # [W]; NaN: unknown
     peak: float = math.nan  # [W]
     partition: int = 0
     name: str = ""
-    curve: tuple[float, ...] = ()  # [W] at 0, 10, …, 100 % of the load; then idle and peak are its ends
-    performance: tuple[PerformanceState, ...] = ()  # by rising rate; the state at rate 1 is idle and peak
+    curve: tuple[float, ...] = ()  # [W] at 0, 10, …, 100 % of the load; its ends are idle and peak
+    performance: tuple[PerformanceState, ...] = ()  # by increasing rate; the state at rate 1 is idle and peak
     sleep: tuple[SleepState, ...] = ()  # from the lightest to the deepest
-    features: tuple[str, ...] = ()  # by name, for jobs that ask for some
+    features: tuple[str, ...] = ()  # names that jobs can request
     resources: Countables = ()  # of one node, by name: {"gpu": 4}
-    partitions: tuple[int | str, ...] = ()  # all that it belongs to, by number or name, where it is more than one
+    partitions: tuple[int | str, ...] = ()  # by number or name, if it belongs to several
 
     def __post_init__(self) -> None:
         where = f"node type {quoted(self.name)}" if self.name else "a node type"
@@ -74,23 +74,21 @@ class NodeType:
             check_curve(where, self.curve)
             for end, watts in (("idle", self.curve[0]), ("peak", self.curve[-1])):
                 if not math.isnan(given := getattr(self, end)) and given != watts:
-                    raise HarnessError(
-                        f"{where}: {end} = {given:g} W beside a load curve with {watts:g} W; expected one"
-                    )
+                    raise HarnessError(f"{where}: {end} = {given:g} W, but {watts:g} W in its load curve; expected one")
                 object.__setattr__(self, end, float(watts))
         check_node(where, self)
 
 
 @dataclass(frozen=True)
 class Platform:
-    """Nodes in the order in which they are numbered."""
+    """A machine: its nodes, in the order in which they are numbered."""
 
     name: str
     types: tuple[NodeType, ...]
-    about: str = ""  # in a sentence: where its figures come from
-    whole: bool = False  # the mean speed is rounded down, and runtimes to whole seconds, as the PEAS paper does
-    windows: tuple[Window, ...] = ()  # when some nodes are kept for somebody, or nobody
-    licences: Countables = ()  # resources of the platform as a whole, by name: {"matlab": 5}
+    about: str = ""  # the source of its figures, in a sentence
+    whole: bool = False  # round the mean speed down, and runtimes to whole seconds, as the PEAS paper does
+    windows: tuple[Window, ...] = ()  # times at which some nodes are reserved
+    licences: Countables = ()  # resources of the whole platform, by name: {"matlab": 5}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "licences", counted(self.licences))
@@ -103,8 +101,8 @@ class Platform:
         )
         for what, number, most in bounds:
             if number > most:
-                told = f"{number:,}" if number < _TOLD else f"{_TOLD:,} or more"
-                raise HarnessError(f"platform {quoted(self.name)}: {told} {what}; expected at most {most:,}")
+                shown = f"{number:,}" if number < _LARGEST_PRINTED else f"{_LARGEST_PRINTED:,} or more"
+                raise HarnessError(f"platform {quoted(self.name)}: {shown} {what}; expected at most {most:,}")
         if not self.types:
             raise HarnessError(f"platform {self.name!r}: expected at least one node")
         without = [t.name or f"number {number}" for number, t in enumerate(self.types, 1) if t.ops == 0]
@@ -113,32 +111,31 @@ class Platform:
                 f"platform {self.name!r}: operations per second (ops) given for some node types, but not for "
                 f"{without[0]}; expected them for all or for none"
             )
-
         if not math.isfinite(sum(t.count * t.ops for t in self.types)):
             raise HarnessError(f"platform {quoted(self.name)}: more operations per second (ops) than can be added up")
 
     @property
     def cores(self) -> int:
-        """Count all processors."""
+        """The number of processors."""
         return sum(t.count * t.cores for t in self.types)
 
     @property
     def nodes(self) -> int:
-        """Count all nodes."""
+        """The number of nodes."""
         return sum(t.count for t in self.types)
 
     @property
     def digest(self) -> str:
-        """Return the identity of everything about the machine that can change a result."""
+        """The digest of everything about the machine that can change a result."""
         facts = [_identity(t) for t in self.types] + ["whole"] * self.whole
         facts += [(name, getattr(self, name)) for name in ("licences", "windows") if getattr(self, name)]
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def knows(self, *figures: str) -> bool:
-        """Tell whether `idle`, `peak`, `curve` are given for every node, and `performance`, `sleep` for some node."""
+        """Return whether every node has `idle`, `peak`, `curve`, and some node has `performance`, `sleep`."""
         for figure in figures:
             given = [getattr(t, figure) for t in self.types]
-            known = [value != () and value == value for value in given]  # not a number differs from itself
+            known = [value != () and value == value for value in given]  # NaN differs from itself
             if not (any(known) if figure in ("performance", "sleep") else all(known)):
                 return False
         return True
@@ -147,33 +144,31 @@ class Platform:
         """Return the speed of one core of a node, relative to the mean over all cores (PEAS eq. 1)."""
         rates = {t.ops / t.cores for t in self.types}
         if len(rates) == 1:
-            return 1.0  # exactly, so that whole numbers stay whole
+            return 1.0  # exactly, so that whole runtimes stay whole
         mean = sum(t.count * t.ops for t in self.types) / self.cores
         return (node.ops / node.cores) / (math.floor(mean) if self.whole else mean)
 
 
-#: What was added to a node type since digests were published: part of them only where it is given.
+#: Fields added after digests were published. They are part of a digest only where they have a value.
 _LATER = ("features", "resources", "partitions")
 
 
 def _identity(node: NodeType) -> tuple[Any, ...]:
-    """Return everything about a node type that can change a result."""
     later = tuple((name, getattr(node, name)) for name in _LATER if getattr(node, name))
     return astuple(node)[: -len(_LATER)] + later
 
 
 def _listed(names: Iterable[Any]) -> tuple[Any, ...]:
-    """Return names as a tuple, a single one too."""
     return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 def counted(countables: Any) -> tuple[tuple[str, int], ...]:
-    """Return countable resources in the order of their names, however they were given."""
+    """Return countable resources as pairs, sorted by name."""
     return tuple(sorted(dict(countables).items()))
 
 
 def described(platform: Platform) -> dict[str, Any]:
-    """Return what pages and stores tell of a platform, by which it is known again."""
+    """Return the facts that identify a platform on pages and in stores."""
     return {
         "name": platform.name,
         "digest": platform.digest,
@@ -184,7 +179,7 @@ def described(platform: Platform) -> dict[str, Any]:
 
 
 def plain(procs: int) -> Platform:
-    """Return a cluster of single-processor nodes, all alike, of unknown power."""
+    """Return a cluster of identical single-processor nodes, without power figures."""
     if procs < 1:
         raise HarnessError(f"a platform of {procs} processors: expected at least 1")
     return Platform(f"{procs} processors", (NodeType(procs, 1),))

@@ -1,4 +1,4 @@
-"""Lists of nodes, one row each, as Alibaba publishes that of its GPU cluster: cores, memory, GPUs and their model."""
+"""Lists of nodes with one row each, in the format of Alibaba's GPU cluster: cores, memory, GPUs and their model."""
 
 from itertools import groupby
 
@@ -10,15 +10,15 @@ COLUMNS = ("cpu_milli", "memory_mib", "gpu", "model")
 
 
 def is_node_list(table: Table) -> bool:
-    """Say whether the table has the columns of such a list."""
+    """Return whether the table has the columns of a list of nodes."""
     return set(COLUMNS) <= set(table.header)
 
 
 def node_list(table: Table, name: str) -> Platform:
-    """Make a platform of the nodes in the table, in its order.
+    """Return a platform of the nodes in the table, in its order.
 
-    Of GPUs there are `gpu`, whole ones, and `gpu_milli`, thousandths of all GPUs of a node together, for jobs that
-    share one; the model is a feature.
+    A node has resources `gpu`, its GPUs, and `gpu_milli`, thousandths of all its GPUs, for jobs that share one. The
+    model is a feature.
     """
     nodes = []
     for row, fields in table.rows():
@@ -27,7 +27,7 @@ def node_list(table: Table, name: str) -> Platform:
         except ValueError as error:
             raise HarnessError(f"{table.path}, row {row}: {error}") from error
         if milli < 1000 or memory <= 0 or gpus < 0 or gpus % 1:
-            raise HarnessError(f"{table.path}, row {row}: expected a core at least, memory, and a whole number of GPUs")
+            raise HarnessError(f"{table.path}, row {row}: expected at least one core, memory, and a number of GPUs")
         nodes.append((int(milli // 1000), memory, int(gpus), fields.get("model", "")))
     if not nodes:
         raise HarnessError(f"{table.path}: expected one row for each node")

@@ -1,4 +1,4 @@
-"""Reading platforms by what a user calls them: every plugin that reads platforms is asked."""
+"""Read a platform by name: the first plugin that recognises it reads it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> "Platform":
     """Read a platform by path or bundled name: `peas-table2`, `my-cluster.toml`, or a number of processors.
 
-    `NAME(procs=256)` is as many of its nodes as make so many processors, in the platform's own proportions.
+    `NAME(procs=256)` has as many of its nodes as 256 processors need, in the platform's own proportions.
     """
     source, procs = size_apart(str(source))
     from harness.platform.machine import Platform
@@ -32,7 +32,7 @@ def read_platform(source: str | Path, *, plugins: Iterable[str | Path] = ()) -> 
 
 
 def _spelled_out(source: str) -> str:
-    """Replace the name of a bundled platform by its path; its parameters stay."""
+    """Return the source with the path of a bundled platform instead of its name; parameters stay."""
     name, parenthesis, parameters = source.partition("(")
     known = bundled_platforms()
     return f"{known[name]}{parenthesis}{parameters}" if name in known else source

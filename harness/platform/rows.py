@@ -1,4 +1,4 @@
-"""The rows of a comma-separated table that someone else wrote, and the numbers in it."""
+"""Rows of comma-separated tables from other sources, and the numbers in them."""
 
 import csv
 import io
@@ -16,16 +16,16 @@ _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+(\.\d*)?|\.\d+)(e[+-]?\
 
 @dataclass(frozen=True)
 class Table:
-    """A header and the rows below it."""
+    """A header, and the rows below it."""
 
     path: Path
     header: tuple[str, ...]
     records: tuple[tuple[str, ...], ...]
 
     def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        """Yield each row that is not blank as a spreadsheet numbers it (the header is row 1), by column.
+        """Yield each row that is not blank, by column, with its number in a spreadsheet (the header is row 1).
 
-        Where a row has fewer fields than the header has names, the last columns are missing from it.
+        If a row has fewer fields than the header, its last columns are missing.
         """
         for row, fields in enumerate(self.records, start=2):
             if any(field.strip() for field in fields):
@@ -33,7 +33,7 @@ class Table:
 
 
 def read_rows(path: str | Path) -> Table:
-    """Read a table, plain or gzipped, in UTF-8 or Latin-1, with any line ends."""
+    """Read a table, plain or packed, in UTF-8 or Latin-1, with any line ends."""
     path = Path(path)
     try:
         records = list(csv.reader(io.StringIO(_text(path), newline=""), strict=True))
@@ -45,7 +45,7 @@ def read_rows(path: str | Path) -> Table:
 
 
 def number(text: str) -> float:
-    """Read `165064`, `1,024`, `95.3` or `3.68761e+07`; raise `ValueError` for all else, `n/a` among it."""
+    """Return `165064`, `1,024`, `95.3` or `3.68761e+07` as a number; raise `ValueError` for `n/a` and other text."""
     value = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"'{shortened(text, 30)}' is not a number")

@@ -1,4 +1,4 @@
-"""Tables of servers, told apart by their header: SPEC's own export, the small one of the PEAS paper, lists of nodes."""
+"""Tables of servers, in three formats with different headers: SPEC's export, the PEAS paper's, and lists of nodes."""
 
 from pathlib import Path
 
@@ -13,28 +13,28 @@ from harness.platform.specpower import is_spec, spec_servers
 
 
 def is_platform_table(path: str) -> bool:
-    """Say whether `path` is called as a table of servers is, packed or not."""
+    """Return whether `path` has the suffix of a table of servers, packed or not."""
     return suffix_of(path) == ".csv"
 
 
 def read_servers(path: str | Path, *, whole_watts: bool = False, whole_ops: bool = False) -> Servers:
-    """Read a table of either kind; `whole_watts` and `whole_ops` are for the small one."""
+    """Read a table of SPEC or the PEAS paper; `whole_watts` and `whole_ops` are for the latter."""
     if suffix_of(path) == ".toml":
         raise HarnessError(f"{path}: a description in TOML; expected a table of servers, .csv, packed or not")
     table = read_rows(path)
     if not is_spec(table):
         return small_table_servers(table, whole_watts=whole_watts, whole_ops=whole_ops)
     if whole_watts or whole_ops:
-        said = "whole_numbers" if whole_ops else "whole_watts"
-        raise HarnessError(f"{path}: {said} is for the table of the PEAS paper; expected no such parameter here")
+        option = "whole_numbers" if whole_ops else "whole_watts"
+        raise HarnessError(f"{path}: {option} is for the table of the PEAS paper; expected no such parameter here")
     return spec_servers(table)
 
 
 def read_platform_table(path: str | Path, *, whole_watts: bool = False, whole_numbers: bool = False) -> Platform:
-    """Make a platform of one node of each server in the table; its name says if some rows could be none.
+    """Return a platform with one node of each server in the table. Its name mentions refused rows.
 
-    Of the small table, `whole_watts` rounds the watts of a core down; `whole_numbers` that, the operations per second
-    of a core, their mean, and runtimes to the nearest second: the arithmetic of the PEAS paper.
+    For the PEAS paper's table, `whole_watts` rounds the watts of a core down. `whole_numbers` also rounds the
+    operations per second of a core and their mean down, and runtimes to the nearest second, like the paper.
     """
     name = unpacked_name(path).removesuffix(".csv")
     for option, value in (("whole_watts", whole_watts), ("whole_numbers", whole_numbers)):

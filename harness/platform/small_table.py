@@ -1,4 +1,4 @@
-"""The small SPEC table of the PEAS paper: one row per server, its speed and power at full load only."""
+"""The small table of the PEAS paper: one row per server, with speed and power at full load only."""
 
 import math
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ COLUMNS = ("Vendor", "Processor", "#Chips", "#Cores/Chip", "RAM (GB)", "OPS@100%
 
 
 def small_table_servers(table: Table, *, whole_watts: bool = False, whole_ops: bool = False) -> Servers:
-    """Read the servers of the table; the watts or the operations per second of a core may be rounded down.
+    """Read the servers of the table. The watts or operations per second of a core may be rounded down.
 
-    The printed figures of the PEAS paper come out only so: its authors evidently divided whole numbers.
+    Only this rounding gives the printed figures of the PEAS paper, so its authors probably divided integers.
     """
     for column in table.header:
         if column not in COLUMNS:

@@ -1,4 +1,4 @@
-"""SPECpower_ssj2008 results in the table that SPEC itself exports: servers measured at eleven loads."""
+"""SPECpower_ssj2008 results in SPEC's own export: servers measured at eleven loads."""
 
 import re
 from collections.abc import Mapping
@@ -19,22 +19,22 @@ _RESULT = re.compile(r"power_ssj2008-\d{8}-\d+")
 
 
 def read_spec(path: str | Path) -> Servers:
-    """Read SPEC's export: every row becomes a node type, or is refused with the reason.
+    """Read SPEC's export. Every row becomes a node type, or is refused with a reason.
 
-    A result measured on several nodes becomes a node type that has one node's share of the cores, the memory, the
-    operations and the watts, those of the common chassis included; its name says so.
+    A result for several nodes becomes a node type with one node's share of cores, memory, operations and watts,
+    including those of the common chassis. Its name contains the number of nodes.
     """
     return spec_servers(read_rows(path))
 
 
 def is_spec(table: Table) -> bool:
-    """Tell whether the header is that of SPEC's export."""
+    """Return whether the header is that of SPEC's export."""
     return _WATTS[0] in map(_plain, table.header)
 
 
 def spec_servers(table: Table) -> Servers:
-    """Return the servers of a table whose header is SPEC's."""
-    # More names than fields: SPEC writes 90 names over 88 fields, the surplus at the end, after all that is read here.
+    """Return the servers of a table with SPEC's header."""
+    # SPEC writes 90 names over 88 fields. The surplus names are at the end, behind all columns used here.
     table = Table(table.path, tuple(map(_plain, table.header)), table.records)
     for column in (*_FACTS, *_NUMBERS):
         if column not in table.header:
@@ -56,7 +56,7 @@ def spec_servers(table: Table) -> Servers:
 
 
 def _plain(name: str) -> str:
-    """Spell a column's name in one way: `# Cores Per Chip ` and `Average watts@10% of target load` vary by export."""
+    """Return a column name in lower case with single blanks, since spellings differ between exports."""
     return re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()
 
 
@@ -71,7 +71,7 @@ def _node(fields: Mapping[str, str]) -> NodeType:
     if cores != chips * per_chip:
         raise ValueError(f"it contradicts itself: {cores:g} cores on {chips:g} chips of {per_chip:g} cores")
     if nodes % 1 or cores % nodes:
-        raise ValueError(f"{cores:g} cores cannot be shared out among {nodes:g} nodes")
+        raise ValueError(f"{cores:g} cores cannot be divided among {nodes:g} nodes")
     return NodeType(
         count=1,
         cores=int(cores / nodes),

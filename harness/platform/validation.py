@@ -1,4 +1,4 @@
-"""Checks of a node type: each breach is one sentence that names the type and the state."""
+"""Checks of a node type. Each error is one sentence with the type and the state."""
 
 import math
 import re
@@ -12,13 +12,13 @@ from harness.errors import HarnessError
 if TYPE_CHECKING:
     from harness.platform.machine import NodeType, PerformanceState, SleepState
 
-#: A load curve has one value for each of these loads [%].
+#: The loads of a load curve [%].
 LOADS = tuple(range(0, 101, 10))
 
-#: Partitions have numbers up to this one, in logs and on nodes.
+#: The highest number of a partition, in logs and on nodes.
 MOST_PARTITION = 2**31 - 1
 
-#: How many features the nodes of a platform may have between them, and how many partitions where they overlap: bits.
+#: The most features of a platform, and partitions if they overlap: the bits of a whole number.
 MOST_BITS = 62
 
 _NAME = re.compile(r"[\w.:/-]+")
@@ -28,12 +28,12 @@ _QUOTES.maxstring = _QUOTES.maxother = 80
 
 
 def quoted(value: object) -> str:
-    """Quote a value in a sentence: whole if a person might have written it, else its ends."""
+    """Return a value in quotes, with the middle of a long one left out."""
     return _QUOTES.repr(value)
 
 
 def check_curve(where: str, curve: tuple[float, ...]) -> None:
-    """Refuse all but eleven watts that never fall as the load grows; equal neighbours occur, where meters round."""
+    """Refuse a curve that is not eleven watts which never decrease with the load. Equal neighbours are measured."""
     if len(curve) != len(LOADS):
         raise HarnessError(f"{where}: a load curve of {len(curve)} values; expected 11 watts, at 0, 10, …, 100 % load")
     for load, watts in zip(LOADS, curve, strict=True):
@@ -42,12 +42,12 @@ def check_curve(where: str, curve: tuple[float, ...]) -> None:
         if next_watts < watts:
             raise HarnessError(
                 f"{where}: its load curve falls from {watts:g} W at {load} % load to {next_watts:g} W at "
-                f"{next_load} %; expected watts that never fall as the load grows"
+                f"{next_load} %; expected watts that never decrease with the load"
             )
 
 
 def check_node(where: str, node: "NodeType") -> None:
-    """Check sizes, powers, performance states and sleep states of a node type whose curve is already checked."""
+    """Check sizes, powers, performance states and sleep states. The curve is checked already."""
     for what, number, least in (("count", node.count, 1), ("cores", node.cores, 1), ("partition", node.partition, 0)):
         if not isinstance(number, Integral) or number < least:
             raise HarnessError(f"{where}: {what} = {quoted(number)}; expected a whole number of at least {least}")
@@ -64,7 +64,7 @@ def check_node(where: str, node: "NodeType") -> None:
 
 
 def check_countables(where: str, countables: object) -> None:
-    """Refuse resources without a name, and numbers of them that nobody can have."""
+    """Refuse resources with impossible names or numbers."""
     for name, count in dict(countables).items():  # type: ignore[call-overload]
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise HarnessError(f"{where}: the name {quoted(name)}; expected letters, digits, _, - and .")
@@ -73,7 +73,7 @@ def check_countables(where: str, countables: object) -> None:
 
 
 def _check_names(where: str, node: "NodeType") -> None:
-    """Refuse features and partitions that nobody can ask for."""
+    """Refuse features and partitions with impossible names or numbers."""
     for feature in node.features:
         if not isinstance(feature, str) or not _NAME.fullmatch(feature):
             raise HarnessError(f"{where}: the feature {quoted(feature)}; expected letters, digits, _, - and .")
@@ -82,7 +82,7 @@ def _check_names(where: str, node: "NodeType") -> None:
         if not number and not (isinstance(partition, str) and _NAME.fullmatch(partition)):
             raise HarnessError(f"{where}: the partition {quoted(partition)}; expected a name, or a number from 0")
     if node.partition and node.partitions:
-        raise HarnessError(f"{where}: partition = {node.partition} beside partitions; expected it among them")
+        raise HarnessError(f"{where}: partition = {node.partition} and partitions; expected it among them")
 
 
 def _check_performances(where: str, node: "NodeType") -> None:
@@ -125,7 +125,7 @@ def _check_powers(where: str, idle: float, peak: float) -> None:
 
 
 def _check_performance(where: str, state: "PerformanceState", node: "NodeType") -> None:
-    """Check one state. Power need not grow with the rate: measured and published platforms exist where it does not."""
+    """Check one state. Power may decrease with the rate, as on some measured platforms."""
     if not (isinstance(state.rate, Real) and 0 < state.rate < math.inf):
         raise HarnessError(f"{where}: a performance state at rate {state.rate!r}; expected above 0, 1 is full speed")
     where = f"{where}, its performance state at rate {state.rate:g}"

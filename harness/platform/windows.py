@@ -1,9 +1,10 @@
-"""Windows: times at which nodes are kept for some users, or for nobody, as maintenance and advance reservations do.
+"""Reservation windows: times at which only some users, or none, may use nodes (advance reservations and maintenance).
 
-A CSV with the columns `begin` and `end` (seconds by the clock of the submit times, or dates by that of the log's site),
-and, where they are wanted, `nodes` (`0-15 20`, counted from 0), or `procs` (those of the last nodes, so many at least),
-and `users`, `groups`, `queues`: the numbers or names that the log gives those who may use them, with blanks between.
-Without `nodes` and `procs` it is the whole platform; without anybody who may use it, nobody may.
+They come from a CSV with these columns:
+
+- `begin` and `end`: seconds on the clock of the submit times, or dates at the log's site.
+- `nodes` (`0-15 20`, counted from 0), or `procs` (the last nodes with at least this many). Default: all nodes.
+- `users`, `groups`, `queues`: numbers or names in the log, separated by blanks. Default: no job may use the nodes.
 """
 
 import math
@@ -23,22 +24,22 @@ if TYPE_CHECKING:
 _WHO = ("users", "groups", "queues")
 _COLUMNS = ("begin", "end", "nodes", "procs", *_WHO)
 
-#: The largest number of reservations in a table.
+#: The most reservations in a table.
 MOST_WINDOWS = 5_000
 
-#: How many numbers a cell may stand for: more nodes than any machine has.
+#: The most numbers in a cell: more nodes than any machine has.
 MOST_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Window:
-    """From `begin` until `end` only those who are named may use the nodes."""
+    """From `begin` until `end` only the named users, groups and queues may use the nodes."""
 
-    begin: float | str  # [s], or a date, as in 1997-01-31T18:00, which the log of a run makes seconds of
+    begin: float | str  # [s], or a date as in 1997-01-31T18:00, converted with the log of a run
     end: float | str
-    nodes: tuple[int, ...] = ()  # counted from 0; none and no `procs`: all
-    procs: int = 0  # so many at least: those of the last nodes
-    users: tuple[int | str, ...] = ()  # numbers, or names, which the log of a run makes numbers of
+    nodes: tuple[int, ...] = ()  # counted from 0; empty, with procs = 0: all
+    procs: int = 0  # the last nodes with at least this many
+    users: tuple[int | str, ...] = ()  # numbers, or names, converted with the log of a run
     groups: tuple[int | str, ...] = ()
     queues: tuple[int | str, ...] = ()
 
@@ -57,41 +58,41 @@ class Window:
 
     @property
     def dated(self) -> bool:
-        """Whether a date says when it begins or ends."""
+        """Whether it begins or ends at a date."""
         return isinstance(self.begin, str) or isinstance(self.end, str)
 
     def in_seconds(self, time_of: Callable[[str], float]) -> "Window":
-        """Return it with seconds in the place of dates, by the clock that tells them."""
+        """Return the window with seconds instead of dates."""
         if not self.dated:
             return self
-        begin, end = (time_of(told) if isinstance(told, str) else told for told in (self.begin, self.end))
+        begin, end = (time_of(one) if isinstance(one, str) else one for one in (self.begin, self.end))
         if not begin < end:
             raise HarnessError(f"a window from {self.begin} to {self.end}: expected its begin before its end")
         return replace(self, begin=begin, end=end)
 
     def with_numbers(self, number_of: Callable[[str, str], int]) -> "Window":
-        """Return it with numbers in the place of names, by column of a job and name."""
-        told: dict[str, Any] = {}
+        """Return the window with numbers instead of names; `number_of` takes a column of a job and a name."""
+        numbers: dict[str, Any] = {}
         for name in _WHO:
             column = name.removesuffix("s")
-            told[name] = tuple(number_of(column, one) if isinstance(one, str) else one for one in getattr(self, name))
-        return replace(self, **told)
+            numbers[name] = tuple(number_of(column, n) if isinstance(n, str) else n for n in getattr(self, name))
+        return replace(self, **numbers)
 
     @property
     def who(self) -> tuple[tuple[int | str, ...], ...]:
-        """Return who may use it: users, groups and queues."""
+        """The users, groups and queues that may use the nodes."""
         return self.users, self.groups, self.queues
 
     def on(self, platform: "Platform") -> tuple[int, ...]:
-        """Return the nodes of the platform that it keeps."""
+        """Return the reserved nodes of the platform."""
         if self.nodes:
-            nodes = platform.nodes  # counted once: it adds up the types
+            nodes = platform.nodes  # a sum over the types, computed once
             odd = next((node for node in self.nodes if not 0 <= node < nodes), None)
             if odd is not None:
-                raise HarnessError(f"a window keeps node {odd}, which is not there: expected 0 to {nodes - 1}")
+                raise HarnessError(f"a window reserves node {odd}, which does not exist: expected 0 to {nodes - 1}")
             return self.nodes
         if self.procs > platform.cores:
-            raise HarnessError(f"a window keeps {self.procs:,} processors: expected at most {platform.cores:,}")
+            raise HarnessError(f"a window reserves {self.procs:,} processors: expected at most {platform.cores:,}")
         cores = [t.cores for t in platform.types for _ in range(t.count)]
         first = len(cores) if self.procs else 0
         while self.procs > sum(cores[first:]):
@@ -99,17 +100,17 @@ class Window:
         return tuple(range(first, len(cores)))
 
 
-def kept(platform: "Platform", windows: Iterable[Window], name: str = "") -> "Platform":
-    """Return the platform with these windows, besides those that it has."""
+def with_windows(platform: "Platform", windows: Iterable[Window], name: str = "") -> "Platform":
+    """Return the platform with these windows added, and `name` added to its name."""
     together = (*platform.windows, *windows)
     for window in together:
         window.on(platform)
-    return replace(platform, windows=together, name=platform.name + (name and f", kept by {name}"))
+    return replace(platform, windows=together, name=platform.name + (name and f", reserved by {name}"))
 
 
 def reserved(platform: "Platform", table: str | Path) -> "Platform":
-    """Return the platform with the windows of a table, and named after it, too."""
-    return kept(platform, read_windows(table), Path(table).name)
+    """Return the platform with the windows of a table, and the table's name added to its name."""
+    return with_windows(platform, read_windows(table), Path(table).name)
 
 
 def read_windows(path: str | Path) -> tuple[Window, ...]:
@@ -136,7 +137,6 @@ def _window(cells: dict[str, str]) -> Window:
 
 
 def _moment(value: float | str) -> float | str:
-    """Return when a window begins or ends."""
     found = moment(value)
     if found is None or (isinstance(found, float) and not math.isfinite(found)):
         raise HarnessError(f"{value!r}: expected a number of seconds, or a date as in 1997-01-31T18:00")
@@ -150,7 +150,7 @@ def _procs(text: str) -> int:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return whole numbers: `0-3 7` is 0, 1, 2, 3, 7."""
+    """Return whole numbers: 0, 1, 2, 3, 7 for `0-3 7`."""
     found: list[int] = []
     for part in text.split():
         ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 import pluggy
 
 from harness.disk import bundled
-from harness.errors import EndedError, HarnessError, did_you_mean
+from harness.errors import HarnessError, UnexpectedExitError, did_you_mean
 from harness.policy import hooks
 from harness.policy.gallery import plugin_path
 from harness.policy.kinds import KINDS, Policy
-from harness.present.captured_output import prints_aside
+from harness.present.captured_output import output_to_stderr
 
 T = TypeVar("T")
 
@@ -242,7 +242,7 @@ def read_by_plugins(ask: Any, kind: type[T], named: str, **given: Any) -> T | No
 
 def _import(load: Any, origin: str) -> Any:
     try:
-        with prints_aside():
+        with output_to_stderr():
             return load()
     except HarnessError as error:
         raise HarnessError(f"{origin}: {error}") from error
@@ -252,7 +252,7 @@ def _import(load: Any, origin: str) -> Any:
         ) from error
     except (Exception, SystemExit) as error:
         # If `os._exit` was replaced by an exception, the last line is in the harness.
-        line = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, EndedError) else -1]
+        line = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, UnexpectedExitError) else -1]
         text = f"{type(error).__name__}: {error}"
         if isinstance(error, AttributeError) and text.endswith(f"No harness attribute {error.args[0].split()[-1]}"):
             import harness

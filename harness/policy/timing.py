@@ -1,90 +1,88 @@
-"""When starts are decided: how the events of one instant are read, and whether starts wait for a pass."""
+"""When a run decides starts: how simultaneous events are batched, and how often the scheduler runs."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy.spec import parse
 
-#: Everything that falls on one instant is applied before anyone decides, or every event is followed by a decision: with
-#: `each` submissions before completions, as pyss and its descendants have it; with `ends` after them, as ElastiSim.
-READINGS = ("together", "each", "ends")
-
-#: What a heading says of a run that reads an instant so.
-_REMARKS = {
-    "together": "",
-    "each": ", a decision after each event, submissions before ends",
-    "ends": ", a decision after each event, ends before submissions",
+#: How the events of one instant become decisions → the words for it in a heading.
+#: `batch` applies all of them, then decides once. The others decide after every event: submissions before completions,
+#: as pyss does, or completions before submissions, as ElastiSim does.
+EVENT_SEMANTICS = {
+    "batch": "",
+    "per-event": ", a decision after each event, submissions before completions",
+    "per-event-completions-first": ", a decision after each event, completions before submissions",
 }
 
-#: The shortest time between two passes [s], and how many jobs one may look at.
+#: The shortest time between two scheduling passes [s], and the most jobs that one may consider.
 SHORTEST = 0.01
 MOST_DEPTH = 2**31 - 1
 
-_WORDS = ("main", "backfill", "depth", "window")
-_EXPECTED = "expected a number of seconds, as in 60, or words, as in 'backfill=60, main=0, depth=100, window=86400'"
+#: Field → its values.
+_EXPECTED = {
+    "backfill_interval": f"seconds, at least {SHORTEST:g}, as in 60",
+    "main_interval": f"seconds, at least {SHORTEST:g}, or 0 for every event",
+    "backfill_depth": f"a whole number of jobs from 1 to {MOST_DEPTH:,}",
+    "plan_horizon": "seconds, as in 86400",
+}
 
 
 @dataclass(frozen=True)
-class Timing:
-    """A property of a run, beside its seed: it says of no policy what it decides, but when it is asked."""
+class DecisionTiming:
+    """When starts are decided. This is a property of a run, like its seed, and not of a policy.
 
-    instants: str = "together"  # out of READINGS
-    passing: str = ""  # as a user writes it: starts are decided every so many seconds
+    The start policy runs at every decision, or with `backfill_interval` only at multiples of that time. Such a
+    backfill pass considers the first `backfill_depth` waiting jobs. It reserves no start later than `plan_horizon`
+    from now, so other jobs may delay a job that could only start later. With `main_interval`, jobs also start in
+    queue order, up to the first that does not fit: at multiples of that time, or at every event if it is 0. At the
+    same instant this main pass comes first.
+    """
+
+    event_semantics: str = "batch"  # a key of EVENT_SEMANTICS
+    backfill_interval: float | None = None  # [s]; None: at every decision
+    main_interval: float | None = None  # [s]; None: no main passes
+    backfill_depth: int | None = None  # None: all waiting jobs
+    plan_horizon: float | None = None  # [s]; None: any time
 
     def __post_init__(self) -> None:
-        if self.instants not in READINGS:
-            raise HarnessError(f"instants = {self.instants!r}: {did_you_mean(str(self.instants), READINGS)}")
-        object.__setattr__(self, "passing", str(self.passing).strip())
-        _ = self.words
+        if self.event_semantics not in EVENT_SEMANTICS:
+            meant = did_you_mean(str(self.event_semantics), EVENT_SEMANTICS)
+            raise HarnessError(f"event_semantics = {self.event_semantics!r}: {meant}")
+        for name, value in self.periods.items():
+            if not self._is_possible(name, value):
+                raise HarnessError(f"{name} = {value!r}: expected {_EXPECTED[name]}")
+            if self.backfill_interval is None:
+                raise HarnessError(f"{name} = {value!r}: expected a backfill_interval too")
+
+    @staticmethod
+    def _is_possible(name: str, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            return False
+        if name == "backfill_depth":
+            return 1 <= value <= MOST_DEPTH and float(value).is_integer()
+        return name == "plan_horizon" or value >= SHORTEST or (name == "main_interval" and value == 0)
 
     @property
-    def words(self) -> dict[str, float]:
-        """Return what a pass is: `backfill`, the time between two of them [s], and what else is given.
-
-        A pass asks the start policy, at multiples of its time. Of the waiting jobs it is shown the first `depth`; it
-        plans no further than `window` seconds ahead (Slurm's bf_window): who could begin only later is promised
-        nothing, so that others may overtake and delay it. With `main`, jobs also start in order, up to the first that
-        does not fit: at multiples of so many seconds, or at every event if it is 0; before a pass of the same instant.
-        A number alone is a pass without it, among words it is 0 unless they say otherwise.
-        """
-        if not self.passing:
-            return {}
-        try:
-            values: dict[str, Any] = {"backfill": float(self.passing)}
-        except ValueError:
-            try:
-                values = parse(f"passing({self.passing})")[1]
-            except HarnessError:
-                raise HarnessError(f"pass = {self.passing!r}: {_EXPECTED}") from None
-            if values and "backfill" in values:
-                values = {"main": 0} | values
-        for word, value in values.items():
-            if word not in _WORDS:
-                raise HarnessError(f"pass = {self.passing!r}: there is no {word!r}; {did_you_mean(word, _WORDS)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise HarnessError(f"pass = {self.passing!r}: {word} = {value!r}; {_EXPECTED}")
-        depth = values.get("depth", 1)
-        whole = 1 <= depth <= MOST_DEPTH and float(depth).is_integer()
-        if not whole or values.get("backfill", 0) < SHORTEST or 0 < values.get("main", 0) < SHORTEST:
-            raise HarnessError(
-                f"pass = {self.passing!r}: expected backfill of at least {SHORTEST:g} s, a depth from 1 to "
-                f"{MOST_DEPTH:,} jobs, a whole number, and main of as many seconds as backfill has at least, or 0, "
-                "which is at every event"
-            )
-        return values
+    def periods(self) -> dict[str, float]:
+        """The fields about periodic passes that have a value."""
+        return {name: getattr(self, name) for name in _EXPECTED if getattr(self, name) is not None}
 
     @property
-    def usual(self) -> bool:
-        """Whether a run is as most are."""
-        return self == Timing()
+    def is_default(self) -> bool:
+        """Whether every field has its default."""
+        return self == DecisionTiming()
 
     @property
     def remark(self) -> str:
-        """Return what a heading says of it; nothing where it is as usual."""
-        return _REMARKS[self.instants] + (f", pass {self.passing}" if self.passing else "")
+        """The words for a heading; empty for the defaults."""
+        periods = "".join(f", {name.replace('_', ' ')} {value:g}" for name, value in self.periods.items())
+        return EVENT_SEMANTICS[self.event_semantics] + periods
 
-    def as_dict(self) -> dict[str, str]:
-        """Return it by the names of the options."""
-        return {"instants": self.instants, "pass": self.passing or "every event"}
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that have a value."""
+        return {"event_semantics": self.event_semantics, **self.periods}
+
+
+#: The names of the fields, which are also keys of a field of runs and options of the command line.
+TIMING_FIELDS = tuple(one.name for one in fields(DecisionTiming))

@@ -1,4 +1,4 @@
-"""What plugins print goes to stderr: stdout is for the answer, which may be JSON."""
+"""Redirects the output of plugins to stderr: stdout is for the answer, which may be JSON."""
 
 import sys
 import threading
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _lock = threading.Lock()
-_inside = 0  # how many blocks are being run, in all threads
+_inside = 0  # running blocks, in all threads
 _stdout = sys.stdout
 
 
 @contextmanager
-def prints_aside() -> Iterator[None]:
-    """Send what is printed in this block to stderr; blocks may run in several threads at once."""
+def output_to_stderr() -> Iterator[None]:
+    """Send output of the block to stderr. Blocks may run in several threads at once."""
     global _inside, _stdout
     with _lock:
         if _inside == 0:

@@ -1,4 +1,4 @@
-"""Moments as people write them: seconds on the clock of a log, or a date."""
+"""Times of users: seconds on the clock of a log, or dates."""
 
 import math
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def moment(value: Any) -> float | str | None:
-    """Return seconds as a number, and a date as ISO writes it; None if it is neither."""
+    """Return seconds as a number, or a date in ISO form; None for other values."""
     if isinstance(value, date):  # as TOML reads it; datetimes are dates
         return value.isoformat()
     if isinstance(value, Real) and not isinstance(value, bool) and value == value:

@@ -1,4 +1,4 @@
-"""Figures that plotly draws, each one HTML page that needs nothing else to be read."""
+"""Figures of plotly as self-contained HTML pages."""
 
 from importlib import import_module
 from pathlib import Path
@@ -16,16 +16,16 @@ def plotly(part: str, what: object) -> Any:
         raise HarnessError(f"cannot draw {what}: it needs plotly: pip install 'sched-harness[report]'") from None
 
 
-#: Without a mouse Plotly's toolbar never disappears, and covers the legend.
+#: Without a mouse, plotly's toolbar would always cover the legend.
 NO_TOOLBAR_WITHOUT_MOUSE = "@media (hover: none) { .modebar { display: none !important; } }"
 
 
 def write_page(figure: Any, path: Path) -> None:
-    """Write a figure of plotly's as a page."""
+    """Write a figure of plotly as a page."""
     if path.suffix != ".html":
         raise HarnessError(f"cannot draw {path}: expected a name that ends in .html, for a page to open in a browser")
     page = figure.to_html(include_plotlyjs=True)
-    head = '<head><meta name="viewport" content="width=device-width"/>'  # else a telephone shows it as wide as a desk
+    head = '<head><meta name="viewport" content="width=device-width"/>'  # otherwise too small on telephones
     head += f"<style>{NO_TOOLBAR_WITHOUT_MOUSE}</style>"
     with replacing(path) as temporary:
         temporary.write_text(page.replace("<head>", head, 1), encoding="utf-8")

@@ -1,19 +1,19 @@
-"""Measured values in the units people think in: 1.9 h, 70 %, 25.7 MWh. Programs get the plain numbers elsewhere."""
+"""Measured values in convenient units, to be printed: 1.9 h, 70 %, 25.7 MWh."""
 
 from harness.present.words import MISSING, lasting, readable
 
-#: Units of which people count thousands by a letter.
+#: Unit → larger units, with their size.
 _LARGE = {
     "kWh": (("GWh", 1e6), ("MWh", 1e3)),
     "W": (("MW", 1e6), ("kW", 1e3)),
 }
 
-#: Units that nobody thinks in, and what to divide by for one that people do.
+#: Unit → a more common one, and the divisor.
 _OTHERS = {"procs·s": ("procs·h", 3600.0)}
 
 
-def humane(value: float, unit: str, *, share: bool = False) -> str:
-    """Return a value with its unit, for people."""
+def with_units(value: float, unit: str, *, share: bool = False) -> str:
+    """Return a value with its unit, to be printed."""
     if value != value:
         return MISSING
     if share:

@@ -1,4 +1,4 @@
-"""JSON for other programs: no numbers that JSON has no words for, no letters that a terminal obeys."""
+"""JSON for other programs: null for numbers that JSON does not have, and no control characters."""
 
 import json
 import math
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def to_json(value: Any) -> str:
-    """Return `value` as JSON in ASCII, null where there is no finite number, text where JSON has no word for it."""
+    """Return `value` as JSON in ASCII: null for numbers that are not finite, text for other types."""
     return json.dumps(finite(value), indent=2, default=str)
 
 
 def finite(value: Any) -> Any:
-    """Return `value`, or what it is made of, with None for every number that is not finite."""
+    """Return `value`, with None for every number in it that is not finite."""
     if isinstance(value, dict):
         return {name: finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Numbers as programs read them back: exactly, and without a decimal point where they are whole."""
+"""Numbers as text from which programs read the same number, without a decimal point if they are whole."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ def whole(value: float) -> int | float:
 
 
 def integer(value: object) -> int:
-    """Return a whole number of at most 64 bits, given as a number or as its digits; raise `ValueError` for all else."""
+    """Return a whole number of at most 64 bits, from a number or digits. Raise `ValueError` for other values."""
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,19}", value, re.ASCII):
         number = int(value)
@@ -23,22 +23,22 @@ def integer(value: object) -> int:
 
 
 def numeral(value: float) -> str:
-    """Return a number as it is written in CSV: empty if it is none."""
+    """Return a number in its CSV form; empty for NaN."""
     return "" if value != value else repr(whole(value))
 
 
 def numerals(column: npt.ArrayLike) -> list[str]:
-    """Return the numbers of a column as they are written in CSV."""
+    """Return the numbers of a column in their CSV form."""
     values: npt.NDArray[Any] = np.asarray(column)
     if values.dtype.kind in "iu":
         return list(map(str, values.tolist()))
-    # As `numeral`, but with the column as one text, because logs are long.
+    # The same as `numeral`, but much faster for long columns.
     lines = "\n".join(map(repr, values.astype(np.float64).tolist())) + "\n"
     return lines.replace(".0\n", "\n").replace("nan\n", "\n").split("\n")[:-1]
 
 
 def wrong_value(error: Exception) -> str:
-    """Return in words what a reader found wrong with a value: an error that Python raised when it was converted."""
+    """Return the message about a value that a reader could not convert, from Python's exception."""
     if isinstance(error, KeyError):
         return f"{error} is missing"
     return str(error) if isinstance(error, ValueError) else "a value is of another type than expected"

@@ -1,4 +1,4 @@
-"""How far a long piece of work is: one line on a terminal, with a bar, the rate and the time left."""
+"""Progress on a terminal: one line with a bar, the rate and the remaining time."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 from harness.present.words import readable
 
-#: Takes how much is done, of how much if that is known, and the words beside the bar if they have changed.
+#: Takes the amount done, the total if it is known, and other words for the bar if they changed.
 Advance = Callable[..., None]
 
 
 @contextmanager
 def progress(words: str, unit: str) -> Iterator[Advance]:
-    """Show on a terminal how far the work is that `words` name, in `unit` and in `unit` a second; be silent elsewhere.
+    """Show the progress of some work on a terminal, in `unit` and `unit` per second. Print nothing elsewhere.
 
     with progress("simulating", "jobs") as advance:
         simulate(…, progress=advance)

@@ -1,4 +1,4 @@
-"""The one path from rows to a table: for a terminal, a paper, a page, or another program."""
+"""Tables as text: for terminals, papers, pages and other programs."""
 
 import csv
 import html
@@ -15,15 +15,15 @@ from typing import Any, Literal
 from harness.errors import HarnessError, did_you_mean
 from harness.present.json_text import finite, to_json
 from harness.present.numerals import numeral, whole
-from harness.present.words import harmless, readable
+from harness.present.words import readable, without_controls
 
-#: Which values of a column are the good ones.
+#: Which values of a column are good.
 Better = Literal["less", "more", "neither"]
 
-#: Tables for people are no wider, nor wider than their terminal, as long as their words allow; the rest goes on below.
+#: The largest width of a table, unless its words are longer. A narrower terminal limits it further.
 TERMINAL = 120
 
-_PADDING = 2  # tabulate makes columns so much wider than their heads
+_PADDING = 2  # tabulate makes columns this much wider than their heads
 
 Row = Sequence[Any]
 
@@ -40,9 +40,9 @@ def render(
 ) -> str:
     """Return `rows` as text in one of `FORMATS`.
 
-    People get about `digits` significant digits, the `units` of the columns beside their headers, the best values of
-    the columns of which less or more is `better` marked, and the `caption`; programs (csv, json) get the headers
-    alone and every digit. Missing are None and what is not a number.
+    For people, numbers have about `digits` significant digits, headers have `units`, the best values of columns with
+    `better` are marked, and there is a `caption`. For programs (csv, json) there are only headers and exact values.
+    None and NaN are missing values.
     """
     known_format(format)
     table = [[_plain(value) for value in row] for row in rows]
@@ -54,18 +54,18 @@ def render(
 
 
 def prose(text: str, format: str) -> str:
-    """Return a paragraph of `text` in a format for people."""
+    """Return a paragraph in a format for people."""
     return _STYLES[format].paragraph.format(_STYLES[format].escape(readable(text)))
 
 
 def known_format(format: str) -> None:
-    """Refuse a `format` that is not one of `FORMATS`."""
+    """Refuse an unknown format."""
     if format not in FORMATS:
         raise HarnessError(f"there is no table format {format!r}; {did_you_mean(format, FORMATS)}")
 
 
 def _plain(value: Any) -> Any:
-    """Return numpy's numbers as Python's own, and everything that is not a number as text."""
+    """Return numbers of numpy as those of Python, and other values as text."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if type(value).__name__ in ("bool", "bool_"):
@@ -75,18 +75,15 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Real) else str(value)
 
 
-# ---------------------------------------------------------------- for people
-
-
 @dataclass(frozen=True)
 class _Style:
-    """How one format for people is written; the braces take what is already escaped."""
+    """A format for people. Braces are replaced by escaped text."""
 
-    tabulate: str  # its name there, of a style that leaves escaping to us
+    tabulate: str  # a format of tabulate that does not escape
     escape: Callable[[str], str]
     best: str
     paragraph: str
-    caption: Callable[[str, str], str]  # of caption and table
+    caption: Callable[[str, str], str]  # combines caption and table
 
 
 def _tabulated(
@@ -119,16 +116,16 @@ def _tabulated(
 
     parts = _parted(heads, body, numeric) if style is _STYLES["table"] else [range(len(heads))]
     text = "\n\n".join(written(part) for part in parts)
-    if style is _STYLES["latex"]:  # no cell contains such a word: its backslash would be escaped
+    if style is _STYLES["latex"]:  # a cell cannot contain this word, since its backslash would be escaped
         for rule in ("toprule", "midrule", "bottomrule"):
             text = text.replace("\\hline", f"\\{rule}", 1)
     return style.caption(style.escape(readable(caption)), text) if caption else text
 
 
 def _parted(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> list[Sequence[int]]:
-    """Return the columns of the tables, one below the other, that are made of one too wide for its terminal.
+    """Split the columns of a table that is too wide for the terminal. Return the columns of each part.
 
-    Each begins with the columns up to the first of words, which say what its rows are of; of numbers alone, the first.
+    Each part begins with the columns up to the first one of words, or with the first if all are numbers.
     """
     least = [_least(head, [row[k] for row in body], numeric[k]) + 2 for k, head in enumerate(heads)]
     room = _room() + 2
@@ -146,13 +143,13 @@ def _parted(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) ->
 
 
 def _least(head: str, cells: Sequence[str], number: bool) -> int:
-    """Return how narrow a column may become: its longest word, or number."""
+    """Return the least width of a column: its longest word or number."""
     words = cells if number else [word for cell in cells for word in cell.split()]
     return max(map(len, (*(word + " " * _PADDING for word in head.split()), *words)), default=0)
 
 
 def _folded(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) -> tuple[list[str], list[list[str]]]:
-    """Break heads and cells between words, until the table fits on a terminal."""
+    """Break heads and cells between words until the table fits on a terminal."""
     if not body:
         return heads, body
     widths, least = [], []
@@ -173,12 +170,12 @@ def _folded(heads: list[str], body: list[list[str]], numeric: Sequence[bool]) ->
 
 
 def _room() -> int:
-    """Return how wide a table may be: as the terminal it goes to, if it goes to one."""
+    """Return the largest width of a table."""
     return min(TERMINAL, shutil.get_terminal_size((TERMINAL, 0)).columns) if sys.stdout.isatty() else TERMINAL
 
 
 def _best(column: Sequence[Any], better: Better) -> float | None:
-    """Return the best of the numbers in a column that has better and worse ones."""
+    """Return the best number of a column, if it has better and worse ones."""
     numbers = [value for value in column if isinstance(value, int | float) and value == value]
     if better == "neither" or len(set(numbers)) < 2:
         return None
@@ -186,7 +183,7 @@ def _best(column: Sequence[Any], better: Better) -> float | None:
 
 
 def _markdown_escaped(text: str) -> str:
-    # An underscore within a word means nothing, and neither does a bracket that no parenthesis follows.
+    # An underscore within a word has no meaning, and neither has a bracket without a parenthesis behind it.
     return re.sub(r"[\\`*|<&$~]|\](?=\()|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
 
 
@@ -217,16 +214,15 @@ _STYLES = {
 }
 
 
-# ---------------------------------------------------------------- for programs
-
-
 def _csv(headers: list[str], table: list[list[Any]]) -> str:
     def cell(value: Any) -> Any:
-        return numeral(value) if isinstance(value, float) else harmless(value) if isinstance(value, str) else value
+        return (
+            numeral(value) if isinstance(value, float) else without_controls(value) if isinstance(value, str) else value
+        )
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(harmless, headers))
+    writer.writerow(map(without_controls, headers))
     writer.writerows(map(cell, row) for row in table)
     return text.getvalue().removesuffix("\n")
 

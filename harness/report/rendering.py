@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import HarnessError
 from harness.present.drawing import NO_TOOLBAR_WITHOUT_MOUSE
 from harness.present.json_text import finite
-from harness.present.words import harmless, readable
+from harness.present.words import readable, without_controls
 from harness.report.ratio_diagram import Diagram
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ def _templates() -> "Environment":
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if hasattr(value, "__html__") or not isinstance(value, str) else harmless(value),
+        finalize=lambda value: (
+            value if hasattr(value, "__html__") or not isinstance(value, str) else without_controls(value)
+        ),
     )
     environment.filters |= {"embedded": embedded, "readable": readable}
     return environment

@@ -12,11 +12,11 @@ from harness.disk.atomic import replacing
 from harness.errors import HarnessError
 from harness.present.numerals import numerals
 from harness.present.tables import render
-from harness.present.words import harmless
+from harness.present.words import without_controls
 from harness.results.job_outcomes import SWF_CODES, Ending
 from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
-from harness.workload.resource_columns import is_asked, names_in
+from harness.workload.resource_columns import is_request_column, names_in
 from harness.workload.swf import write_swf
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write the columns; whole numbers without a decimal point, missing values empty."""
     with replacing(path) as temporary, temporary.open("wb") as file:
-        file.write(",".join(map(harmless, frame.columns)).encode() + b"\n")
+        file.write(",".join(map(without_controls, frame.columns)).encode() + b"\n")
         for rows in _pieces(frame):
             columns = [list(map(str, rows[name])) if name == "status" else numerals(rows[name]) for name in rows]
             file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]).encode())
@@ -143,7 +143,7 @@ def simulated_log(schedule: "Schedule") -> Log:
         "estimate": frame["estimate"],
         "status": SWF_CODES[schedule.statuses],
         **{name: jobs[name].to_numpy() for name in ("memory", "user", "group", "queue", "partition")},
-        **{name: jobs[name].to_numpy() for name in jobs.columns if is_asked(str(name))},
+        **{name: jobs[name].to_numpy() for name in jobs.columns if is_request_column(str(name))},
     }
     name = schedule.workload.name
     frame, procs, source = pd.DataFrame(columns), schedule.platform.cores, f"simulated from {name}"

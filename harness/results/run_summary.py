@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from harness.engine.records.public import HELD
 from harness.errors import HarnessError, did_you_mean
-from harness.present.human_units import humane
+from harness.present.human_units import with_units
 from harness.present.words import counted, lasting, readable
 from harness.results.measures import Measure, known_measures
 
@@ -49,7 +49,7 @@ def chosen_measures(asked: str, values: Mapping[str, float], known: Mapping[str,
 def rows(values: Mapping[str, float], known: Mapping[str, Measure]) -> list[tuple[str, str, str]]:
     """Return measures as rows for `HEADS`, with values in readable units."""
     return [
-        (name, humane(value, known[name].unit, share=known[name].share), known[name].meaning)
+        (name, with_units(value, known[name].unit, share=known[name].share), known[name].meaning)
         for name, value in values.items()
     ]
 
@@ -63,8 +63,8 @@ def sentence(schedule: "Schedule") -> str:
         return f"{where}: no job ran."
     known = known_measures()
     values = {name: float(known[name].function(schedule)) for name in ("utilisation", "energy")}
-    used = f"jobs used {humane(values['utilisation'], '', share=True)} of the processors"
-    drew = f", which drew {humane(values['energy'], 'kWh')}" if values["energy"] == values["energy"] else ""
+    used = f"jobs used {with_units(values['utilisation'], '', share=True)} of the processors"
+    drew = f", which drew {with_units(values['energy'], 'kWh')}" if values["energy"] == values["energy"] else ""
     return f"{where}: {_waited(waits)}; {used}{drew}."
 
 

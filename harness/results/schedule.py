@@ -13,8 +13,8 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
-from harness.policy.timing import Timing
-from harness.present.captured_output import prints_aside
+from harness.policy.timing import DecisionTiming
+from harness.present.captured_output import output_to_stderr
 from harness.results.job_outcomes import WORDS, Ending, endings
 from harness.results.measures import Measure, known_measures
 from harness.workload.log import STARTED, Workload
@@ -44,7 +44,7 @@ class Schedule:
     events: "Events | None" = None  # failures and interventions that were replayed
     samples: "Timeline | None" = None
     places: "Placements | None" = None
-    timing: Timing = field(default_factory=Timing)  # when starts were decided
+    timing: DecisionTiming = field(default_factory=DecisionTiming)  # when starts were decided
     again: "Callable[..., Schedule] | None" = None  # replays a workload in the same way, to record more
     meter: "Meter | None" = None  # integrates the signal, if there is one
 
@@ -144,7 +144,7 @@ class Schedule:
         values = {}
         for measure in known_measures(extra).values():
             try:
-                with prints_aside():
+                with output_to_stderr():
                     values[measure.name] = float(measure.function(self))
             except Exception as error:
                 error.add_note(f"in the measure {measure.name!r}")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from harness.slurm.cluster import Cluster
 from harness.workload.log import Workload
-from harness.workload.resource_columns import NEEDS, is_asked, names_in
+from harness.workload.resource_columns import NEEDS, is_request_column, names_in
 
 if TYPE_CHECKING:
     from harness.slurm.requests import Request
@@ -20,7 +20,7 @@ class AskedInColumns:
         self.queues, self.accounts = (names_in(workload.header, field) for field in ("Queue", "Account"))
         self.account = "x_account" if "x_account" in workload.jobs else "group"
         self.whose = list(zip(workload.jobs["queue"].tolist(), workload.jobs[self.account].tolist(), strict=True))
-        named = [str(name) for name in workload.jobs.columns if is_asked(str(name))]
+        named = [str(name) for name in workload.jobs.columns if is_request_column(str(name))]
         self.columns = {name: workload.jobs[name].tolist() for name in named}
 
     def partition(self, number: int) -> str:

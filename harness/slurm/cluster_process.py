@@ -32,7 +32,7 @@ PATIENCE = 60.0
 STANDSTILL = 1800.0
 
 
-class EndedError(Exception):
+class UnexpectedExitError(Exception):
     """Whoever watches is gone, or wants an end."""
 
 
@@ -45,7 +45,7 @@ def watched() -> None:
     """Raise if nobody holds the other end of standard input any more."""
     try:
         if os.read(0, 1) == b"":
-            raise EndedError
+            raise UnexpectedExitError
     except BlockingIOError:
         pass
 
@@ -117,7 +117,7 @@ class Daemons:
     def fail(self, why: str, log: str) -> NoReturn:
         """Tell that it cannot be, and end."""
         tell("failed", why=why, log=log)
-        raise EndedError
+        raise UnexpectedExitError
 
     def wait(self, ready: Callable[[], bool], what: str, whose: str = "slurmctld") -> None:
         """Wait until `ready()`; give up when a daemon has ended, or after a while."""
@@ -286,7 +286,7 @@ def main(path: str) -> None:
         first, numbers = submit_all(daemons)
         wait_for_the_end(daemons, len(numbers), first + max((end for _, end, _ in plan["kept"]), default=0.0))
         tell("done", first=first, numbers=numbers)
-    except (EndedError, KeyboardInterrupt):
+    except (UnexpectedExitError, KeyboardInterrupt):
         pass
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -294,7 +294,7 @@ def main(path: str) -> None:
         daemons.stop_all()
         try:
             watched()
-        except EndedError:  # the program that removes the folder is gone
+        except UnexpectedExitError:  # the program that removes the folder is gone
             remove_folder(folder)
 
 

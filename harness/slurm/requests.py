@@ -14,7 +14,7 @@ from harness.slurm.cluster import Cluster, Partition
 from harness.workload.delimited import read_delimited
 from harness.workload.log import NO_LIMIT, NO_LIMIT_STEP, WITHOUT_LIMIT, Log, Step, Workload
 from harness.workload.sacct import is_sacct
-from harness.workload.sacct_cells import mend_with
+from harness.workload.sacct_cells import repair_with
 from harness.workload.sacct_requests import countables_of, gres_of
 
 #: The columns of sacct that say more of a request than a workload holds.
@@ -135,7 +135,7 @@ def said_of(log: Log) -> Said:
     if not path.is_file() or not is_sacct(str(path)):
         return {}
     content = stored_bytes(path, "what sacct --parsable2 prints")
-    table, _ = read_delimited(content, path, "|", lenient=True, only=_COLUMNS, mend=mend_with)
+    table, _ = read_delimited(content, path, "|", lenient=True, only=_COLUMNS, repair=repair_with)
     name = next((one for one in ("JobIDRaw", "JobID") if one in table), None)
     if name is None:
         return {}

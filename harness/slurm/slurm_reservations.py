@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from harness.engine.resources.request_setup import windows_of
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
-from harness.platform.windows import Window, kept
+from harness.platform.windows import Window, with_windows
 from harness.slurm.cluster import Cluster, set_of
 from harness.slurm.node_resources import members
 from harness.workload.log import Workload
@@ -107,7 +107,7 @@ def kept_nodes(windows: tuple[Window, ...], platform: Platform, workload: Worklo
                 "a window is kept for some users, groups or queues: in Slurm a job has to ask for its reservation, "
                 "which logs do not say; expected windows for nobody"
             )
-    platform = kept(platform, windows)
+    platform = with_windows(platform, windows)
     found = []
     sets: dict[tuple[tuple[int, ...], int], int] = {}  # by the nodes and processors of a window
     for window in windows_of(platform, workload):

@@ -1,11 +1,11 @@
-"""What every simulation must agree with: exact recursions and closed forms.
+"""Exact recursions and closed forms that every simulation must agree with.
 
-First come, first served, when jobs need several processors at once (`harness.theory.kiefer_wolfowitz`):
-    `delays`, `delays_of_arrivals`   how long each job waits, exactly
-    `workloads`                      what is left to do on each processor, as a job finds it
+First come, first served, for jobs that need several processors at once (`harness.theory.kiefer_wolfowitz`):
+    `delays`, `delays_of_arrivals`   the exact wait of each job
+    `workloads`                      the work left on each processor when a job arrives
 
-Does the queue stay finite (`harness.theory.stability`; the paper's own sums in `harness.theory.enumeration`):
-    `stability_of_stream`, `stability_of_log`  the answer, a `Stability`: load, critical load, …
+Stability of the queue (`harness.theory.stability`, and the paper's own sums in `harness.theory.enumeration`):
+    `stability_of_stream`, `stability_of_log`  a `Stability`: load, critical load, …
     `stability_constant`             C; the mean number in service of the saturated system is 1/C
     `width_distribution`             shares of the widths in a log
     `constant_by_enumeration`, `constant_by_partitions`, `constant_by_sampling`
@@ -20,7 +20,7 @@ Unlimited processors and a dispatcher's time limit (`harness.theory.infinite_ser
 Textbook queues (`harness.theory.classical`):
     `erlang_b`, `erlang_c`, `mmc_mean_wait`, `mg1_mean_wait`, `little`, `mean_number`
 
-Logs for all of them: `read_job_stream`, `JobStream`. The simulator is compared with them by `reports/theory.py`.
+Logs for all of them: `read_job_stream`, `JobStream`. `reports/theory.py` compares the simulator with them.
 """
 
 from harness.theory.classical import erlang_b, erlang_c, little, mean_number, mg1_mean_wait, mmc_mean_wait

@@ -1,7 +1,6 @@
-"""Textbook queues with known answers, for holding a simulator to account: M/M/c, M/G/1, and Little's law.
+"""Textbook queues with known results, as tests of a simulator: M/M/c, M/G/1, and Little's law.
 
-Jobs of one processor each arrive as a Poisson stream; `mean_service` and all waits are in seconds, rates per
-second.
+One-processor jobs arrive as a Poisson stream. `mean_service` and all waits are in seconds, rates per second.
 """
 
 import numpy as np
@@ -12,10 +11,10 @@ from harness.theory.inputs import nonnegative, positive, proc_count, same_length
 
 
 def erlang_b(procs: int, offered: float) -> float:
-    """Return the probability that all processors are busy when no job may wait (Erlang 1917); `offered` = λ·E[S]."""
+    """Return the probability that all processors are busy when jobs cannot wait (Erlang 1917); `offered` = λ·E[S]."""
     offered = positive(offered, "offered load")
     blocked = 1.0
-    for c in range(1, proc_count(procs) + 1):  # every term positive: stable for any number of processors
+    for c in range(1, proc_count(procs) + 1):  # all terms are positive, so this is stable for any number
         blocked = offered * blocked / (c + offered * blocked)
     return blocked
 
@@ -42,14 +41,14 @@ def mg1_mean_wait(arrival_rate: float, mean_service: float, service_variance: fl
 
 
 def little(arrival_rate: float, mean_time: float) -> float:
-    """Return the mean number in a system that jobs enter at this rate and stay in this long: L = λW (Little 1961)."""
+    """Return the mean number in a system, L = λW (Little 1961), from the rate of arrivals and the mean time in it."""
     return nonnegative(arrival_rate, "arrival rate") * nonnegative(mean_time, "mean time")
 
 
 def mean_number(enter: ArrayLike, leave: ArrayLike) -> float:
-    """Count the jobs inside, averaged over the time from the first `enter` to the last `leave`.
+    """Return the mean number of jobs inside, over the time from the first `enter` to the last `leave`.
 
-    Over such a whole run Little's law is exact: this equals `little(jobs / length of the run, mean of
+    For such a complete run Little's law is exact: this equals `little(jobs / length of the run, mean of
     leave − enter)`.
     """
     entered, left = series(enter, "enter"), series(leave, "leave")

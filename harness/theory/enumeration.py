@@ -1,11 +1,10 @@
-"""The stability constant as its paper computes it, for small machines: witnesses to `stability_constant`.
+"""The stability constant by the formulas of its paper, for small machines, to confirm `stability_constant`.
 
-Rumyantsev (2014), with C = E[1/‖m‖] as in `harness.theory.stability`. The sums work in any arithmetic: given
-`fractions.Fraction`s they are exact.
+Rumyantsev (2014), with C = E[1/‖m‖] as in `harness.theory.stability`. The sums are exact if they are given
+`fractions.Fraction`s.
 
-Two things are read otherwise than printed. The right side of (8) lacks the division by ‖m‖, which (9)
-has. And the "random subset" of (10) is not drawn uniformly but with the probabilities of the jobs,
-without which it estimates something else.
+They correct the paper in two places. The right side of (8) lacks the division by ‖m‖, which (9) has. The "random
+subset" of (10) is drawn with the probabilities of the jobs, because with a uniform draw the estimate is wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from harness.theory.inputs import SUM_TOLERANCE, IntArray, proc_count, shares
 
 Number = TypeVar("Number", float, Fraction)
 
-#: Beyond these, a sum takes more than about a minute.
+#: Above these numbers of processors, a sum takes more than about a minute.
 MOST_PROCS_ENUMERATED = 7
 MOST_PROCS_PARTITIONED = 50
 
@@ -37,7 +36,7 @@ class Sampled:
 
 
 def constant_by_enumeration(widths: Sequence[Number]) -> Number:
-    """Sum C by (4): over all sequences of the widths of s jobs, s = len(widths)."""
+    """Return C by (4), a sum over all sequences of the widths of s jobs, s = len(widths)."""
     procs = _small(widths, MOST_PROCS_ENUMERATED)
     possible = [k for k in range(1, procs + 1) if widths[k - 1]]
     total = widths[0] * 0
@@ -47,7 +46,7 @@ def constant_by_enumeration(widths: Sequence[Number]) -> Number:
 
 
 def constant_by_partitions(widths: Sequence[Number]) -> Number:
-    """Sum C by (9): over what the jobs in service need together, and over its partitions into their widths."""
+    """Return C by (9), a sum over the processors in service and their partitions into widths."""
     procs = _small(widths, MOST_PROCS_PARTITIONED)
     possible = [k for k in range(1, procs + 1) if widths[k - 1]]
     total = widths[0] * 0
@@ -73,7 +72,7 @@ def constant_by_sampling(widths: ArrayLike, procs: int, samples: int = 100_000, 
 
 
 def _small(widths: Sequence[Number], most: int) -> int:
-    """Return the number of processors; refuse a large one, and widths that are no distribution."""
+    """Return the number of processors. Refuse a large one, and widths that are not a distribution."""
     if not 1 <= len(widths) <= most:
         raise HarnessError(f"this sum is for 1 to {most} processors, not {len(widths)}; stability_constant is for any")
     if any(p < 0 for p in widths) or abs(float(sum(widths)) - 1) > SUM_TOLERANCE:
@@ -82,7 +81,7 @@ def _small(widths: Sequence[Number], most: int) -> int:
 
 
 def _fitting(jobs: Sequence[int], procs: int) -> int:
-    """Count the jobs that fit together, from the first: ‖m‖."""
+    """Return ‖m‖, the number of jobs that fit together, from the first."""
     needed = 0
     for fitting, width in enumerate(jobs):
         needed += width
@@ -92,7 +91,7 @@ def _fitting(jobs: Sequence[int], procs: int) -> int:
 
 
 def _partitions(total: int, parts: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield how many of each of the ascending `parts` make up `total`; an answer that ends early has no more."""
+    """Yield all numbers of each of the ascending `parts` that sum to `total`; missing last numbers are zero."""
     if total == 0:
         yield ()
     elif parts:
@@ -102,14 +101,14 @@ def _partitions(total: int, parts: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _sampled_fits(upto: np.ndarray, procs: int, samples: int, random: np.random.Generator) -> IntArray:
-    """Return ‖m‖ of `samples` queues, all grown job by job until the next job of each does not fit."""
-    room = np.full(samples, procs)
+    """Return ‖m‖ of `samples` random queues, which grow until the next job does not fit."""
+    free = np.full(samples, procs)
     fits = np.zeros(samples, dtype=np.int64)
     growing = np.arange(samples)
     while growing.size:
         width = np.searchsorted(upto, random.random(growing.size) * upto[-1], side="right") + 1
-        fitting = width <= room[growing]
+        fitting = width <= free[growing]
         growing, width = growing[fitting], width[fitting]
-        room[growing] -= width
+        free[growing] -= width
         fits[growing] += 1
     return fits

@@ -1,14 +1,14 @@
-"""The parameters of the infinite-server model from a log: λ, μ, ν and α_k, each with a confidence interval.
+"""Estimates the parameters of the infinite-server model from a log: λ, μ, ν and α_k, with confidence intervals.
 
-A job that completed shows its service time but not the limit it would have met; a job that the dispatcher
-stopped shows its limit but not how long it would have worked; a job that ended otherwise (its user
-cancelled it, the log ended) shows only that it lasted so long without either. All three were exposed to
-both ends for as long as they ran, so the most likely rates are counts over the common exposure,
+A completed job shows its service time, but not its limit. A job stopped by the dispatcher shows its limit, but not its
+service time. A job that ended otherwise (cancelled by its user, or by the end of the log) shows only that both are
+longer. All jobs could complete or be stopped at any time while they ran, so the maximum-likelihood rates are counts
+divided by the common exposure,
 
     μ = completed / Σ runtime        ν = stopped / Σ runtime
 
-which neither forgets what is censored nor takes it for an end. The unit observed is the job,
-whose processors end together; a model that lets them end independently gives these rates to each of them.
+which treats censored jobs correctly. The unit of observation is the job, whose processors end together. A model with
+independent processors applies these rates to each processor.
 """
 
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from harness.theory.limit_laws import EXPONENTIAL, LimitLaw
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and the interval that holds the true one with the stated confidence."""
+    """An estimate with its confidence interval."""
 
     value: float
     low: float
     high: float
 
 
-@dataclass(frozen=True, eq=False)  # tables have no single answer to ==
+@dataclass(frozen=True, eq=False)  # tables have no single truth value
 class Parameters:
-    """What a log says about the infinite-server model. Rates per second."""
+    """Parameters of the infinite-server model, estimated from a log. Rates per second."""
 
     arrival_rate: Estimate  # λ
     service_rate: Estimate  # μ
@@ -43,7 +43,7 @@ class Parameters:
     widths: pd.DataFrame  # width, jobs, share (α_k), low, high: one row for each width that occurs
     completed: int
     killed: int
-    censored: int  # ended neither way
+    censored: int  # ended otherwise
     confidence: float
 
     def model(
@@ -51,8 +51,8 @@ class Parameters:
     ) -> InfiniteServer:
         """Return the infinite-server model with the estimated values.
 
-        Limits of another law than the exponential have the mean with which as many jobs are stopped, of those that
-        completed or were stopped, unless `mean_limit` [s] is known.
+        The mean of non-exponential limits is `mean_limit` [s], or else the mean at which the model stops as many of the
+        completed and stopped jobs as the log.
         """
         shares = np.zeros(int(self.widths["width"].max()))
         shares[self.widths["width"] - 1] = self.widths["share"]
@@ -75,10 +75,10 @@ def estimate_parameters(
 ) -> Parameters:
     """Estimate the model from the jobs of a log, by maximum likelihood.
 
-    `killed` marks the jobs the dispatcher stopped at their limit, `completed` those that ended by
-    themselves (all others, when it is not given); a job that is marked as neither is censored for both
-    rates. Times are in seconds. The intervals are exact ones: of Poisson counts for rates (Garwood 1936),
-    of binomial counts for shares (Clopper and Pearson 1934, each width by itself).
+    `killed` marks the jobs that the dispatcher stopped at their limit, and `completed` those that ended by themselves
+    (default: all others). A job that is marked as neither is censored for both rates. Times are in seconds. Intervals
+    are exact: of Poisson counts for rates (Garwood 1936), of binomial counts for shares (Clopper and Pearson 1934, for
+    each width).
     """
     fraction(confidence, "confidence")
     gaps, runtimes, widths = (
@@ -108,7 +108,7 @@ def estimate_parameters(
 
 
 def rate(events: int, exposure: float, confidence: float = 0.95) -> Estimate:
-    """Estimate the events per unit of exposure, with Garwood's interval; without events its lower end is zero."""
+    """Return the rate of events with Garwood's interval; its lower end is zero without events."""
     tail = (1 - confidence) / 2
     low = float(stats.gamma.ppf(tail, events)) if events else 0.0
     high = float(stats.gamma.ppf(1 - tail, events + 1))
@@ -118,11 +118,10 @@ def rate(events: int, exposure: float, confidence: float = 0.95) -> Estimate:
 def outcomes(
     runtime: ArrayLike, limit: ArrayLike, status: ArrayLike | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which jobs were killed at their limit and which completed, as `(killed, completed)`.
+    """Return the jobs that were killed at their limit and those that completed, as `(killed, completed)`.
 
-    A job that lasted as long as its limit (zero or less: it has none) was killed, whatever the log calls
-    it. Others completed if their SWF `status` is 1, or unknown (−1, or no status at all); failed and
-    cancelled ones are censored.
+    A job that ran as long as its limit was killed, whatever its status. A limit of zero or less means none. Other jobs
+    completed if their SWF `status` is 1 or unknown (−1, or not given). Failed and cancelled jobs are censored.
     """
     runtimes, limits = np.asarray(runtime, dtype=np.float64), np.asarray(limit, dtype=np.float64)
     killed = (limits > 0) & (runtimes >= limits)
@@ -132,7 +131,7 @@ def outcomes(
 
 
 def _width_shares(widths: NDArray[np.int64], confidence: float) -> pd.DataFrame:
-    """Estimate α_k of the widths that occur; every occurring share is above zero."""
+    """Return the shares α_k of the widths that occur."""
     occurring, jobs = np.unique(widths, return_counts=True)
     tail, n = (1 - confidence) / 2, widths.size
     return pd.DataFrame(

@@ -1,22 +1,21 @@
-"""How many processors are busy when there are always enough, and the dispatcher limits the time of each task.
+"""The number of busy processors if there are always enough, and a dispatcher limits the time of each task.
 
-Requests arrive as a Poisson stream of rate λ. Each occupies a random number θ of processors, P{θ = k} = α_k,
-at once; a processor works for an exponential time of rate μ unless the dispatcher's limit, exponential of
-rate ν, ends it first. Limits of other laws (`harness.theory.limit_laws`) change the b_j below.
+Requests arrive as a Poisson stream of rate λ. Each takes a random number θ of processors at once, P{θ = k} = α_k. A
+processor works for an exponential time of rate μ, unless the dispatcher's limit, exponential with rate ν, ends it
+first. Limits with other distributions (`harness.theory.limit_laws`) change the b_j below.
 
-With `release="independent"` every processor of a request works and is limited by itself, as in the paper
-this room follows (M/M/∞ with random width and a dispatcher's time limit). Its generating function (22) is
-that of a compound Poisson law,
+With `release="independent"` every processor of a request works and is limited on its own, as in the underlying paper
+(M/M/∞ with random width and a dispatcher's time limit). Its generating function (22) is that of a compound Poisson
+distribution,
 
     G(z) = exp( Σ_j b_j (z^j − 1) )        b_j = a · P{θ ≥ j} / j        a = λ / (μ + ν)
 
-With `release="together"` all processors of a request end at one instant, as those of a batch job do: then
-requests are the customers of an M/M/∞ queue and b_j = a · α_j. Either way the probabilities of n busy
-processors follow
+With `release="together"` all processors of a request end at the same time, like those of a batch job. Then requests are
+the customers of an M/M/∞ queue, and b_j = a · α_j. In both cases the probabilities of n busy processors satisfy
 
     n · p_n = Σ_{j=1..n} j · b_j · p_{n−j}        p_0 = exp(−Σ_j b_j)
 
-(for independent processors this is (n+1) p_{n+1} = a Σ_k P{θ > k} p_{n−k}); all terms are positive, so it is
+(for independent processors this is (n+1) p_{n+1} = a Σ_k P{θ > k} p_{n−k}). All terms are positive, so the recursion is
 stable. The mean is Σ j·b_j = a·E[θ] in both cases, and the variance Σ j²·b_j is a·E[θ(θ+1)]/2 or a·E[θ²].
 """
 
@@ -40,11 +39,11 @@ Release = Literal["independent", "together"]
 #: The widths of the paper's Figure 4; its Figure 3 is the first of these curves.
 FIGURE_4 = (1, 3, 5)
 
-#: Probability that may be left out beyond the end of a distribution.
+#: The probability beyond the end of a distribution that may be neglected.
 NEGLIGIBLE = 1e-15
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
+@dataclass(frozen=True, eq=False)  # arrays have no single truth value
 class InfiniteServer:
     """Requests of random width on unlimited processors, under a random time limit. Rates per second."""
 
@@ -53,8 +52,8 @@ class InfiniteServer:
     kill_rate: float  # ν; 0 is no limit
     widths: FloatArray  # α_1, α_2, …
     release: Release = "independent"
-    leave_rate: float = 0.0  # at which requests end neither way: failed, cancelled
-    law: LimitLaw = EXPONENTIAL  # of the limits, whose mean is 1/ν
+    leave_rate: float = 0.0  # of requests that end otherwise: failed, cancelled
+    law: LimitLaw = EXPONENTIAL  # distribution of the limits, with mean 1/ν
 
     def __post_init__(self) -> None:
         positive(self.arrival_rate, "arrival rate")
@@ -69,7 +68,7 @@ class InfiniteServer:
     def offered(self) -> float:
         """Return a = λ/(μ+ν), the mean number of requests in service if all processors of each end together.
 
-        Requests that end neither way free their processors too: their rate adds to μ + ν.
+        Requests that end otherwise free their processors too, so their rate is added to μ + ν.
         """
         rate = self.service_rate + self.leave_rate
         if self._closed:
@@ -78,17 +77,15 @@ class InfiniteServer:
 
     @property
     def _closed(self) -> bool:
-        """Whether limits are exponential, or there are none."""
+        """Whether limits are exponential or absent, so that closed forms hold."""
         return self.law is EXPONENTIAL or self.kill_rate == 0
 
     @property
     def mean(self) -> float:
-        """Return the mean number of busy processors."""
         return self.offered * self._moment(1)
 
     @property
     def variance(self) -> float:
-        """Return the variance of the number of busy processors."""
         if self.release == "together":
             return self.offered * self._moment(2)
         if self._closed:
@@ -98,7 +95,7 @@ class InfiniteServer:
 
     @property
     def completion_probability(self) -> float:
-        """Return the probability that the limit stops no processor of a request: Q(μ/(μ+ν)), Q(z) = Σ α_k z^k."""
+        """Return the probability that no processor of a request is stopped: Q(μ/(μ+ν)), Q(z) = Σ α_k z^k."""
         if self._closed:
             return self._completed(self.service_rate / (self.service_rate + self.kill_rate))
         return self._completed(self.service_rate * self.law.held(self.service_rate, 1 / self.kill_rate))
@@ -106,21 +103,21 @@ class InfiniteServer:
     def critical_limit(self, probability: float) -> float:
         """Return the mean limit z [s] with which a request is completed with this probability.
 
-        For one processor it is z = x·P/(1−P), x = 1/μ the mean service time; for wider requests, P is
-        replaced by the probability that each processor needs, the root of Q(p) = P. Other laws are inverted.
+        For one processor it is z = x·P/(1−P), with the mean service time x = 1/μ. For wider requests, the root of
+        Q(p) = P, the probability for each processor, replaces P. Other distributions are inverted numerically.
         """
         fraction(probability, "completion probability")
         one = optimize.brentq(lambda p: self._completed(p) - probability, 0.0, 1.0, xtol=1e-15)
         return self.law.mean_for(self.service_rate, float(one))
 
     def distribution(self) -> FloatArray:
-        """Return p_0, p_1, …, the probabilities of n busy processors, up to where less than 1e-15 is left."""
+        """Return p_0, p_1, …, the probabilities of n busy processors, until less than 1e-15 is left."""
         batches = self._batches()
         p = _compound_poisson(batches, _reach(batches))
         return np.trim_zeros(p, "b")
 
     def procs_needed(self, probability: float) -> int:
-        """Return the fewest processors that are enough for all requests with this probability, at a random instant."""
+        """Return the smallest number of processors that suffices with this probability at a random time."""
         fraction(probability, "probability")
         enough = np.searchsorted(np.cumsum(self.distribution()), probability)
         return int(enough)
@@ -129,7 +126,7 @@ class InfiniteServer:
         return float(self.widths @ np.arange(1.0, self.widths.size + 1) ** power)
 
     def _completed(self, one: float) -> float:
-        """Return the probability that a request is completed, where each of its parts is with probability `one`."""
+        """Return the probability that a request is completed, if each of its processors is with probability `one`."""
         if self.release == "together":
             return one
         return float(self.widths @ one ** np.arange(1, self.widths.size + 1))
@@ -146,15 +143,15 @@ class InfiniteServer:
 
 
 def poisson_case(arrival_rate: float, service_rate: float, kill_rate: float) -> Any:
-    """Return the law of busy processors if every request needs one: Poisson (26), as `scipy.stats` has it."""
+    """Return the distribution of busy processors if every request needs one: Poisson (26), from `scipy.stats`."""
     offered = positive(arrival_rate, "arrival rate") / _end_rate(service_rate, kill_rate)
     return stats.poisson(offered)
 
 
 def negative_binomial_case(arrival_rate: float, service_rate: float, kill_rate: float, alpha: float) -> Any:
-    """Return the law of busy processors if θ is geometric, α_k = (1−α) α^{k−1}, and processors end by themselves.
+    """Return the distribution of busy processors for independent processors and geometric θ, α_k = (1−α) α^{k−1}.
 
-    From (30): G(z) = ((1−α) / (1−αz))^{a/α}, a negative binomial law, as `scipy.stats` has it.
+    From (30): G(z) = ((1−α) / (1−αz))^{a/α}, a negative binomial distribution, from `scipy.stats`.
     """
     offered = positive(arrival_rate, "arrival rate") / _end_rate(service_rate, kill_rate)
     return stats.nbinom(offered / fraction(alpha, "alpha"), 1 - alpha)
@@ -172,7 +169,7 @@ def completion_curve(mean_limits: ArrayLike, width: int, mean_service: float = 1
 def completion_curves(
     widths: Sequence[int] = FIGURE_4, mean_service: float = 1.0, longest: float = 10.0, points: int = 201
 ) -> pd.DataFrame:
-    """Return the probability of completion, a column for each width, by mean limit (index) up to `longest` services."""
+    """Return completion probabilities by mean limit (index), up to `longest` mean services; a column per width."""
     limits = np.linspace(0, positive(longest, "longest limit") * mean_service, points)
     curves = {f"k = {width}": completion_curve(limits, width, mean_service) for width in widths}
     return pd.DataFrame(curves, index=pd.Index(limits, name="mean limit"))
@@ -183,10 +180,10 @@ def _end_rate(service_rate: float, kill_rate: float) -> float:
 
 
 def _compound_poisson(batches: FloatArray, most: int) -> FloatArray:
-    """Return p_0, …, p_most of Σ_j j·X_j, X_j independent Poisson variables of means b_j.
+    """Return p_0, …, p_most of Σ_j j·X_j, where X_j are independent Poisson variables with means b_j.
 
-    p_0 may be too small for a floating-point number, so the recursion starts from 1 and is halved 600 times
-    whenever it grows large. It is written backwards, so that the sum reads two pieces of memory forwards.
+    p_0 may be too small for a float. So the recursion starts from 1 and is divided by 2^600 whenever it becomes large.
+    The result is stored backwards, so that the sum reads memory forwards.
     """
     weights = batches * np.arange(1, batches.size + 1)
     backwards = np.zeros(most + 1)

@@ -1,4 +1,4 @@
-"""Checks of what the formulas take: each says in one sentence what is wrong and what is right."""
+"""Checks of the arguments of formulas. Each message names the error and the expected value."""
 
 from typing import Any
 
@@ -12,47 +12,47 @@ from harness.workload.content import whole_numbers
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# What compiled kernels only read: columns of a DataFrame cannot be written, others can; both are accepted.
+# Arguments that compiled kernels only read. They may be read-only, like columns of a DataFrame.
 READ_FLOATS = types.Array(types.f8, 1, "C", readonly=True)
 READ_INTEGERS = types.Array(types.i8, 1, "C", readonly=True)
 
-#: How far from one a list of probabilities may sum: a dozen printed digits, not a forgotten entry.
+#: The largest deviation of a sum of probabilities from one: printed digits are cut, but no entry is forgotten.
 SUM_TOLERANCE = 1e-9
 
-#: The most processors that a formula takes: the time of some grows with the square of their number.
+#: The most processors of a formula. The time of some formulas grows with the square of the number.
 MOST_PROCS = 10_000_000
 
 
 def positive(value: float, name: str) -> float:
-    """Return `value`; refuse what is not a number above zero."""
+    """Return `value`, or refuse it if it is not a finite number above zero."""
     if not 0 < value < np.inf:
         raise HarnessError(f"{name} is {value:g}; it must be a finite number above zero")
     return float(value)
 
 
 def nonnegative(value: float, name: str) -> float:
-    """Return `value`; refuse what is not a number of at least zero."""
+    """Return `value`, or refuse it if it is not a finite number of at least zero."""
     if not 0 <= value < np.inf:
         raise HarnessError(f"{name} is {value:g}; it must be a finite number, zero or more")
     return float(value)
 
 
 def fraction(value: float, name: str) -> float:
-    """Return `value`; refuse what does not lie strictly between zero and one."""
+    """Return `value`, or refuse it if it is not strictly between zero and one."""
     if not 0 < value < 1:
         raise HarnessError(f"{name} is {value:g}; it must lie strictly between 0 and 1")
     return float(value)
 
 
 def proc_count(procs: int) -> int:
-    """Return `procs`; refuse fewer than one, and parts of one."""
+    """Return `procs`, or refuse it if it is not a whole number of at least one."""
     if not 1 <= procs <= MOST_PROCS or procs != int(procs):
         raise HarnessError(f"procs is {procs}; it must be a whole number from 1 to {MOST_PROCS:,}")
     return int(procs)
 
 
 def shares(widths: ArrayLike, name: str = "the width distribution") -> FloatArray:
-    """Return the probabilities p_1, p_2, … of the widths 1, 2, …, scaled to sum to one to the last bit."""
+    """Return the probabilities p_1, p_2, … of the widths 1, 2, …, scaled so that their sum is exactly one."""
     p = np.asarray(widths, dtype=np.float64)
     if p.ndim != 1 or p.size == 0:
         raise HarnessError(f"{name} must be a list of probabilities p1, p2, …; it has shape {p.shape}")
@@ -66,7 +66,7 @@ def shares(widths: ArrayLike, name: str = "the width distribution") -> FloatArra
 
 
 def series(values: ArrayLike, name: str) -> FloatArray:
-    """Return one number for each job; refuse what is below zero or not finite."""
+    """Return one number for each job. Refuse negative and infinite ones."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise HarnessError(f"{name} must hold one number for each job; it has shape {array.shape}")
@@ -78,7 +78,7 @@ def series(values: ArrayLike, name: str) -> FloatArray:
 
 
 def whole_widths(values: ArrayLike, procs: int | None = None) -> IntArray:
-    """Return how many processors each job needs; refuse what is not a whole number from 1 to `procs`."""
+    """Return the width of each job. Refuse numbers that are not whole or not from 1 to `procs`."""
     array = series(values, "width")
     most = np.inf if procs is None else procs
     wrong = np.flatnonzero((array != np.floor(array)) | (array < 1) | (array > most))
@@ -90,8 +90,8 @@ def whole_widths(values: ArrayLike, procs: int | None = None) -> IntArray:
 
 
 def same_length(**columns: NDArray[Any]) -> None:
-    """Refuse columns that describe different numbers of jobs."""
+    """Refuse columns of different lengths."""
     lengths = {name: column.size for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise HarnessError(f"the columns describe different numbers of jobs: {told}")
+        shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise HarnessError(f"the columns describe different numbers of jobs: {shown}")

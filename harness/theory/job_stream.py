@@ -1,4 +1,4 @@
-"""The jobs of a log as the formulas see them: when they came, what they needed, how they ended."""
+"""The jobs of a log for the formulas: arrivals, services, widths, and how they ended."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from harness.workload.occupation import Occupation
 from harness.workload.prepare import prepare
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
+@dataclass(frozen=True, eq=False)  # arrays have no single truth value
 class JobStream:
     """The jobs of a log in order of arrival, times in seconds."""
 
@@ -26,24 +26,24 @@ class JobStream:
     width: IntArray
     killed: NDArray[np.bool_]  # stopped at the limit
     completed: NDArray[np.bool_]  # ended by themselves
-    wait: FloatArray  # as logged [s]; −1 is unknown
-    limit: FloatArray  # zero or less: none
-    procs: int | None = None  # processors of the machine, if the log says so
-    reading: tuple[Step, ...] = ()  # what reading had to do
-    preparation: tuple[Step, ...] = ()  # what preparation did
+    wait: FloatArray  # logged [s]; −1 is unknown
+    limit: FloatArray  # [s]; zero or less: none
+    procs: int | None = None  # processors of the machine, if known
+    reading: tuple[Step, ...] = ()  # steps of reading
+    preparation: tuple[Step, ...] = ()  # steps of preparation
 
     def __len__(self) -> int:
         return self.arrival.size
 
     @property
     def interarrival(self) -> FloatArray:
-        """Return the gaps between arrivals: one less than there are jobs."""
+        """Return the times between arrivals, one less than there are jobs."""
         return np.diff(self.arrival)
 
     def occupation(self, *, queued: bool) -> Occupation:
-        """Return who held how many processors when, by the log, or had nobody waited.
+        """Return the occupation of the machine by the log, or with `queued` false as if no job had waited.
 
-        By the log only jobs count of which the wait is known.
+        The former includes only jobs with a known wait.
         """
         known = self.wait >= 0 if queued else np.ones(len(self), dtype=np.bool_)
         arrival, service = self.arrival[known], self.service[known]
@@ -51,7 +51,7 @@ class JobStream:
         return Occupation(arrival, start, start + service, self.width[known].astype(np.float64))
 
     def fitting(self, procs: int) -> "JobStream":
-        """Return the jobs that fit on so many processors."""
+        """Return the jobs that fit on `procs` processors."""
         fits = self.width <= proc_count(procs)
         if not fits.any():
             raise HarnessError(f"{self.name}: none of the {len(self)} jobs fits on {procs} processors")
@@ -60,7 +60,7 @@ class JobStream:
 
 
 def read_job_stream(workload: str, width: str | None = None, limit: float | None = None, **options: Any) -> JobStream:
-    """Read the jobs of anything that `read_workload` reads, and prepare them with the `options` of `prepare`.
+    """Read the jobs of any workload, and prepare them with the `options` of `prepare`.
 
     In a CSV of interarrival and service times, `width` names the column of widths.
     """
@@ -69,7 +69,7 @@ def read_job_stream(workload: str, width: str | None = None, limit: float | None
 
 
 def read_log(workload: str, width: str, lenient: bool = False) -> Log:
-    """Read a CSV of interarrival and service times whose column `width` says how wide the jobs are."""
+    """Read a CSV of interarrival and service times, with the widths in the column `width`."""
     path = locate(workload)
     if not is_hpcwld(path):
         raise HarnessError(
@@ -81,12 +81,11 @@ def read_log(workload: str, width: str, lenient: bool = False) -> Log:
 def job_stream(log: Log, limit: float | None = None, **options: Any) -> JobStream:
     """Prepare the jobs of a log with the `options` of `prepare`, and return them in order of arrival.
 
-    The time limit of a job is what it requested; `limit` [s] sets one for all jobs instead. Without any limit none
-    counts as killed.
+    The time limit of a job is its requested time, or `limit` [s] for all jobs. A job without a limit is never killed.
     """
     prepared = prepare(log, **options)
     jobs = prepared.jobs.sort_values("submit", kind="stable")
-    # Preparation raises estimates to runtimes; the limit is what was requested.
+    # Preparation raises estimates to runtimes, but the limit is the requested time.
     requested = log.jobs.drop_duplicates("job").set_index("job")["estimate"].reindex(jobs["job"])
     limits = requested.to_numpy() * (options.get("seconds_at") or 1.0) if limit is None else np.full(len(jobs), limit)
     killed, completed = outcomes(jobs["work"], limits, jobs["logged_status"])

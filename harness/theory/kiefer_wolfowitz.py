@@ -1,13 +1,13 @@
-"""First come, first served, on identical processors, when a job needs several of them at once.
+"""First come, first served, on identical processors, for jobs that need several of them at once.
 
-The Kiefer–Wolfowitz recursion for simultaneous service (Rumyantsev 2014, equations 1 and 2): job i
-arrives T_i before the next one, needs N_i processors together for S_i seconds, and sees the workloads
-W_1 ≤ … ≤ W_s, what is left to do on each processor. It waits D_i = W_{N_i}, until the N_i least loaded are
-free, and leaves all of them free at the same instant.
+This is the Kiefer–Wolfowitz recursion for simultaneous service (Rumyantsev 2014, equations 1 and 2). Job i arrives T_i
+before the next one, and needs N_i processors together for S_i seconds. When it arrives, the work left on the processors
+is W_1 ≤ … ≤ W_s. It waits D_i = W_{N_i}, until the N_i least loaded processors are free, and later releases all of them
+at the same time.
 
-The clock stands still here: not the work left W_k but the instant F_k = t + W_k is kept, at which processor
-k becomes free. Then nothing has to be lowered at every arrival, order survives, whole seconds stay whole,
-and one job costs one merge: its N_i equal entries move up to their place.
+The code stores the time F_k = t + W_k at which processor k becomes free, instead of the work left W_k. These times do
+not change at arrivals, stay sorted, and stay whole if all inputs are. One job costs one merge: its N_i equal entries
+move up to their place.
 """
 
 from collections.abc import Sequence
@@ -31,18 +31,18 @@ from harness.theory.inputs import (
 
 
 def delays(interarrival: ArrayLike, service: ArrayLike, width: ArrayLike, procs: int) -> FloatArray:
-    """Return how long each job waits [s].
+    """Return the wait of each job [s].
 
-    `interarrival[i]` [s] passes from job i to job i+1 (the last one is not used), `service[i]`
-    [s] is how long job i occupies its `width[i]` processors.
+    `interarrival[i]` [s] is the time from job i to job i+1 (the last one is not used). Job i occupies `width[i]`
+    processors for `service[i]` [s].
     """
     return delays_of_arrivals(_arrivals(interarrival), service, width, procs)
 
 
 def delays_of_arrivals(arrival: ArrayLike, service: ArrayLike, width: ArrayLike, procs: int) -> FloatArray:
-    """Return how long each job waits [s], from the instants of arrival [s], in order.
+    """Return the wait of each job [s], from the sorted times of arrival [s].
 
-    A simulator that adds start and service in the same way agrees with this to the last bit.
+    A simulator that adds start and service in the same way gives exactly the same floats.
     """
     arrivals, services, widths, free = _system(arrival, service, width, procs)
     delay = np.empty_like(arrivals)
@@ -57,10 +57,9 @@ def workloads(
     procs: int,
     keep: Literal["last", "all"] | Sequence[int] = "last",
 ) -> FloatArray:
-    """Return the work left on the processors [s], ascending, as seen on arrival: one row for each job in `keep`.
+    """Return the work left on the processors [s], ascending, at each arrival in `keep`: one row for each such job.
 
-    Rows of `procs` numbers are kept for the jobs asked for and for no others. Jobs are
-    counted from 0, from the end when negative.
+    Jobs are counted from 0, from the end if negative.
     """
     arrivals, services, widths, free = _system(_arrivals(interarrival), service, width, procs)
     jobs = _numbers_of(keep, arrivals.size)
@@ -77,7 +76,7 @@ def workloads(
 
 
 def _arrivals(interarrival: ArrayLike) -> FloatArray:
-    """Return the instants of arrival, the first at 0."""
+    """Return the times of arrival, the first at 0."""
     gaps = series(interarrival, "interarrival")
     return np.concatenate(([0.0], np.cumsum(gaps[:-1])))
 
@@ -85,7 +84,7 @@ def _arrivals(interarrival: ArrayLike) -> FloatArray:
 def _system(
     arrival: ArrayLike, service: ArrayLike, width: ArrayLike, procs: int
 ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
-    """Check the columns; return them, and when each processor becomes free: none is busy at the first arrival."""
+    """Check the columns. Return them, and the times at which processors become free: at first the first arrival."""
     procs = proc_count(procs)
     arrivals = series(arrival, "arrival")
     services = series(service, "service")
@@ -110,7 +109,7 @@ def _numbers_of(keep: Literal["last", "all"] | Sequence[int], jobs: int) -> list
 
 @njit("void(f8[::1], i8, f8)", nogil=True)
 def _occupy(free: FloatArray, width: int, end: float) -> None:
-    """Set the first `width` of the ascending `free` to `end`, and move them up to their place."""
+    """Set the first `width` entries of the ascending `free` to `end`, and move them up to their place."""
     place = width
     while place < free.size and free[place] < end:
         free[place - width] = free[place]
@@ -123,7 +122,7 @@ def _occupy(free: FloatArray, width: int, end: float) -> None:
     nogil=True,
 )
 def _serve(arrival: FloatArray, service: FloatArray, width: IntArray, free: FloatArray, delay: FloatArray) -> None:
-    """Serve the jobs in order. Changes `free`, when processors become free, ascending; fills `delay`."""
+    """Serve the jobs in order. Fill `delay`, and update `free`, the sorted times at which processors become free."""
     for i in range(arrival.size):
         start = max(arrival[i], free[width[i] - 1])
         delay[i] = start - arrival[i]

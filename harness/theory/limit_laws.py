@@ -1,13 +1,13 @@
-"""The dispatcher's time limit as a law: how long a processor is held, and whether its work is done before the limit.
+"""Distributions of the dispatcher's time limit, and their effect on how long processors are held.
 
-The paper this room follows has exponential limits. A processor that works for an exponential time of rate r is held for
-min(X, Z), and with φ(s) = E[exp(−sZ)] of any limit Z
+The underlying paper has exponential limits. A processor that works for an exponential time X of rate r is held for
+min(X, Z). For any limit Z with φ(s) = E[exp(−sZ)],
 
     E[min(X, Z)] = (1 − φ(r)) / r        P{X < Z} = 1 − φ(r)
 
-so that the mean number of busy processors, and all of its law where the processors of a request end together, need no
-more than φ. Where each ends by itself, j of the k processors of a request are still busy at age t with a binomial
-probability of S(t) = exp(−rt)·P{Z > t}, which is integrated over t.
+So the mean number of busy processors only needs φ. If the processors of a request end together, so does the whole
+distribution. If each ends independently, the number of busy processors of a request at age t is binomial with
+probability S(t) = exp(−rt)·P{Z > t}, which is integrated over t.
 """
 
 from collections.abc import Callable
@@ -22,30 +22,30 @@ from harness.errors import HarnessError, did_you_mean
 from harness.policy.spec import parse
 from harness.theory.inputs import FloatArray, positive, series
 
-#: Points of a quadrature, on each of the pieces that a law is cut into.
+#: Points of a quadrature on each piece of a distribution.
 _POINTS = 48
 
-#: Where the laws are cut, by their quantiles.
+#: The quantiles at which distributions are cut into pieces.
 _CUTS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
 
 @dataclass(frozen=True, eq=False)
 class LimitLaw:
-    """A law of time limits, its mean being 1."""
+    """A distribution of time limits with mean 1."""
 
     name: str
     transform: Callable[[float], float]  # φ(s) = E[exp(−sZ)]
     survival: Callable[[FloatArray], FloatArray]  # P{Z > t}
-    cuts: FloatArray  # where an integral over t is best cut
+    cuts: FloatArray  # where integrals over t are cut into pieces
 
     def held(self, rate: float, mean: float) -> float:
-        """Return E[min(X, Z)], where X is exponential of this `rate` and Z has this `mean`."""
+        """Return E[min(X, Z)], where X is exponential with this `rate` and Z has this `mean`."""
         if self is EXPONENTIAL:
             return 1 / (rate + 1 / mean)
         return (1 - self.transform(rate * mean)) / rate
 
     def mean_for(self, rate: float, share: float) -> float:
-        """Return the mean limit with which this share of exponential times of this `rate` ends before it."""
+        """Return the mean limit such that this share of exponential times with this `rate` ends before it."""
         from scipy.optimize import brentq
 
         if self is EXPONENTIAL:
@@ -54,13 +54,13 @@ class LimitLaw:
         try:
             return float(np.exp(brentq(off, np.log(1e-9 / rate), np.log(1e9 / rate), xtol=1e-13)))
         except ValueError:
-            raise HarnessError(f"the limit law {self.name}: no mean limit lets {share:.6g} be completed") from None
+            raise HarnessError(f"the limit law {self.name}: no mean limit completes {share:.6g}") from None
 
     def _off(self, rate: float, share: float, log_mean: float) -> float:
         return rate * self.held(rate, float(np.exp(log_mean))) - share
 
     def busy_parts(self, rate: float, mean: float, widths: FloatArray) -> FloatArray:
-        """Return ∫ P{j processors of a request busy at age t} dt, j = 1, 2, …, each ending by itself."""
+        """Return ∫ P{j processors of a request busy at age t} dt, j = 1, 2, …, for independent processors."""
         size = widths.size + 1
         roots = np.exp(-2j * np.pi * np.arange(size) / size)
         wide = np.flatnonzero(widths) + 1
@@ -71,14 +71,14 @@ class LimitLaw:
             u = low + (high - low) * (nodes + 1) / 2
             busy = u * self.survival(-np.log(u) / (rate * mean))
             values = 1 + busy[:, None] * (roots - 1)
-            sums = sum(widths[k - 1] * values**k for k in wide)  # the generating function at the roots of one
+            sums = sum(widths[k - 1] * values**k for k in wide)  # the generating function at roots of unity
             chance = np.fft.ifft(sums, axis=1).real
             found += (high - low) / 2 * (weights / (rate * u)) @ chance
         return np.maximum(found[1:], 0.0)
 
 
 def limit_law(spec: str) -> LimitLaw:
-    """Return the law that `spec` names: `exponential`, `deterministic`, `uniform`, `erlang(shape=2)`, …"""
+    """Return the distribution of a spec: `exponential`, `deterministic`, `uniform`, `erlang(shape=2)`, …"""
     name, given = parse(spec)
     if name not in _LAWS:
         raise HarnessError(f"there is no law of time limits {name!r}; {did_you_mean(name, _LAWS)}")
@@ -90,12 +90,12 @@ def limit_law(spec: str) -> LimitLaw:
             raise HarnessError(f"{name!r} has no parameter {parameter!r}; {did_you_mean(parameter, values)}")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise HarnessError(f"{spec}: expected {parameter}, a number above 0")
-    told = values | {parameter: positive(value, f"{spec}: {parameter}") for parameter, value in given.items()}
-    return make(spec, **told)
+    chosen = values | {parameter: positive(value, f"{spec}: {parameter}") for parameter, value in given.items()}
+    return make(spec, **chosen)
 
 
 def logged_limits(limits: ArrayLike) -> LimitLaw:
-    """Return the law of the limits that a log's jobs requested; those of zero and less are none and are left out."""
+    """Return the distribution of requested limits, without those of zero and less, which mean no limit."""
     values = np.asarray(limits, dtype=np.float64)
     values = series(np.sort(values[values > 0]), "limit")
     scaled, times = np.unique(values / values.mean(), return_counts=True)
@@ -142,7 +142,7 @@ def _lognormal(spec: str, sigma: float) -> LimitLaw:
     return LimitLaw(spec, lambda s: float(shares @ np.exp(-s * at)), law.sf, law.ppf(_CUTS))
 
 
-#: Name of a law → what makes it, and its parameters with their defaults.
+#: Name of a distribution → the function that makes it, and its parameters with their defaults.
 _LAWS: dict[str, tuple[Callable[..., LimitLaw], dict[str, float]]] = {
     "exponential": (_exponential, {}),
     "deterministic": (_deterministic, {}),

@@ -1,14 +1,16 @@
-"""What a machine serves when the queue never empties: of a log as it is, and of random jobs of any service law.
+"""The capacity of a machine whose queue never empties: for a log, and for random jobs with any distribution of
+services.
 
-The closed form C of `stability` is exact for exponential service times that do not depend on the width. A log has
-neither. What it has can be asked directly: all its jobs, in its order, there at time 0, first come, first served. If
-that takes longer than they took to come, the queue grows.
+The closed form C of `stability` is exact for exponential service times that do not depend on the width, which logs do
+not have. For a log the capacity is computed directly: all its jobs are present at time 0 and are served in order, first
+come, first served. If that takes longer than their arrivals took, the queue grows.
 
-For other laws C is not E[1/‖m‖], for how services overlap matters. Widths 1 or 2, equally likely, on two servers:
-exponential 1/C = 8/7. With deterministic service all starts fall on whole multiples of it. In each slot the head of
-the queue is a fresh job, or one of width 2 that did not fit beside a narrow one before. A fresh head starts 1 job with
-width 2 (probability 1/2), 2 jobs if narrow and the next is too (1/4), else 1 (1/4), and then a head that is known to be
-wide follows, which starts 1. So 4/5 of the slots have a fresh head, and 1/C = 4/5 · 5/4 + 1/5 = 6/5.
+For other distributions C differs from E[1/‖m‖], because the overlap of services matters. An example has widths 1 or 2,
+equally likely, on two servers. Exponential services give 1/C = 8/7. Deterministic services all start at multiples of
+their length. In each slot the head of the queue is either a new job, or one of width 2 that did not fit next to a
+narrow one before. A new head of width 2 (probability 1/2) starts alone. A narrow one starts with a narrow next job
+(1/4), or alone (1/4). In the last case the next slot begins with the wide job, which starts alone. So 4/5 of the slots
+have a new head, and 1/C = 4/5 · 5/4 + 1/5 = 6/5.
 """
 
 from collections.abc import Callable
@@ -21,7 +23,7 @@ from harness.errors import HarnessError, did_you_mean
 from harness.theory.inputs import FloatArray, shares
 from harness.theory.kiefer_wolfowitz import delays_of_arrivals
 
-#: Law of the service time → draws so many of mean 1.
+#: Name of a service distribution → function that draws a number of services with mean 1.
 LAWS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "exponential": lambda draw, size: draw.exponential(1.0, size),
     "deterministic": lambda draw, size: np.ones(size),
@@ -32,13 +34,13 @@ LAWS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     ),
 }
 
-#: Independent runs of so many jobs each.
+#: The number of independent runs, and of jobs in each.
 RUNS, JOBS = 20, 40_000
 
 
 @dataclass(frozen=True)
 class Saturated:
-    """Jobs in service on average when the queue never empties, 1/C, and the 95 % interval of that."""
+    """The mean number of jobs in service when the queue never empties, 1/C, with its 95 % interval."""
 
     jobs_in_service: float
     low: float
@@ -46,20 +48,20 @@ class Saturated:
 
 
 def saturated_load(arrival: ArrayLike, service: ArrayLike, width: ArrayLike, procs: int) -> float:
-    """Return how long the jobs of a log take on `procs` processors if all are there at time 0, by how long they came.
+    """Return the time to serve a log's jobs if all are present at time 0, divided by the time of their arrivals.
 
-    In their order, first come, first served; 1 or more: the queue grows with this log.
+    They are served in order, first come, first served. With 1 or more, the queue of this log grows.
     """
     arrivals, services = np.asarray(arrival, dtype=np.float64), np.asarray(service, dtype=np.float64)
     span = float(np.ptp(arrivals)) if arrivals.size else 0.0
     if not span > 0:
-        raise HarnessError("the jobs all come at one instant: expected arrivals over some time")
+        raise HarnessError("the jobs all arrive at one instant: expected arrivals over some time")
     delay = delays_of_arrivals(np.zeros(arrivals.size), services, width, procs)
     return float((delay + services).max()) / span
 
 
 def saturated_constant(widths: ArrayLike, procs: int, law: str, seed: int = 1) -> Saturated:
-    """Return 1/C for jobs of random widths and a service time of the named `law`, by `RUNS` runs of the recursion."""
+    """Return 1/C for jobs of random widths and the named distribution of services, from `RUNS` simulated runs."""
     from scipy import stats
 
     if law not in LAWS:
@@ -71,7 +73,7 @@ def saturated_constant(widths: ArrayLike, procs: int, law: str, seed: int = 1) -
         width = draw.choice(np.arange(1, p.size + 1), size=JOBS, p=p)
         service = LAWS[law](draw, JOBS)
         delay = delays_of_arrivals(np.zeros(JOBS), service, width, procs)
-        half = JOBS // 2  # the beginning is not saturated yet
+        half = JOBS // 2  # the first half is not saturated
         found.append((JOBS - 1 - half) / float(delay[-1] - delay[half]))
     mean = float(np.mean(found))
     spread = float(stats.t.ppf(0.975, RUNS - 1) * np.std(found, ddof=1) / np.sqrt(RUNS))

@@ -136,7 +136,10 @@ def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, 
     lines += [f"  {json.dumps(name)}," for name in search.held_out]
     platforms = ", ".join(json.dumps(one) for one in search.field.platforms or (OF_THE_LOG,))
     lines += ["]", f"platforms = [{platforms}]", f"resamples = {search.field.resamples}"]
-    lines += [f"seeds = {list(search.field.seeds)}", f"instants = {json.dumps(search.field.timing.instants)}"]
+    lines += [
+        f"seeds = {list(search.field.seeds)}",
+        *(f"{key} = {json.dumps(value)}" for key, value in search.field.timing.as_dict().items()),
+    ]
     lines += [f"{key} = {json.dumps(given)}" for key, given in search.surroundings.items()]
     for scheduler in dict.fromkeys(schedulers):
         lines.append("\n[[scheduler]]")

@@ -31,7 +31,7 @@ _EDGE = 0.01
 _OWN = ("held_out", "objectives")
 
 #: Keys of a field that are copied to the field of the judgement.
-_AROUND = ("reservations", "signal", "pass")
+_AROUND = ("reservations", "signal")
 
 
 @dataclass(frozen=True)

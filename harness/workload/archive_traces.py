@@ -1,7 +1,7 @@
-"""Traces as their publishers write them: CSV files told by the names of their columns.
+"""Traces in the CSV formats of their publishers, which are recognised by the names of the columns.
 
-`lumos` is the form in which the LUMOS study (Li et al. 2023) publishes Mira, Theta, ThetaGPU and Philly; `eagle` is
-NREL's of Eagle; `alibaba` the list of pods of Alibaba's GPU cluster of 2023.
+`_lumos` reads Mira, Theta, ThetaGPU and Philly from the LUMOS study (Li et al. 2023), `_eagle` NREL's log of Eagle, and
+`_alibaba` the pods of Alibaba's GPU cluster of 2023.
 """
 
 import os
@@ -29,24 +29,24 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass
 class Cells:
-    """The cells of such a file as they turn into numbers, and what had to be done."""
+    """The cells of a file, converted to numbers column by column, and the steps that this took."""
 
     table: pd.DataFrame
     path: Path
     steps: list[Step] = field(default_factory=list)
-    header: tuple[str, ...] = ()  # what its numbers stand for
+    header: tuple[str, ...] = ()  # the names that its numbers represent
 
     def note(self, name: str, jobs: Any, detail: str) -> None:
-        """Write down what was done, if it was."""
+        """Record a step, if it concerned any job."""
         if jobs:
             self.steps.append(Step(name, int(jobs), detail))
 
     def number(self, name: str) -> Floats:
-        """Return a column of numbers; NaN where a cell is empty or the column is not there."""
+        """Return a column of numbers: NaN in empty cells, and everywhere if the column is missing."""
         return self._read(name, lambda texts: pd.to_numeric(texts, errors="coerce"), "a number")
 
     def instant(self, name: str) -> Floats:
-        """Return a column of dates as seconds since 1970, by the clock of the site."""
+        """Return a column of dates as seconds since 1970, in the site's time zone."""
 
         def seconds(texts: "pd.Series[str]") -> "pd.Series[float]":
             dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
@@ -69,23 +69,21 @@ class Cells:
         return values
 
     def names(self, name: str) -> npt.NDArray[Any]:
-        """Return the names in a column as numbers from 1, in order of appearance."""
+        """Return a column of names as numbers from 1, in order of appearance."""
         return numbered(self.table[name]) if name in self.table else np.full(len(self.table), -1)
 
     def states(self, name: str, known: Mapping[str, LoggedStatus]) -> npt.NDArray[Any]:
-        """Return how jobs ended."""
-        return (
-            self.table[name].map(known).fillna(LoggedStatus.UNKNOWN).to_numpy()
-            if name in self.table
-            else np.full(len(self.table), -1)
-        )
+        """Return a column of final states as status codes."""
+        if name not in self.table:
+            return np.full(len(self.table), -1)
+        return self.table[name].map(known).fillna(LoggedStatus.UNKNOWN).to_numpy()
 
 
 def _lumos(cells: Cells) -> dict[str, Any]:
-    """Return the columns of a log: as wide as its GPUs where jobs have GPUs, else as its nodes."""
+    """Return the columns of a log. The width is the number of GPUs if there are any, else of nodes."""
     gpus, nodes = cells.number("gpu_num"), cells.number("node_num")
     by_gpus = np.nanmax(gpus, initial=0) > 0
-    cells.note("width", len(gpus), "GPUs, as the file counts them" if by_gpus else "whole nodes")
+    cells.note("width", len(gpus), "GPUs" if by_gpus else "whole nodes")
     states = {"Pass": LoggedStatus.COMPLETED, "Failed": LoggedStatus.FAILED, "Killed": LoggedStatus.CANCELLED}
     return {
         "submit": cells.number("submit_time"),
@@ -100,12 +98,10 @@ def _lumos(cells: Cells) -> dict[str, Any]:
 
 
 def _eagle(cells: Cells) -> dict[str, Any]:
-    """Return the columns of a log: as wide as the processors asked for."""
+    """Return the columns of a log. The width is the number of requested processors."""
     submit = cells.instant("submit_time")
     nodes = cells.number("nodes_req")
-    cells.note(
-        "memory", (cells.number("mem_req") > 0).sum(), "jobs that ask for memory, in a unit not said: not replayed"
-    )
+    cells.note("memory", (cells.number("mem_req") > 0).sum(), "requested in an unknown unit: not replayed")
     return {
         "submit": submit,
         "wait": cells.instant("start_time") - submit,
@@ -117,18 +113,18 @@ def _eagle(cells: Cells) -> dict[str, Any]:
         "group": cells.names("account"),
         "queue": cells.names("qos"),
         "partition": cells.names("partition"),
-        **asked_for("nodes", nodes),
-        **asked_for("needs_gpu", np.ceil(cells.number("gpus_req") / np.fmax(nodes, 1))),
+        **_if_requested("nodes", nodes),
+        **_if_requested("needs_gpu", np.ceil(cells.number("gpus_req") / np.fmax(nodes, 1))),
     }
 
 
 def _alibaba(cells: Cells) -> dict[str, Any]:
-    """Return the columns of a log: as wide as the cores asked for, rounded up."""
+    """Return the columns of a log. The width is the number of requested cores, rounded up."""
     submit, scheduled = cells.number("creation_time"), cells.number("scheduled_time")
     procs = np.maximum(np.ceil(cells.number("cpu_milli") / 1000), 1)
     gpus, milli = cells.number("num_gpu"), cells.number("gpu_milli")
     shared = (gpus == 1) & (milli < 1000)
-    cells.note("shared GPUs", shared.sum(), "thousandths of a node's GPUs together: which of them is not modelled")
+    cells.note("shared GPUs", shared.sum(), "thousandths of all GPUs of a node: single GPUs are not modelled")
     models = cells.table["gpu_spec"] if "gpu_spec" in cells.table else [""] * len(procs)
     constraints = Constraints(models, str(cells.path))
     cells.header += constraints.header
@@ -142,21 +138,21 @@ def _alibaba(cells: Cells) -> dict[str, Any]:
         "status": cells.states("pod_phase", states),
         "queue": cells.names("qos"),
         "nodes": 1,
-        **asked_for("needs_gpu", np.where(shared, 0, gpus)),
-        **asked_for("needs_gpu_milli", gpus * np.where(np.isnan(milli), 1000, milli)),
+        **_if_requested("needs_gpu", np.where(shared, 0, gpus)),
+        **_if_requested("needs_gpu_milli", gpus * np.where(np.isnan(milli), 1000, milli)),
         **constraints.columns,
     }
 
 
-def asked_for(name: str, values: Floats) -> dict[str, Floats]:
-    """Return a column of what jobs ask for, if any does."""
+def _if_requested(name: str, values: Floats) -> dict[str, Floats]:
+    """Return a column of requests, or nothing if no job requests any."""
     return {name: np.where(values > 0, values, -1)} if (values > 0).any() else {}
 
 
-#: What a replay or a policy may want of a log.
-_WISHED = ("wait", "estimate", "memory", "status", "user", "group", "queue", "partition")
+#: Columns that replays or policies can use, but do not need.
+_OPTIONAL = ("wait", "estimate", "memory", "status", "user", "group", "queue", "partition")
 
-#: Which columns tell a format → how its columns are read.
+#: The columns that identify a format → the function that reads it.
 FORMATS: dict[frozenset[str], Callable[[Cells], dict[str, Any]]] = {
     frozenset(("submit_time", "wait_time", "run_time", "gpu_num")): _lumos,
     frozenset(("wallclock_req", "processors_req", "submit_time", "state")): _eagle,
@@ -165,31 +161,31 @@ FORMATS: dict[frozenset[str], Callable[[Cells], dict[str, Any]]] = {
 
 
 def is_published(path: str) -> bool:
-    """Say whether the first line of the file `path` names the columns of a trace as its publishers write it."""
+    """Return whether the first line of the file has the columns of one of these formats."""
     return any(columns <= set(names_of(first_line(path))) for columns in FORMATS)
 
 
 def read_published(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
-    """Read the jobs of Mira, Theta, ThetaGPU or Philly (LUMOS), of Eagle (NREL), or of Alibaba's GPU cluster of 2023.
+    """Read a trace of LUMOS, Eagle or Alibaba.
 
-    Submit times count from the first. Names become numbers in the order in which they appear. Jobs without a submit
-    time or a width are left out and counted.
+    Submit times count from the first. Names become numbers in order of appearance. Jobs without a submit time or a
+    width are left out and counted.
     """
     path = Path(path)
     table, steps = read_delimited(unpacked(stored_bytes(path, "a trace"), path, TABLE), path, lenient=lenient)
     read = next((read for columns, read in FORMATS.items() if columns <= set(table)), None)
     if read is None:
         raise HarnessError(
-            f"{path}: expected the columns of one of these: {'; '.join(', '.join(sorted(f)) for f in FORMATS)}"
+            f"{path}: expected the columns of one format: {'; '.join(', '.join(sorted(f)) for f in FORMATS)}"
         )
     cells = Cells(table.apply(lambda column: column.str.strip('" ')), path, list(steps))
     columns = read(cells)
     known = np.isfinite(columns["submit"]) & (columns["procs"] > 0)
     cells.note("left out", (~known).sum(), "no submit time, or no width above zero")
     if not known.any():
-        raise HarnessError(f"{path}: holds no jobs with a submit time and a width above zero")
-    if unsaid := [name for name in _WISHED if not np.any(np.asarray(columns.get(name, -1)) >= 0)]:
-        cells.note("not in the file", known.sum(), ", ".join(unsaid))
+        raise HarnessError(f"{path}: has no jobs with a submit time and a width above zero")
+    if absent := [name for name in _OPTIONAL if not np.any(np.asarray(columns.get(name, -1)) >= 0)]:
+        cells.note("not in the file", known.sum(), ", ".join(absent))
     frame = pd.DataFrame({name: np.broadcast_to(values, len(table))[known] for name, values in columns.items()})
     begin = float(frame["submit"].min())
     run = frame["run"].to_numpy(dtype=np.float64, copy=True)

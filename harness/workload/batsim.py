@@ -1,4 +1,4 @@
-"""Workloads of Batsim (its JSON), as far as they need no network: jobs whose profile is a delay."""
+"""Batsim's JSON workloads, limited to jobs whose profile is a delay, since these need no network model."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from harness.workload.log import ALSO_PRECEDING, Log
 
 
 def is_batsim(path: str) -> bool:
-    """Say whether `path` is called as a JSON file is, packed or not."""
+    """Return whether `path` has the suffix of a JSON file, packed or not."""
     return suffix_of(path) == ".json"
 
 
@@ -43,12 +43,11 @@ def read_batsim(path: str | Path) -> Log:
     )
     frame = frame.fillna(dict.fromkeys(ALSO_PRECEDING, -1))
     frame = frame.sort_values("submit", kind="stable", ignore_index=True)
-    header = (f"; MaxProcs: {procs}",)  # part of the identity of such logs
+    header = (f"; MaxProcs: {procs}",)  # part of the digest of these logs
     return log_from_frame(frame, path.name.split(".json")[0], procs=procs, header=header, source=str(path))
 
 
 def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[float, ...]:
-    """Return one job as a row."""
     if profile["type"] != "delay":
         raise HarnessError(
             f"{path}: job {job['id']} has a profile of type {profile['type']!r}, whose length depends on a network; "
@@ -63,5 +62,5 @@ def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[floa
 
 
 def _number(name: Any) -> int:
-    """Return the number of a job: `workload!17` is number 17."""
+    """Return the number of a job: 17 for `workload!17`."""
     return integer(str(name).rpartition("!")[2])

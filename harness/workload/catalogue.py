@@ -1,4 +1,4 @@
-"""The logs that are known by a short name, and where to find them."""
+"""The logs with a short name, and where their files are."""
 
 import os
 import tomllib
@@ -13,27 +13,27 @@ from harness.errors import HarnessError, did_you_mean
 
 @dataclass(frozen=True)
 class Trace:
-    """One log of the catalogue: facts about it, not the log itself."""
+    """One entry of the catalogue."""
 
     name: str
     file: str
-    path: str = ""  # where the archive has it, below its own address
+    path: str = ""  # in the archive
     jobs: int | None = None
     procs: int | None = None
-    span: str = ""  # when its jobs came, to the month
-    sha256: str = ""  # of the file as named, where known
+    span: str = ""  # first and last month of submissions
+    sha256: str = ""  # of the file, if known
     about: str = ""
     hazards: str = ""
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the file in the archive; unknown where ours has another name, and may be packed anew."""
+        """The SHA-256 of the file in the archive; empty if our file has another name and may be packed differently."""
         return self.sha256 if self.path.endswith(f"/{self.file}") else ""
 
 
 @cache
 def catalogue() -> dict[str, Trace]:
-    """Return all logs of `workloads/catalogue.toml` by their short names, in its order."""
+    """Return all logs of `workloads/catalogue.toml`, in its order, by short name."""
     path = folder("workloads") / "catalogue.toml"
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -43,10 +43,9 @@ def catalogue() -> dict[str, Trace]:
 
 
 def find_trace(name: str | os.PathLike[str]) -> Path:
-    """Return the file of the log `name`: a path, a short name of the catalogue in any case, or a file's name.
+    """Return the file of a log: by path, by short name in any case, or by file name.
 
-    Names are looked for in the folders of the environment variable `HARNESS_DATA` and below them, then among
-    what was fetched into the cache folder.
+    Names are searched in the folders of `HARNESS_DATA` and below them, then among the fetched logs.
     """
     path, name = Path(name), str(name)
     if os.path.exists(path) and not os.path.isdir(path):
@@ -66,7 +65,7 @@ def find_trace(name: str | os.PathLike[str]) -> Path:
 
 
 def named_trace(name: str) -> Trace:
-    """Return the log of the catalogue with this short name, in any case."""
+    """Return the catalogue's entry with this short name, in any case."""
     trace = _by_name(name)
     if trace is None:
         raise HarnessError(f"there is no trace {name!r}: {_nearest(name)}")
@@ -74,7 +73,7 @@ def named_trace(name: str) -> Trace:
 
 
 def found_traces() -> dict[str, Path]:
-    """Find the logs of the catalogue that are there, by short name; every folder is looked through once."""
+    """Return the files of the catalogue's logs that are on this machine. Each folder is searched once."""
     places = [files_below(place) for place in _places()]
     found = {}
     for trace in catalogue().values():
@@ -87,7 +86,7 @@ def found_traces() -> dict[str, Path]:
 
 
 def fetched_folder() -> Path:
-    """Return where traces are kept that the harness itself fetched."""
+    """Return the folder of fetched logs."""
     return cache_folder() / "traces"
 
 
@@ -100,6 +99,6 @@ def _by_name(name: str) -> Trace | None:
 
 
 def _nearest(name: str) -> str:
-    """Return words with the nearest short name, in small letters if `name` is, or none would be near."""
+    """Return a hint with the nearest short name, in lower case if `name` is."""
     names = [short.lower() for short in catalogue()] if name.islower() else list(catalogue())
-    return did_you_mean(name, names, otherwise="harness data list shows the names there are")
+    return did_you_mean(name, names, otherwise="harness data list shows all names")

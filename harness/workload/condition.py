@@ -1,8 +1,8 @@
-"""Conditions on jobs as users write them: `procs <= 64 and user != 3`. Nothing else can be said, or run."""
+"""Conditions on jobs, as in `procs <= 64 and user != 3`. No other expression is accepted, and no code runs."""
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from harness.errors import HarnessError, did_you_mean
 from harness.policy.spec import bounded_number, syntax
 
-#: What a condition may name, by column of the jobs under preparation.
+#: Name in a condition → column of the jobs under preparation.
 COLUMNS = {
     "job": "job",
     "submit": "submit",
@@ -47,36 +47,32 @@ class Condition:
     def __init__(self, text: str) -> None:
         try:
             self._tree = syntax(text)
-            self.text = ast.unparse(self._tree)  # one spelling, whatever the blanks and parentheses were
-            self._truth(self._tree, dict.fromkeys(COLUMNS, np.empty(0)))  # refuses now what it would refuse later
+            self.text = ast.unparse(self._tree)  # one spelling, independent of blanks and parentheses
+            self._truth(self._tree, dict.fromkeys(COLUMNS, np.empty(0)))  # raises all errors at once
         except (ValueError, RecursionError):
             raise HarnessError(f"the condition {text!r}: expected something like procs <= 64 and user != 3") from None
 
     def holds(self, columns: Mapping[str, npt.NDArray[Any]]) -> Bools:
-        """Return for which jobs it holds, given the columns by the names of `COLUMNS`."""
+        """Return the jobs that meet the condition, as booleans, given the columns named in `COLUMNS`."""
         return self._truth(self._tree, columns)
 
     def _truth(self, node: ast.expr, columns: Mapping[str, npt.NDArray[Any]]) -> Bools:
         match node:
-            case ast.BoolOp(op=ast.And(), values=parts):
-                return reduce(np.logical_and, self._truths(parts, columns))
-            case ast.BoolOp(op=ast.Or(), values=parts):
-                return reduce(np.logical_or, self._truths(parts, columns))
+            case ast.BoolOp(op=op, values=parts):
+                truths = [self._truth(part, columns) for part in parts]
+                return reduce(np.logical_and if isinstance(op, ast.And) else np.logical_or, truths)
             case ast.UnaryOp(op=ast.Not(), operand=part):
                 return np.logical_not(self._truth(part, columns))
             case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
                 values = [self._value(part, columns) for part in (left, *others)]
                 pairs = zip(ops, values, values[1:], strict=False)
                 truths = [_COMPARISONS[type(op)](a, b) for op, a, b in pairs]
-                rows = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)  # numbers alone hold for all or none
+                rows = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)  # numbers alone have no rows
                 return reduce(np.logical_and, truths, rows)
         raise HarnessError(
             f"the condition {self.text!r}: {ast.unparse(node)!r} is not a comparison; "
             "expected comparisons (== != < <= > >=) of columns and numbers, joined by and, or, not"
         )
-
-    def _truths(self, nodes: Iterable[ast.expr], columns: Mapping[str, npt.NDArray[Any]]) -> list[Bools]:
-        return [self._truth(node, columns) for node in nodes]
 
     def _value(self, node: ast.expr, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
         match node:

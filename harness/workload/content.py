@@ -1,4 +1,4 @@
-"""The columns of a log in their one canonical form, and the identity that follows from it."""
+"""The canonical form of a log's columns, and the digest of a log."""
 
 import hashlib
 from collections.abc import Iterable
@@ -10,14 +10,14 @@ import pandas as pd
 
 from harness.errors import HarnessError
 
-#: Below this, a float holds every whole number exactly.
+#: All whole numbers below this are exact as floats.
 EXACT = 2.0**53
 
 Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 def canonical(values: npt.NDArray[Any]) -> Column:
-    """Return `values` as int64 if they are whole numbers throughout, else as float64."""
+    """Return `values` as int64 if all are whole numbers, else as float64."""
     if values.dtype.kind in "iu" and values.dtype != np.uint64:
         return values.astype(np.int64, copy=False)
     floats = values.astype(np.float64, copy=False)
@@ -27,10 +27,10 @@ def canonical(values: npt.NDArray[Any]) -> Column:
 
 
 def whole_numbers(values: npt.NDArray[Any], what: str, names: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
-    """Return `values` as int64; refuse parts of numbers, and numbers that a float cannot tell from the next.
+    """Return `values` as int64. Refuse fractions, and numbers too large to be exact as floats.
 
-    `what` begins the error; `names` are those of the values, else their places. Every float that becomes an integer
-    passes here: numpy makes any number of one that is too large.
+    `what` begins the error message; `names` name the values (default: their positions). Convert floats to integers
+    only with this function: numpy turns a number that is too large into an arbitrary one.
     """
     if values.dtype.kind in "iu" and values.dtype != np.uint64:
         return values.astype(np.int64, copy=False)
@@ -44,7 +44,7 @@ def whole_numbers(values: npt.NDArray[Any], what: str, names: npt.ArrayLike | No
 
 
 def narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return whole numbers in the smallest type that holds them: most columns of most logs are −1 throughout."""
+    """Return whole numbers in the smallest type that can hold them. Many columns of logs are −1 throughout."""
     if values.dtype != np.int64:
         return values
     smallest = np.promote_types(np.min_scalar_type(int(values.min())), np.min_scalar_type(int(values.max())))
@@ -52,7 +52,7 @@ def narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def content_digest(jobs: pd.DataFrame, header: Iterable[str]) -> str:
-    """Return the SHA-256 of a log's jobs and header: the same for the same content, however it was stored."""
+    """Return the SHA-256 of a log's jobs and header, which does not depend on the file format."""
     sha = hashlib.sha256()
     for line in header:
         sha.update(line.encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Tables of text, one line per row, with the names of the columns on the first line."""
+"""Text tables with one row per line and the names of the columns on the first line."""
 
 import csv
 import io
@@ -14,11 +14,10 @@ from harness.disk.stored import pieces_of, text_lines
 from harness.errors import HarnessError, shown_name
 from harness.workload.log import Step
 
-#: Called with the cells of a line that has more than there are columns; gives the right number of them, or None.
-Mend = Callable[[list[str]], list[str] | None]
+#: Called with the cells of a line with too many cells; returns the right number of cells, or None.
+Repair = Callable[[list[str]], list[str] | None]
 
-
-#: Between cells of which some hold commas: ASCII's own separator of units, which no name has.
+#: Separates cells that may contain commas: ASCII's unit separator, which occurs in no name.
 _UNIT = "\x1f"
 
 
@@ -29,13 +28,13 @@ def read_delimited(
     *,
     lenient: bool = False,
     only: Container[str] | None = None,
-    mend: Callable[[list[str]], Mend] | None = None,
+    repair: Callable[[list[str]], Repair] | None = None,
 ) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """Return the cells of a table as text, each row under the number of its line, and what had to be done.
+    """Return the cells of a table as text, indexed by line number, and the steps of reading.
 
-    Without a `separator` it is the comma, semicolon or tab, whichever the first line has most of. `only` names
-    the columns that are wanted. Lines with a wrong number of cells are refused, or skipped if `lenient`; before
-    that, `mend(names)` may put those with too many right.
+    The default `separator` is the most frequent of comma, semicolon and tab on the first line. `only` limits the
+    columns. Lines with a wrong number of cells are refused, or with `lenient` skipped. `repair(names)` returns a
+    function that may first correct lines with too many cells.
     """
     content = text_lines(content, path)
     pieces = list(pieces_of(content))
@@ -46,29 +45,29 @@ def read_delimited(
     for piece in pieces:
         lines = content[piece].decode(encoding).split("\n")
         filled = {number: line for number, line in enumerate(lines, begin) if line and not line.isspace()}
-        begin += len(lines) - 1  # a piece ends with the end of a line
+        begin += len(lines) - 1  # each piece ends with a line break
         if filled and not names:
             head = filled.pop(next(iter(filled)))
             separator = separator or _separator(head)
             names = names_of(head, separator)
             wanted = _wanted(names, only, path)
-            mended = mend(names) if mend else None
+            repairer = repair(names) if repair else None
         if filled:
             filled, between = _unquoted(filled, separator, len(names))
-            found.add(filled, between, len(names), wanted, mended)
+            found.add(filled, between, len(names), wanted, repairer)
         if found.fault and not lenient:
             raise HarnessError(f"{path}: {found.fault}")
     if not names:
         raise HarnessError(f"{path}: is empty; expected a line with the names of the columns")
     if not found.tables:
-        raise HarnessError(f"{path}: holds no jobs; expected one line per job below the names of the columns")
+        raise HarnessError(f"{path}: has no jobs; expected one line per job below the names of the columns")
     table = pd.concat(found.tables)
     table.columns = pd.Index([names[place] for place in wanted])
     return table, found.steps(separator)
 
 
 def _encoding(content: bytes, pieces: list[slice]) -> str:
-    """Return UTF-8, or Latin-1 if some line is not UTF-8."""
+    """Return UTF-8, or Latin-1 if a line is not UTF-8."""
     try:
         for piece in pieces:
             content[piece].decode()
@@ -78,37 +77,37 @@ def _encoding(content: bytes, pieces: list[slice]) -> str:
 
 
 def _wanted(names: list[str], only: Container[str] | None, path: Path) -> list[int]:
-    """Return the places of the columns to read; refuse two of one name."""
+    """Return the positions of the columns to read. Refuse duplicate names."""
     wanted = [place for place, name in enumerate(names) if only is None or name in only]
     for place in wanted:
         if names.index(names[place]) < place:
-            raise HarnessError(f"{path}: the column {shown_name(names[place])} is there twice; expected it once")
+            raise HarnessError(f"{path}: the column {shown_name(names[place])} occurs twice; expected it once")
     return wanted
 
 
 class _Rows:
-    """The rows of a table, piece by piece, and the lines that have a wrong number of cells."""
+    """The rows of a table, added piece by piece, and counts of malformed and repaired lines."""
 
     def __init__(self) -> None:
         self.tables: list[pd.DataFrame] = []
         self.faults, self.fault = 0, ""  # the number of malformed lines, and the first one
-        self.mended, self.first_mended = 0, 0
+        self.repaired, self.first_repaired = 0, 0
 
-    def add(self, lines: dict[int, str], separator: str, width: int, wanted: list[int], mend: Mend | None) -> None:
-        """Add the lines with `width` cells, some of them after `mend`."""
+    def add(self, lines: dict[int, str], separator: str, width: int, wanted: list[int], repair: Repair | None) -> None:
+        """Add the lines with `width` cells, after repairs."""
         rows: dict[int, str] = {}
         for number, line in lines.items():
             if line.count(separator) == width - 1:
                 rows[number] = line
                 continue
             cells = line.split(separator)
-            right = mend(cells) if mend and len(cells) > width else None
+            right = repair(cells) if repair and len(cells) > width else None
             if right is None:
                 self.faults += 1
                 self.fault = self.fault or f"line {number}: expected {width} cells, found {len(cells)}"
             else:
-                self.mended += 1
-                self.first_mended = self.first_mended or number
+                self.repaired += 1
+                self.first_repaired = self.first_repaired or number
                 rows[number] = separator.join(right)
         if rows and not wanted:
             self.tables.append(pd.DataFrame(index=pd.Index(rows, name="line")))
@@ -126,20 +125,19 @@ class _Rows:
             self.tables.append(table.set_index(pd.Index(rows, name="line")))
 
     def steps(self, separator: str) -> tuple[Step, ...]:
-        """Return the steps of reading."""
         steps = []
         if self.faults:
             steps.append(Step("skipped malformed lines", self.faults, f"first: {self.fault}"))
-        if self.mended:
-            detail = f"{separator!r} within a cell, the first in line {self.first_mended}"
-            steps.append(Step("mended lines", self.mended, detail))
+        if self.repaired:
+            detail = f"{separator!r} within a cell, the first in line {self.first_repaired}"
+            steps.append(Step("repaired lines", self.repaired, detail))
         return tuple(steps)
 
 
 def _unquoted(lines: dict[int, str], separator: str, width: int) -> tuple[dict[int, str], str]:
-    """Return the lines without the quotes around cells, and what separates cells then: in them commas may stand.
+    """Return the lines without quotes around cells, and their separator, which then differs from a comma in a cell.
 
-    Bars have no such quotes.
+    Lines with bars have no quotes.
     """
     if separator == "|" or not any('"' in line and line.count(separator) >= width for line in lines.values()):
         return lines, separator
@@ -152,7 +150,7 @@ def _unquoted(lines: dict[int, str], separator: str, width: int) -> tuple[dict[i
 
 
 def numbered(texts: "pd.Series[str]") -> npt.NDArray[Any]:
-    """Return names as numbers from 1, in the order in which they appear; −1 where there is none."""
+    """Return names as numbers from 1, in order of appearance; −1 for no name."""
     codes, _ = pd.factorize(texts.mask(texts == ""))
     return np.where(codes < 0, -1, codes + 1)
 
@@ -162,5 +160,5 @@ def _separator(line: str) -> str:
 
 
 def names_of(line: str, separator: str = "") -> list[str]:
-    """Return the names of the columns on the first line of a table; quotes around them do not count."""
+    """Return the names of the columns on the first line of a table, without quotes."""
     return [name.strip().strip('"') for name in line.split(separator or _separator(line))]

@@ -1,4 +1,4 @@
-"""What a log is like: its jobs, its load, when they came, and what in it may mislead."""
+"""The description of a log for `harness data show`: jobs, load, arrivals and hazards."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from harness.workload.log import SWF_COLUMNS, Log, LoggedStatus, Step
 from harness.workload.occupation import Occupation, periods
-from harness.workload.resource_columns import ASKED_COLUMNS, NEEDS
+from harness.workload.resource_columns import NEEDS, REQUEST_COLUMNS
 from harness.workload.wall_clock import WallClock
 
-#: What the statuses of the Standard Workload Format mean; whatever else occurs is odd.
+#: The statuses of the Standard Workload Format → their names. Any other status is odd.
 STATUSES = {
     LoggedStatus.UNKNOWN: "unknown",
     LoggedStatus.FAILED: "failed",
@@ -25,13 +25,13 @@ STATUSES = {
 
 Floats = npt.NDArray[np.float64]
 
-#: What a replay or a policy may want of a log besides what there must be.
-_WISHED = ("wait", "estimate", "memory", "user", "group", "queue", "partition", "preceding")
+#: Columns that replays or policies can use, but do not need.
+_OPTIONAL = ("wait", "estimate", "memory", "user", "group", "queue", "partition", "preceding")
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How the known values of one property are spread over the jobs."""
+    """Quantiles of the known values of one property of the jobs."""
 
     name: str
     unit: str
@@ -46,7 +46,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Description:
-    """A log in figures. Times in seconds; `begin` is empty and hours and days count from 0 if no date is known."""
+    """A log in numbers, with times in seconds. Without a date `begin` is empty, and hours and days count from 0."""
 
     name: str
     source: str
@@ -55,24 +55,20 @@ class Description:
     users: int
     begin: str
     zone: str
-    span: float  # from the first submit to the last
-    load: float | None  # processor-seconds of the jobs by those of the machine during `span`
+    span: float  # from the first submission to the last
+    load: float | None  # processor-seconds of the jobs, divided by those of the machine during `span`
     statuses: dict[str, int]
     spreads: tuple[Spread, ...]
     arrivals_by_hour: tuple[int, ...]
-    arrivals_by_weekday: tuple[int, ...]  # Monday first; if no date is known, days 1 to 7 from time 0
+    arrivals_by_weekday: tuple[int, ...]  # Monday first; without a known date days 1 to 7 from time 0
     hazards: tuple[Step, ...]
-    said: dict[str, tuple[int, int]]  # column → jobs that say it, and how many different things …
-    unsaid: tuple[str, ...]  # … and what no job says
+    present: dict[str, tuple[int, int]]  # optional column → jobs with a value, and number of different values
+    absent: tuple[str, ...]  # optional columns without any value
 
 
+@np.errstate(over="ignore")  # sums of the largest floats are infinite
 def describe(log: Log, procs: int | None = None) -> Description:
-    """Describe `log` on a machine of `procs` processors or as many as its header names."""
-    with np.errstate(over="ignore"):  # of numbers as large as floats can be, sums are infinite
-        return _described(log, procs)
-
-
-def _described(log: Log, procs: int | None) -> Description:
+    """Describe `log` on a machine of `procs` processors (default: the number in its header)."""
     procs = log.procs if procs is None else procs
     column = {str(name): log.jobs[name].to_numpy(dtype=np.float64) for name in log.jobs.columns}
     submit = column["submit"][column["submit"] >= 0]
@@ -85,7 +81,7 @@ def _described(log: Log, procs: int | None) -> Description:
     beyond = clock.beyond(submit)
     if beyond:
         clock = WallClock(None, clock.zone)
-    said = {name: _said(name, values) for name, values in column.items() if name in _WISHED or name not in SWF_COLUMNS}
+    present = {n: _present(n, values) for n, values in column.items() if n in _OPTIONAL or n not in SWF_COLUMNS}
     begin = datetime.fromtimestamp(clock.start + submit.min(), clock.zone) if clock.start and submit.size else None
     return Description(
         name=log.name,
@@ -109,22 +105,18 @@ def _described(log: Log, procs: int | None) -> Description:
         arrivals_by_weekday=_counts(clock.weekdays(submit), 7),
         hazards=(
             *log.reading,
-            *(
-                [Step("no date", len(log.jobs), "the header's UnixStartTime lies beyond the calendar")]
-                if beyond
-                else []
-            ),
+            *[Step("no date", len(log.jobs), "the header's UnixStartTime lies beyond the calendar")] * bool(beyond),
             *_hazards(log, column, width, procs),
             *_schedule_hazards(Occupation.of(log.jobs), procs),
         ),
-        said={name: found for name, found in said.items() if found[0]},
-        unsaid=tuple(name for name in (*_WISHED, *ASKED_COLUMNS[:-1]) if not said.get(name, (0, 0))[0])
-        + (() if any(name.startswith(NEEDS) for name in said) else (f"{NEEDS}…",)),
+        present={name: found for name, found in present.items() if found[0]},
+        absent=tuple(name for name in (*_OPTIONAL, *REQUEST_COLUMNS[:-1]) if not present.get(name, (0, 0))[0])
+        + (() if any(name.startswith(NEEDS) for name in present) else (f"{NEEDS}…",)),
     )
 
 
-def _said(name: str, values: Floats) -> tuple[int, int]:
-    """Return how many jobs say something in a column, and how many different things."""
+def _present(name: str, values: Floats) -> tuple[int, int]:
+    """Return the number of jobs with a value in a column, and the number of different values."""
     known = values[values > 0] if name in ("estimate", "memory") or name not in SWF_COLUMNS else values[values >= 0]
     return len(known), len(np.unique(known))
 
@@ -149,7 +141,7 @@ def _counts(values: npt.NDArray[Any], bins: int) -> tuple[int, ...]:
 
 
 def _hazards(log: Log, column: dict[str, Floats], width: Floats, procs: int | None) -> list[Step]:
-    """Return what may mislead a replay, each with the number of jobs it concerns."""
+    """Return the properties of a log that may mislead a replay, with the number of jobs concerned."""
     run, wait, estimate, status = (column[name] for name in ("run", "wait", "estimate", "status"))
     submit = column["submit"]
     gaps = np.diff(np.sort(submit[submit >= 0]))
@@ -159,42 +151,38 @@ def _hazards(log: Log, column: dict[str, Floats], width: Floats, procs: int | No
     found = (
         ("no header", len(numbers) * (not log.header), "the machine and the date are not known"),
         ("no size", len(numbers) * (bool(log.header) and procs is None), "the header names no MaxProcs: give --procs"),
-        ("unsorted submits", (np.diff(submit) < 0).sum(), "submitted before the job above"),
+        ("unsorted submits", (np.diff(submit) < 0).sum(), "submitted before the previous job"),
         ("no submit time", (submit < 0).sum(), "dropped by preparation"),
-        ("unknown runtime", (run < 0).sum(), "dropped, or what was cancelled replayed as such"),
-        ("zero runtime", (run == 0).sum(), "dropped, or what was cancelled replayed as such"),
+        ("unknown runtime", (run < 0).sum(), "dropped, or replayed as cancelled"),
+        ("zero runtime", (run == 0).sum(), "dropped, or replayed as cancelled"),
         ("no width", (width <= 0).sum(), "neither requested nor used: dropped"),
-        ("no requested width", ((column["procs"] <= 0) & (width > 0)).sum(), "the used one is taken"),
-        ("no requested time", (estimate <= 0).sum(), "the runtime is taken: perfect estimates"),
+        ("no requested width", ((column["procs"] <= 0) & (width > 0)).sum(), "the used width applies"),
+        ("no requested time", (estimate <= 0).sum(), "the runtime applies: perfect estimates"),
         ("run > requested", ((run > estimate) & (estimate > 0)).sum(), "estimate raised, or job clipped"),
         ("too wide", (width > procs).sum() if procs else 0, f"more than the {procs} processors: unaccepted"),
-        ("unknown wait", (wait < 0).sum(), "nothing to compare a replay's waits with"),
+        ("unknown wait", (wait < 0).sum(), "a replay's waits cannot be compared"),
         ("partial records", np.isin(status, (2, 3, 4)).sum(), "pieces of jobs that were checkpointed or swapped"),
         ("odd statuses", (~np.isin(status, list(STATUSES))).sum(), "outside −1 to 5"),
-        ("repeated numbers", log.jobs["job"].duplicated().sum(), "job numbers seen before"),
+        ("repeated numbers", log.jobs["job"].duplicated().sum(), "job numbers that occur again"),
         ("one user", busiest if 4 * busiest > len(numbers) else 0, "more than a quarter of the jobs: a flurry?"),
-        (
-            "long silence",
-            (gaps > 604_800).sum(),
-            f"came a week or more after the one before, at most {longest:.1f} days",
-        ),
+        ("long silence", (gaps > 604_800).sum(), f"a week or more after the previous, at most {longest:.1f} days"),
     )
     return [Step(name, int(jobs), detail) for name, jobs, detail in found if jobs]
 
 
 def _schedule_hazards(logged: Occupation, procs: int | None) -> list[Step]:
-    """Return what no replay can do as the log says it was done: more than the machine has, starts by the clock."""
+    """Return the parts of the logged schedule that no replay can repeat: too many processors, and periodic starts."""
     found = []
     if procs and logged.peak > procs:
         instants, busy = logged.steps
         over = (busy > procs)[np.searchsorted(instants, logged.start)]
         detail = (
-            f"the logged schedule needs up to {logged.peak:,} of {procs:,} processors, more than there are in "
-            f"{100 * logged.above(procs):.2g} % of the time: jobs that began then"
+            f"the logged schedule needs up to {logged.peak:,} of {procs:,} processors, and more than all in "
+            f"{100 * logged.above(procs):.2g} % of the time: jobs that started then"
         )
         found.append(Step("infeasible schedule", int(over.sum()), detail))
     for period, share in periods(logged.start - logged.submit)[:1]:
         waited = int((logged.start > logged.submit).sum())
-        detail = f"{100 * share:.1f} % of {waited:,} waits above 0 are multiples of {period} s: a scheduler that passes"
+        detail = f"{100 * share:.1f} % of {waited:,} waits above 0 are multiples of {period} s: periodic scheduling"
         found.append(Step("periodic waits", round(share * waited), detail))
     return found

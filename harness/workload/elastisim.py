@@ -1,6 +1,6 @@
-"""Workloads of ElastiSim (its JSON), as far as they need no network: jobs that compute so many iterations.
+"""ElastiSim's JSON workloads, limited to jobs that compute for a number of iterations and need no network model.
 
-Their width is fixed (rigid), or chosen when they start (moldable).
+Their width is fixed (rigid), or chosen at the start (moldable).
 """
 
 import json
@@ -17,21 +17,22 @@ from harness.workload.frame import log_from_frame
 from harness.workload.log import Log
 from harness.workload.widths import WIDTHS
 
-#: The arguments that say how long a job computes [s] on `base_nodes` nodes.
+#: The arguments that hold the runtime [s] on `base_nodes` nodes.
 _LENGTHS = ("iterations", "nstep")
 
 
 def is_elastisim(path: str) -> bool:
-    """Say whether `path` is a JSON file of jobs that name an application model."""
+    """Return whether `path` is a JSON file of jobs with an application model."""
     return suffix_of(path) == ".json" and '"application_model"' in beginning(path)
 
 
 def read_elastisim(path: str | Path) -> Log:
     """Read JSON with `jobs`: `type`, `submit_time`, `num_nodes`, `arguments` (`iterations` or `nstep`, `base_nodes`).
 
-    A job takes a second an iteration on `base_nodes` nodes, and on others accordingly; processors are nodes. Jobs are
-    numbered from 1 in the order of the file. `walltime` is the requested time, if it is there. A moldable job has
-    `num_nodes_min` and `num_nodes_max` in place of `num_nodes`, and asks for `base_nodes`, as far as these allow.
+    An iteration takes one second on `base_nodes` nodes. Its time is inversely proportional to the number of nodes.
+    Processors are nodes. Jobs are numbered from 1 in the order of the file. `walltime` is the requested time, if
+    present. A moldable job has `num_nodes_min` and `num_nodes_max` instead of `num_nodes`. It requests `base_nodes`,
+    within these limits.
     """
     path = Path(path)
     try:
@@ -49,11 +50,10 @@ def read_elastisim(path: str | Path) -> Log:
 
 
 def _row(number: int, job: dict[str, Any], path: Path) -> tuple[float, ...]:
-    """Return one job as a row."""
     if job["type"] not in ("rigid", "moldable"):
         raise HarnessError(
-            f"{path}: job {number} is {job['type']!r}: expected 'rigid' or 'moldable', whose number of nodes is fixed, "
-            "or chosen when it starts"
+            f"{path}: job {number} is {job['type']!r}: expected 'rigid' or 'moldable', with a number of nodes that is "
+            "fixed, or chosen when it starts"
         )
     arguments = job["arguments"]
     length = next((arguments[name] for name in _LENGTHS if name in arguments), None)

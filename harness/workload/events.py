@@ -1,7 +1,7 @@
-"""What happened to the machine and to jobs besides scheduling: failures, repairs, interventions.
+"""External events that a replay repeats: failures, repairs, and interventions in jobs.
 
-A CSV with the columns `time` [s], `event` and `subject`. `EVENTS` lists the events. The subject is a node, counted from
-0, or a job by its number in the log.
+They come from a CSV with the columns `time` [s], `event` (see `EVENTS`) and `subject`: a node, counted from 0, or a job
+by its number in the log.
 """
 
 import io
@@ -19,33 +19,32 @@ from harness.errors import HarnessError, did_you_mean, shortened, shown_name
 
 COLUMNS = ("time", "event", "subject")
 
-#: Every event: its name, its subject, and its meaning. The engine counts them in this order.
+#: Event → its kind of subject, and its meaning. The engine numbers the events in this order.
 EVENTS = {
-    "node-down": ("node", "the node fails, and runs nothing until it comes back; its jobs are requeued or killed"),
-    "node-up": ("node", "the node comes back"),
-    "job-deleted": ("job", "the waiting job leaves the queue for good; a job that runs goes on"),
+    "node-down": ("node", "the node fails until its next node-up; its jobs are requeued or killed"),
+    "node-up": ("node", "the node works again"),
+    "job-deleted": ("job", "the waiting job leaves the queue for good; a running job continues"),
     "job-killed": ("job", "the running job ends at once, as if it had reached its limit"),
-    "job-requeued": ("job", "the running job loses what it has done, and waits again"),
+    "job-requeued": ("job", "the running job loses its progress and waits again"),
 }
 WORDS = tuple(EVENTS)
 
-#: What becomes of the jobs that run on a node that fails.
-FATES = ("requeue", "kill")
+#: What happens to the jobs on a node that fails.
+INTERRUPTED = ("requeue", "kill")
 
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """Events in their order, and what becomes of jobs whose node fails: `requeue` or `kill`."""
+    """External events, and what happens to jobs whose node fails: `requeue` or `kill`."""
 
     frame: pd.DataFrame
     interrupted: str = "requeue"
     source: str = "events"
 
     def __post_init__(self) -> None:
-        if self.interrupted not in FATES:
-            raise HarnessError(
-                f"interrupted={self.interrupted!r}: expected requeue or kill; {did_you_mean(self.interrupted, FATES)}"
-            )
+        if self.interrupted not in INTERRUPTED:
+            meant = did_you_mean(self.interrupted, INTERRUPTED)
+            raise HarnessError(f"interrupted={self.interrupted!r}: expected requeue or kill; {meant}")
         for column in COLUMNS:
             if column not in self.frame:
                 raise HarnessError(f"{self.source}: expected a column {column!r}; needed: {', '.join(COLUMNS)}")
@@ -53,7 +52,7 @@ class Events:
             if word not in WORDS:
                 raise self._wrong(row, f"there is no event {shown_name(word)}; {did_you_mean(str(word), WORDS)}")
         for column, test in (("time", np.isfinite), ("subject", _whole)):
-            # As text, in which a number of any length can be read.
+            # Converted from text, since integers may be longer than 64 bits.
             numbers = pd.to_numeric(self.frame[column].astype(str), errors="coerce").to_numpy(float)
             if not test(numbers).all():
                 row = int(np.argmin(test(numbers)))
@@ -67,11 +66,11 @@ class Events:
 
     @property
     def requeue(self) -> bool:
-        """Whether interrupted jobs wait again."""
+        """Whether interrupted jobs return to the queue."""
         return self.interrupted == "requeue"
 
     def records(self, numbers: npt.NDArray[Any], nodes: int, layout: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return records by time in the engine's `layout`: nodes by number, jobs by their place among the `numbers`."""
+        """Return the events in order of time, in the engine's `layout`. Jobs become their positions in `numbers`."""
         records = np.zeros(len(self.frame), layout)
         records["time"] = pd.to_numeric(self.frame["time"])
         records["kind"] = [WORDS.index(word) for word in self.frame["event"]]
@@ -101,9 +100,9 @@ def read_events(path: str | Path, *, interrupted: str = "requeue") -> Events:
     text = read_text(Path(path), "a table of events")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # raised for rows longer than the header
             frame = pd.read_csv(io.StringIO(text), skipinitialspace=True, comment="#", index_col=False)
-    except (ValueError, pd.errors.ParserWarning) as error:  # pandas' own errors are ValueErrors
+    except (ValueError, pd.errors.ParserWarning) as error:  # errors of pandas are ValueErrors
         why = " ".join(str(error).split())
         raise HarnessError(f"{path}: cannot be read as a table of events: {why}") from error
     return Events(frame, interrupted, str(path))

@@ -1,4 +1,4 @@
-"""Fetching logs of the catalogue: checked, resumed where the connection was cut, kept whole or not at all."""
+"""Download of logs: verified, resumed after an interruption, and stored only when complete."""
 
 import gzip
 import os
@@ -16,28 +16,28 @@ from harness.disk.size_limit import max_size, too_large
 from harness.errors import HarnessError
 from harness.workload.catalogue import Trace, fetched_folder
 
-#: The Parallel Workloads Archive; `HARNESS_MIRROR` names another place with the same folders.
+#: The Parallel Workloads Archive. `HARNESS_MIRROR` may name a copy with the same folders.
 ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
 
-#: Seconds to connect, and seconds without a byte, after which a server counts as silent.
-_PATIENCE = (10, 60)
+#: Time limits for connecting, and between two bytes [s].
+_TIMEOUTS = (10, 60)
 _CHUNK = 1 << 16
 
-#: Called with the bytes that have come and, if the server says, how many there are.
+#: Called with the bytes received so far and the total, if the server sends it.
 Progress = Callable[[int, int | None], None]
 
 
 def is_intact(trace: Trace, path: Path) -> bool:
-    """Say whether the file at `path` is what the archive has; an unpacked one is taken as it is."""
+    """Return whether the file equals the archive's. An unpacked file is accepted without a check."""
     if path.name != trace.file:
         return True
     return bool(pooch.file_hash(path) == trace.checksum) if trace.checksum else _is_whole_gzip(path)
 
 
 def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None = None) -> Path:
-    """Fetch the file of `trace` into the cache folder from `mirror`, `HARNESS_MIRROR` or the archive, and return it.
+    """Fetch the file of `trace` into the cache folder from `mirror`, `HARNESS_MIRROR` or the archive. Return its path.
 
-    What has come before a connection is cut stays beside it, and the next call goes on from there.
+    After an interruption the received part stays there, and the next call continues it.
     """
     if not trace.path:
         raise HarnessError(
@@ -54,10 +54,10 @@ def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None 
         _complete(url, part, progress or (lambda done, whole: None))
         if not trace.checksum and not _is_whole_gzip(part):  # an error page, or half a file
             part.unlink()
-            raise HarnessError(f"{url}: what came is not whole gzip data, and was not kept; try again")
+            raise HarnessError(f"{url}: the answer is not complete gzip data, and was not kept; try again")
         os.replace(part, output_file)
 
-    pooch.get_logger().setLevel("WARNING")  # it would tell on stderr what we tell ourselves
+    pooch.get_logger().setLevel("WARNING")  # no messages of its own on stderr
     try:
         place.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(place / f".{trace.file}.lock", timeout=0):
@@ -68,16 +68,16 @@ def fetch(trace: Trace, *, mirror: str | None = None, progress: Progress | None 
     except filelock.Timeout:
         raise HarnessError(f"trace {trace.name!r}: is being fetched by another process; wait for it") from None
     except OSError as error:
-        raise HarnessError(f"{place}: a trace cannot be kept there: {error.strerror or error}") from error
-    except ValueError:  # pooch's word for a checksum that differs
+        raise HarnessError(f"{place}: cannot store a trace there: {error.strerror or error}") from error
+    except ValueError:  # pooch found another checksum
         raise HarnessError(
-            f"{url}: what came is not {trace.file} as we know it (SHA-256 {trace.checksum[:12]}…), and was not kept; "
-            "try again, or another --mirror"
+            f"{url}: the file is not the known {trace.file} (SHA-256 {trace.checksum[:12]}…), and was not kept; try "
+            "again, or use another --mirror"
         ) from None
 
 
 def _complete(url: str, part: Path, progress: Progress) -> None:
-    """Let `part` grow until it is all that is at `url`; give up once a connection brings nothing new."""
+    """Download until `part` is complete. Give up when a connection brings nothing new."""
     retries = urllib3.Retry(
         total=2, backoff_factor=0.3, status_forcelist=(429, 502, 503, 504), raise_on_status=False, read=0
     )
@@ -90,20 +90,20 @@ def _complete(url: str, part: Path, progress: Progress) -> None:
                 return _transfer(session, url, part, progress)
             except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
                 if _size(part) <= before:
-                    kept = f"; the {before:,} bytes that came are kept, call again to go on" if before else ""
+                    kept = f"; the {before:,} bytes received are kept, and the next call continues" if before else ""
                     raise HarnessError(f"{url}: cannot be fetched: {_reason(error)}{kept}") from error
 
 
 def _transfer(session: requests.Session, url: str, part: Path, progress: Progress) -> None:
-    """Append to `part` what it lacks; a server that cannot begin in the middle begins anew."""
+    """Append the missing bytes to `part`. If the server cannot resume, start again."""
     done = _size(part)
-    headers = {"Accept-Encoding": "identity"}  # the bytes as they are stored, which the checksum is of
+    headers = {"Accept-Encoding": "identity"}  # the stored bytes, to which the checksum applies
     if done:
         headers["Range"] = f"bytes={done}-"
-    with session.get(url, headers=headers, stream=True, timeout=_PATIENCE) as response:
+    with session.get(url, headers=headers, stream=True, timeout=_TIMEOUTS) as response:
         extent = response.headers.get("Content-Range", "")
         if response.status_code == requests.codes.requested_range_not_satisfiable and done:
-            if extent != f"bytes */{done}":  # else it was complete already
+            if extent != f"bytes */{done}":  # otherwise it was already complete
                 part.unlink()
                 _transfer(session, url, part, progress)
             return
@@ -118,7 +118,7 @@ def _transfer(session: requests.Session, url: str, part: Path, progress: Progres
         with part.open("ab" if resumed else "wb") as file:
             progress(done, whole)
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
-                if done + len(chunk) > max_size():  # also where the server gives no length
+                if done + len(chunk) > max_size():  # checked here because the length may be unknown
                     raise too_large(url)
                 file.write(chunk)
                 done += len(chunk)
@@ -126,7 +126,7 @@ def _transfer(session: requests.Session, url: str, part: Path, progress: Progres
 
 
 def _is_whole_gzip(path: Path) -> bool:
-    """Say whether `path` holds gzip data to its end, and any: without a checksum of our own, gzip's must do."""
+    """Return whether a file is complete, non-empty gzip data."""
     try:
         with gzip.open(path) as file:
             unpacked = 0
@@ -144,7 +144,7 @@ def _size(part: Path) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """Return the innermost cause, which says it shortest."""
+    """Return the message of the innermost exception."""
     cause: Any = error
     while (inner := getattr(cause, "reason", None) or (cause.args and cause.args[-1])) and isinstance(inner, Exception):
         cause = inner

@@ -1,4 +1,4 @@
-"""Logs from tables with named columns, in memory or in a file: the way in for jobs that never were in an SWF file."""
+"""Logs from tables with named columns: data frames, CSV and Parquet files."""
 
 import io
 import os
@@ -18,13 +18,13 @@ from harness.workload.content import canonical, content_digest
 from harness.workload.delimited import read_delimited
 from harness.workload.log import FURTHER, SWF_COLUMNS, Log, Step
 from harness.workload.log_files import log_name
-from harness.workload.resource_columns import ASKED_COLUMNS, Constraints, is_asked, numbers_in
+from harness.workload.resource_columns import REQUEST_COLUMNS, Constraints, is_request_column, numbers_in
 from harness.workload.swf_header import header_procs
 
 _REQUIRED = ("submit", "run", "procs")
-#: Columns that other programs fill with names.
+#: Columns that contain names in other programs.
 _NUMBERED = ("user", "group", "executable", "queue", "partition")
-#: Usual names of columns that are unlike those of the Standard Workload Format.
+#: Common names of columns that differ from ours.
 _OTHER_NAMES = {"id": "job", "cores": "procs", "cpus": "procs", "duration": "run", "elapsed": "run"} | dict.fromkeys(
     ("requested", "walltime", "timelimit"), "estimate"
 )
@@ -32,18 +32,18 @@ _TABLES = (".csv", ".parquet")
 
 
 def is_table(path: str) -> bool:
-    """Say whether `path` is a file whose name says that it is a table."""
+    """Return whether `path` is a file with the suffix of a table."""
     return suffix_of(path) in _TABLES and os.path.isfile(path)
 
 
 def read_table(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
-    """Read the log in a CSV or Parquet file with columns named as in `SWF_COLUMNS`; see `log_from_frame`.
+    """Read a log from a CSV or Parquet file, with columns as in `log_from_frame`.
 
-    A cell that is not a number stops the reading with its line; with `lenient` such lines are skipped and counted.
+    A cell that is not a number is an error that names its line. With `lenient` such lines are skipped and counted.
     """
     path = Path(path)
     table, steps = read_cells(path, "a table of jobs", lenient=lenient)
-    table, names = in_bits(table, str(path))
+    table, names = encode_constraints(table, str(path))
     check_columns(table, str(path))
     table, skipped = numbers(table, str(path), lenient=lenient)
     log = log_from_frame(table, log_name(path), header=names, source=str(path))
@@ -51,7 +51,7 @@ def read_table(path: str | os.PathLike[str], *, lenient: bool = False) -> Log:
 
 
 def read_cells(path: Path, expected: str, *, lenient: bool) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """Return all cells of a CSV file as text, or of a Parquet file as they are, and what reading it took."""
+    """Return the cells of a CSV file as text, or the table of a Parquet file, and the steps of reading."""
     stored = stored_bytes(path, expected)
     if suffix_of(path) == ".parquet":
         return parquet_table(unpacked(stored, path), path), ()
@@ -70,16 +70,16 @@ def log_from_frame(
 ) -> Log:
     """Return a log of the jobs in `frame`, one row per job, with columns named as in `SWF_COLUMNS`.
 
-    `submit`, `run` and `procs` must be there; jobs are numbered from 1 unless there is a column `job`, and
-    whatever else is absent is unknown (−1). There may be columns of `asked.py`, and `constraint`, texts like
-    `intel&(gpu|knl)`. Columns whose names begin with `x_` hold further numbers, for policies that
-    ask for them. The machine has `procs` processors, or as many as the `header` says.
+    `submit`, `run` and `procs` are required. Without a column `job`, jobs are numbered from 1. Other missing columns
+    are unknown (−1). Requests are in the columns of `resource_columns.py`, and in `constraint`, a text like
+    `intel&(gpu|knl)`. Columns whose names begin with `x_` contain numbers for policies. The machine has `procs`
+    processors (default: the number in `header`).
     """
-    frame, names = in_bits(frame, name)
+    frame, names = encode_constraints(frame, name)
     check_columns(frame, name)
     given, _ = numbers(frame, name)
     if not len(frame):
-        raise HarnessError(f"{name}: holds no jobs; expected one row per job")
+        raise HarnessError(f"{name}: has no jobs; expected one row per job")
     columns: dict[str, npt.NDArray[Any]] = {column: np.full(len(frame), -1, dtype=np.int64) for column in SWF_COLUMNS}
     columns["job"] = np.arange(1, len(frame) + 1)
     columns |= {str(column): canonical(given[column].to_numpy()) for column in given.columns}
@@ -89,8 +89,8 @@ def log_from_frame(
     return Log(name, jobs, header, source or name, digest, procs=procs or header_procs(header))
 
 
-def in_bits(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return `frame` with bits of features in place of a column `constraint`, and the lines that say what they are."""
+def encode_constraints(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Replace a column `constraint` by columns of feature bits. Return header lines with the names of the bits."""
     if "constraint" not in frame:
         return frame, ()
     constraints = Constraints(frame["constraint"].fillna("").astype(str), name)
@@ -102,27 +102,27 @@ def in_bits(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, tuple[str, ..
 
 
 def check_columns(frame: pd.DataFrame, name: str) -> None:
-    """Refuse columns that no log has or that are there twice, and a table without those that a replay needs."""
+    """Refuse unknown and duplicate columns, and a table without the required ones."""
     for column in frame.columns:
-        asked = is_asked(str(column)) or re.fullmatch(rf"{FURTHER}\w+", str(column))
-        if column not in SWF_COLUMNS and not asked:
+        request = is_request_column(str(column)) or re.fullmatch(rf"{FURTHER}\w+", str(column))
+        if column not in SWF_COLUMNS and not request:
             meant = _OTHER_NAMES.get(str(column).lower(), str(column))
-            hint = did_you_mean(meant, (*SWF_COLUMNS, *ASKED_COLUMNS, "constraint"))
+            hint = did_you_mean(meant, (*SWF_COLUMNS, *REQUEST_COLUMNS, "constraint"))
             raise HarnessError(
                 f"{name}: a log has no column {shown_name(column)}: {hint}; "
-                f"needed: {', '.join(_REQUIRED)}; further ones begin with {FURTHER}"
+                f"needed: {', '.join(_REQUIRED)}; columns for policies begin with {FURTHER}"
             )
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
-        raise HarnessError(f"{name}: the column {shown_name(twice)} is there twice; expected it once")
+        raise HarnessError(f"{name}: the column {shown_name(twice)} occurs twice; expected it once")
     if missing := [column for column in _REQUIRED if column not in frame.columns]:
         raise HarnessError(f"{name}: column {missing[0]!r} is missing; needed: {', '.join(_REQUIRED)}")
 
 
 def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """Return `frame` with finite numbers in all its cells; rows with others are refused, or skipped if `lenient`.
+    """Return `frame` with a finite number in every cell. Rows with other cells are refused, or with `lenient` skipped.
 
-    Of what logs say besides the time of submission and the status, −1 is unknown, and no other number is negative.
+    In the columns of SWF, except submission time and status, −1 means unknown and other negative numbers are errors.
     """
     columns = {column: _number_column(frame[column]) for column in frame.columns}
     wrong = {column: _wrong(str(column), values) for column, values in columns.items()}
@@ -149,10 +149,7 @@ def numbers(frame: pd.DataFrame, name: str, *, lenient: bool = False) -> tuple[p
 
 
 def _wrong(column: str, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Say which numbers of a column no log has; those of most further columns are whatever policies make of them.
-
-    A status is a code: one that nobody knows is shown by `harness data show`, and means nothing.
-    """
+    """Return the impossible numbers of a column. A status may be any code: `harness data show` lists odd ones."""
     wrong: npt.NDArray[np.bool_] = ~np.isfinite(values)
     if column in SWF_COLUMNS and column not in ("submit", "status"):
         wrong |= (values < 0) & (values != -1)
@@ -162,12 +159,12 @@ def _wrong(column: str, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
-    """Return the cells of a column as numbers, NaN where they are none; numbers written as text count."""
+    """Return the cells of a column as numbers: NaN for other cells. Text that contains a number counts."""
     if column.dtype.kind == "i":
         return column.to_numpy()
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fub":  # without an object for each cell
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fub":  # avoids an object for each cell
         return column.to_numpy(dtype=np.float64)
-    if column.dtype.kind in "mM":  # dates would become nanoseconds
+    if column.dtype.kind in "mM":  # otherwise dates would become nanoseconds
         return np.full(len(column), np.nan)
     try:
         return np.asarray(column.to_numpy(dtype=object), dtype=np.float64)
@@ -176,7 +173,7 @@ def _number_column(column: "pd.Series[Any]") -> npt.NDArray[Any]:
 
 
 def parquet_table(stored: bytes, path: Path) -> pd.DataFrame:
-    """Return the table in a Parquet file; a few bytes of one may stand for a long column of equal values."""
+    """Return the table in a Parquet file. Its size is checked first: few bytes can encode a long column."""
     try:
         import pyarrow
         from pyarrow import compute, parquet
@@ -209,7 +206,7 @@ def parquet_table(stored: bytes, path: Path) -> pd.DataFrame:
 
 
 def _is_text(kind: Any) -> bool:
-    """Return whether a type of Parquet's is one of texts, which may be of any length."""
+    """Return whether a Parquet type contains texts, which may have any length."""
     from pyarrow import types
 
     return any(
@@ -218,7 +215,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _is_flat(kind: Any) -> bool:
-    """Return whether cells of a type of Parquet's are texts, or take a few bytes each; lists may be of any length."""
+    """Return whether cells of a Parquet type are texts or small. Lists are refused: they may have any length."""
     from pyarrow import types
 
     if types.is_dictionary(kind):

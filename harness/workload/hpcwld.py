@@ -1,4 +1,4 @@
-"""The logs of the R package hpcwld: CSV with the time to the next customer, what each needed, how long it waited."""
+"""CSV logs of the R package hpcwld: interarrival time, service time, processors and delay of each customer."""
 
 import os
 from dataclasses import replace
@@ -15,27 +15,27 @@ from harness.workload.frame import log_from_frame, numbers
 from harness.workload.log import GAP, Log, Step
 from harness.workload.log_files import log_name
 
-#: Columns such a file must have, in seconds.
+#: Required columns [s].
 TIMES = ("interarrival", "service")
 
-#: What its columns are called in a log.
-_TOLD = {"interarrival": GAP, "service": "run", "delays": "wait"}
-_NAMES = _TOLD | {"cores_requested": "procs", "cores_used": "used_procs"}
+#: Column of the file → column of a log.
+_COLUMNS = {"interarrival": GAP, "service": "run", "delays": "wait"}
+_WITH_WIDTHS = _COLUMNS | {"cores_requested": "procs", "cores_used": "used_procs"}
 
-#: How late the next customer comes where the log says at once, or earlier [s]: "several milliseconds", at random.
+#: The range of interarrival times [s] that replace those of zero or less: "several milliseconds", at random.
 _DELAY = (0.001, 0.009)
 
 
 def is_hpcwld(path: str) -> bool:
-    """Say whether `path` is a CSV of interarrival and service times."""
+    """Return whether `path` is a CSV of interarrival and service times."""
     return set(TIMES) <= set(names_of(first_line(path)))
 
 
 def read_hpcwld(path: str | os.PathLike[str], *, width: str | None = None, lenient: bool = False, seed: int = 1) -> Log:
-    """Read the log in a CSV with the columns `interarrival`, `service` and `cores_requested` or `cores_used`.
+    """Read a CSV log with the columns `interarrival`, `service` and `cores_requested` or `cores_used`.
 
-    Jobs are numbered as in the file. `width` names the one column that says how wide they are. `x_gap` is the time
-    between arrivals, which passes after each job; `seed` draws the milliseconds of those that have none.
+    Jobs are numbered as in the file. `width` names the only column of widths to use. The column `x_gap` is the time
+    until the next arrival. `seed` draws the interarrival times that replace those of zero or less.
     """
     path = Path(path)
     table, steps = _customers(path, lenient=lenient, seed=seed)
@@ -43,8 +43,8 @@ def read_hpcwld(path: str | os.PathLike[str], *, width: str | None = None, lenie
         widths = [column for column in ("cores_requested", "cores_used") if column in table]
         if not widths:
             raise HarnessError(
-                f"{path}: has no widths; expected a column cores_requested or cores_used, or in harness theory that "
-                "--column names the column of widths"
+                f"{path}: has no widths; expected a column cores_requested or cores_used, or the name of another "
+                "column in harness theory --column"
             )
     elif width in table:
         widths = [width]
@@ -54,7 +54,7 @@ def read_hpcwld(path: str | os.PathLike[str], *, width: str | None = None, lenie
         raise HarnessError(f"{path}: there is no column {width!r} of widths; {did_you_mean(width, known)}")
     table = table.assign(job=np.arange(1, len(table) + 1))
     table, dropped = _drop_without_width(table, widths)
-    frame = table.rename(columns=_NAMES) if width is None else table.assign(procs=table[width]).rename(columns=_TOLD)
+    frame = table.assign(procs=table[width]).rename(columns=_COLUMNS) if width else table.rename(columns=_WITH_WIDTHS)
     if "procs" not in frame:
         frame["procs"] = frame["used_procs"]
     kept = [column for column in ("job", "submit", "wait", "run", "used_procs", "procs", GAP) if column in frame]
@@ -63,16 +63,15 @@ def read_hpcwld(path: str | os.PathLike[str], *, width: str | None = None, lenie
 
 
 def _customers(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """Read all columns as numbers, and `submit` [s]; what Rumyantsev and Morozova say of such data is done and counted.
+    """Read all columns as numbers, and add `submit` [s].
 
-    A customer that comes together with the one before, or earlier, comes several milliseconds after it, drawn from
-    `seed`.
+    As in Rumyantsev and Morozova, interarrival times of zero or less become several milliseconds, drawn with `seed`.
     """
     cells, steps = read_delimited(unpacked(stored_bytes(path, "a CSV"), path, TABLE), path, lenient=lenient)
     for name in TIMES:
         if name not in cells:
             raise HarnessError(f"{path}: has no column {name!r}; it has {', '.join(map(shown_name, cells.columns))}")
-    wanted = [name for name in cells.columns if name]  # R may put the rows' names first, under no name
+    wanted = [name for name in cells.columns if name]  # R may put row names first, in a column without a name
     table, skipped = numbers(cells[wanted].apply(lambda column: column.str.strip('" ')), str(path), lenient=lenient)
     gaps = table["interarrival"].to_numpy(dtype=np.float64, copy=True)
     together = gaps <= 0
@@ -86,7 +85,7 @@ def _customers(path: Path, *, lenient: bool = False, seed: int = 1) -> tuple[pd.
 
 
 def _drop_without_width(table: pd.DataFrame, widths: list[str]) -> tuple[pd.DataFrame, tuple[Step, ...]]:
-    """Return the jobs that are at least one processor wide by one of the columns `widths`."""
+    """Return the jobs with a positive width in one of the columns."""
     wide = (table[widths] > 0).any(axis=1)
     if wide.all():
         return table, ()

@@ -1,11 +1,11 @@
-"""What a workload is: the log as it was read, and the jobs as they will be replayed."""
+"""The two forms of a workload: the log as it was read, and the jobs to be replayed."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import pandas as pd
 
-#: The eighteen columns of the Standard Workload Format, version 2.2, by the names used throughout the harness.
+#: The eighteen columns of the Standard Workload Format, version 2.2, by our names.
 SWF_COLUMNS = (
     "job",
     "submit",
@@ -27,27 +27,27 @@ SWF_COLUMNS = (
     "think",
 )
 
-#: What the names of further columns begin with, which a log may have for policies to read: `x_priority`, say.
+#: Names of further columns begin with this, as in `x_priority`. They are numbers for policies to read.
 FURTHER = "x_"
 
-#: The further column of logs that say how long after each job the next one came [s].
+#: Time until the next job was submitted [s].
 GAP = f"{FURTHER}gap"
-#: Some of them have a meaning: the job that this one has to wait for, and how long after it [s], and when a job may
-#: begin [s, as `submit`].
+
+#: The job that must end before this one, the delay after it [s], and the earliest start [s, as `submit`].
 PRECEDING, THINK, BEGIN = "x_preceding", "x_think", "x_begin"
 
-#: The others that a job has to wait for besides, if it has to wait for several.
+#: Further jobs that must end before this one.
 ALSO_PRECEDING = tuple(f"{PRECEDING}_{k}" for k in range(2, 9))
 
-#: What it waits for of each of them: its end (0), its success (1) or its start (2); −1 where the log does not say.
+#: The event of each of them that this job needs: end (0), success (1) or start (2); −1 if unknown.
 AFTER = ("x_after", *(f"x_after_{k}" for k in range(2, 9)))
 
-#: Of a workload that begins in the middle: since when a job has run [s, as `submit`]; −1 if it has not begun.
+#: In a warm start: the start of a running job [s, as `submit`], −1 for a waiting one.
 STARTED = "x_started"
 
 
 class LoggedStatus(IntEnum):
-    """How a log says that a job ended, in the codes of the Standard Workload Format."""
+    """The final status of a job, in the codes of the Standard Workload Format."""
 
     UNKNOWN = -1
     FAILED = 0
@@ -58,7 +58,7 @@ class LoggedStatus(IntEnum):
     CANCELLED = 5  # before it started, or while it ran
 
 
-#: A further column: how a job of Slurm has no limit of its own, by the word of the accounting in small letters.
+#: A further column: why a Slurm job has no limit of its own, as a number for a word of the accounting.
 NO_LIMIT = f"{FURTHER}no_limit"
 WITHOUT_LIMIT = {"unlimited": 1, "partition_limit": 2}
 
@@ -68,7 +68,7 @@ NO_LIMIT_STEP = "no limit"
 
 @dataclass(frozen=True)
 class Step:
-    """One step of reading or preparing a workload, and how many jobs it touched."""
+    """One step of reading or preparing a workload, and the number of jobs it concerned."""
 
     name: str
     jobs: int
@@ -77,18 +77,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Log:
-    """A trace as it was written: the columns of `SWF_COLUMNS`, unknown values −1, in the order of the file.
+    """A log as it was written: the columns of `SWF_COLUMNS`, with −1 for unknown values, in the order of the file.
 
-    Further columns of numbers, for policies that ask for them, have names that begin with `x_`.
+    Further columns of numbers, for policies, have names that begin with `x_`.
     """
 
     name: str
     jobs: pd.DataFrame
-    header: tuple[str, ...] = ()  # comment lines without their line ends, as they stood
-    source: str = ""  # path or generator call, for people
-    digest: str = ""  # SHA-256 of the content, for identity
-    reading: tuple[Step, ...] = ()  # what reading had to do: lines skipped, columns ignored, …
-    procs: int | None = None  # processors of the machine, where known
+    header: tuple[str, ...] = ()  # comment lines without line breaks
+    source: str = ""  # path or generator call, to be printed
+    digest: str = ""  # SHA-256 of the content
+    reading: tuple[Step, ...] = ()  # what reading changed: lines skipped, columns ignored, …
+    procs: int | None = None  # processors of the machine, if known
 
 
 @dataclass(frozen=True)
@@ -96,21 +96,20 @@ class Workload:
     """Jobs ready to be replayed, one row per job in log order.
 
     Columns: `job` (number in the log), `submit` [s], `procs`, `work` [s at reference speed], `estimate` [s],
-    `memory` [KB per processor, −1 unknown], `user`, `group`, `queue`, `partition` (−1 unknown),
-    `cancel` [s: leaves the queue then if it still waits; infinity = never], `killed` (ends at its estimate,
-    not by itself), and, only for comparison, what the log says happened: `logged_wait`, `logged_run`,
-    `logged_status`. Further columns of the log, `x_…`, are there as they were, and where any job of the log waits for
-    another one, `x_preceding` (that one's number) and `x_think` [s].
+    `memory` [KB per processor, −1 unknown], `user`, `group`, `queue`, `partition` (−1 unknown), `cancel` [s: the job
+    leaves the queue then if it still waits; infinity: never], `killed` (whether it ends at its estimate), and for
+    comparison the logged `logged_wait`, `logged_run`, `logged_status`. Further columns of the log, `x_…`, are
+    unchanged. If any job waits for another, there are `x_preceding` (the number of that job) and `x_think` [s].
     """
 
     name: str
     jobs: pd.DataFrame
-    procs: int | None  # processors of the machine the log comes from, when it says so
-    digest: str  # identity of content and preparation together
+    procs: int | None  # processors of the log's machine, if known
+    digest: str  # of content and preparation together
     preparation: tuple[Step, ...] = field(default=())
-    header: tuple[str, ...] = ()  # of the log: it may say when and where it was
-    now: float | None = None  # it begins in the middle: from then on it is replayed, and has a column `STARTED`
-    parts: "tuple[Workload, Workload] | None" = None  # then: who is there at first, and who comes later
+    header: tuple[str, ...] = ()  # of the log
+    now: float | None = None  # the time of a warm start, whose jobs have a column `STARTED`
+    parts: "tuple[Workload, Workload] | None" = None  # of a warm start: the jobs present, and those that arrive later
 
     def __len__(self) -> int:
         return len(self.jobs)

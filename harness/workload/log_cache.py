@@ -1,8 +1,8 @@
-"""What was read once is kept in binary form, so that reading it again is fast.
+"""A binary cache of logs that were read, so that reading them again is fast.
 
-A file of the cache is the SHA-256 of the rest, then a numpy `.npz` archive. Its name says which content it
-stands for (hash of the log file's bytes, which reader, strict or lenient) and in which format. It is only ever
-a copy: any file of it may be deleted, and one that is damaged, foreign or unreachable is as good as none.
+A cache file is a SHA-256, followed by a numpy `.npz` archive to which it applies. Its name contains the hash of the log
+file's bytes, the reader, its strictness, and the version of the format. Any cache file may be deleted. One that is
+damaged, foreign or unreadable is ignored.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from harness.disk.stored import DAMAGED
 from harness.workload.content import narrowed
 from harness.workload.log import Step
 
-#: Raised whenever the format below, or what a reader makes of a file, changes.
+#: Increased when the format below, or the result of a reader, changes.
 _VERSION = 7
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -32,7 +32,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 @dataclass(frozen=True)
 class CachedReading:
-    """Everything about a log that follows from its file's bytes alone."""
+    """The part of a log that depends only on the bytes of its file."""
 
     jobs: pd.DataFrame
     header: tuple[str, ...]
@@ -41,7 +41,7 @@ class CachedReading:
 
 
 def load(key: str) -> CachedReading | None:
-    """Return what was saved under `key`, or None if that is not there or not intact."""
+    """Return the reading saved under `key`, or None if there is no intact one."""
     try:
         content = _file(key).read_bytes()
     except OSError:
@@ -51,12 +51,12 @@ def load(key: str) -> CachedReading | None:
         return None
     try:
         return _reading(archive)
-    except (*DAMAGED, AttributeError, LookupError, TypeError):  # not as `save` writes it
+    except (*DAMAGED, AttributeError, LookupError, TypeError):  # not written by `save`
         return None
 
 
 def _reading(archive: memoryview) -> CachedReading:
-    """Return the reading that an archive holds; anything may be raised where `save` did not write it."""
+    """Return the reading in an archive. Anything may be raised if `save` did not write it."""
     with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
         if any(one.file_size > one.compress_size for one in arrays.zip.infolist()):
             raise ValueError("it is packed")
@@ -71,7 +71,7 @@ def _reading(archive: memoryview) -> CachedReading:
 
 
 def save(key: str, reading: CachedReading) -> None:
-    """Keep `reading` under `key`; where the folder cannot be written, do nothing."""
+    """Save `reading` under `key`. Do nothing if the folder cannot be written."""
     about = {
         "columns": list(reading.jobs.columns),
         "header": reading.header,
@@ -89,7 +89,7 @@ def save(key: str, reading: CachedReading) -> None:
         with replacing_quietly(_file(key)) as temporary:
             temporary.write_bytes(hashlib.sha256(archive.getbuffer()).digest() + archive.getbuffer())
     except OSError:
-        pass  # no room, no permission: the next reading is slow again, and just as right
+        pass  # no space or no permission: the next reading is slow again
 
 
 def _file(key: str) -> Path:
@@ -97,9 +97,9 @@ def _file(key: str) -> Path:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what writers left behind that were killed an hour ago or earlier."""
+    """Remove temporary files of writers that were killed more than an hour ago."""
     for left in folder.glob(".*"):
-        with suppress(OSError):  # another process may have swept it
+        with suppress(OSError):  # another process may have removed it
             if left.stat().st_mtime < time.time() - 3600:
                 left.unlink()
 

@@ -1,4 +1,4 @@
-"""What all readers of log files share: that reading the same bytes again is quick, and how a log is named."""
+"""Shared by all readers of log files: the cache of readings, and the name of a log."""
 
 import hashlib
 import re
@@ -22,17 +22,17 @@ def read_file(
     cache: bool = True,
     divisor: int = 1,
 ) -> Log:
-    """Return the log that `parse` makes of the content of `path`, or what it made of the same bytes before.
+    """Return the log that `parse` makes of the content of `path`, from the cache if these bytes were read before.
 
-    `kind` tells apart what different readers make of the same bytes; `expected` is what should be at `path`.
-    `divisor` is that of the limit of its size (`size_limit.py`).
+    `kind` distinguishes the readers in the cache. `expected` describes the file in error messages. `divisor` is that of
+    `size_limit.py`.
     """
     stored = stored_bytes(path, expected)
     key = hashlib.sha256(stored).hexdigest() + kind
     reading = load(key) if cache else None
     if reading is None:
         reading = parse(unpacked(stored, path, divisor))
-        del stored  # which may be large
+        del stored  # may be large
         if cache:
             save(key, reading)
     check_header(reading.header, str(path))
@@ -41,5 +41,5 @@ def read_file(
 
 
 def log_name(path: Path) -> str:
-    """Return what a log is called: its file's name without the endings."""
+    """Return the name of a log: its file name without suffixes."""
     return _ENDINGS.sub("", unpacked_name(path))

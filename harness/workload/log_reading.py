@@ -1,4 +1,4 @@
-"""A workload by what its user calls it: every plugin that reads workloads is asked."""
+"""Read a workload by name: the first plugin that recognises it reads it."""
 
 import os
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def read_workload(source: str | Path, *, lenient: bool = False, plugins: Iterabl
 
 
 def locate(source: str) -> str:
-    """Return the path of a file that is below a folder of `HARNESS_DATA` if it is not here; else `source` as it is."""
+    """Return the path of a file found below a folder of `HARNESS_DATA`, unless it is here; else `source`."""
     if not is_file_name(source) or os.path.isabs(source) or os.path.exists(source):
         return source
     return str(find_below(data_folders(), source) or source)

@@ -1,7 +1,7 @@
-"""How busy the machine was by what its log says: processors in use over time, and what would have fitted when.
+"""The occupation of a machine according to its log: busy processors over time, and when a waiting job fitted.
 
-Only the logged starts, ends and widths count. A log may say more than its machine can hold (records of several
-partitions, widths in other units, wrong times): then its own schedule was not feasible, and a replay cannot be it.
+It uses only the logged starts, ends and widths. A log may need more processors than its machine has, because of several
+partitions, other units or wrong times. Its schedule was then infeasible, and no replay can reproduce it.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Occupation:
-    """Who held how many processors when, by a log. All times in seconds."""
+    """Submission, start, end and processors of the jobs that ran. All times in seconds."""
 
     submit: Floats
     start: Floats
@@ -26,7 +26,7 @@ class Occupation:
 
     @staticmethod
     def of(jobs: pd.DataFrame) -> "Occupation":
-        """Take the jobs that ran and of which submission, wait and runtime are known; `jobs` has a log's columns."""
+        """Return the occupation by the jobs that ran with known submission, wait and runtime."""
         column = {name: jobs[name].to_numpy(dtype=np.float64) for name in ("submit", "wait", "run")}
         width = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"]).astype(np.float64)
         ran = (column["wait"] >= 0) & (column["run"] > 0) & (width > 0) & (column["submit"] >= 0)
@@ -38,7 +38,7 @@ class Occupation:
 
     @cached_property
     def steps(self) -> tuple[Floats, Floats]:
-        """The instants at which the number of busy processors may change, and the number from each on."""
+        """The times at which the number of busy processors may change, and the number from then on."""
         times = np.concatenate([self.start, self.end])
         change = np.concatenate([self.procs, -self.procs])
         instants, place = np.unique(times, return_inverse=True)
@@ -46,12 +46,12 @@ class Occupation:
 
     @property
     def peak(self) -> int:
-        """The most processors that were ever busy together."""
+        """The highest number of busy processors."""
         return int(self.steps[1].max(initial=0))
 
     @property
     def shares(self) -> Floats:
-        """Return which share of the time, from first start to last end, n processors were busy: n = 0, 1, …"""
+        """Return the shares of the time, from first start to last end, with n = 0, 1, … busy processors."""
         instants, busy = self.steps
         if len(instants) < 2:
             return np.ones(1)
@@ -59,13 +59,13 @@ class Occupation:
         return shares
 
     def above(self, procs: int) -> float:
-        """Return the share of the time, from first start to last end, in which more than `procs` were busy."""
+        """Return the share of the time, from first start to last end, with more than `procs` busy processors."""
         instants, busy = self.steps
         span = instants[-1] - instants[0]
         return float(np.diff(instants)[busy[:-1] > procs].sum() / span) if span > 0 else 0.0
 
     def busy_at(self, times: Floats) -> Floats:
-        """Return how many processors are busy just before each of `times`: who ends then has left, nobody begun."""
+        """Return the number of busy processors just before each of `times`: without the jobs that end or start then."""
         begun = np.sort(self.start)
         held = np.concatenate([[0.0], np.cumsum(self.procs[np.argsort(self.start, kind="stable")])])
         gone = np.sort(self.end)
@@ -74,9 +74,9 @@ class Occupation:
         return busy
 
     def fitting(self, procs: int) -> Floats:
-        """Return of each job how long it waited while enough of the `procs` processors were free for it [s].
+        """Return for each job how long it waited while it fitted into the free processors of `procs` [s].
 
-        Until its own start, by what was logged of all others. Only the queue or a rule of the site kept it waiting.
+        During this time the queue order or a rule of the site kept it waiting, and not a lack of processors.
         """
         instants, busy = self.steps
         free = procs - busy
@@ -92,13 +92,13 @@ class Occupation:
 
 
 def periods(waits: Floats, candidates: tuple[int, ...] = (60, 300, 600, 3600, 10, 30)) -> list[tuple[int, float]]:
-    """Return the periods [s] of which more waits are multiples than chance has it, and their share, clearest first.
+    """Return the periods [s] that divide more waits than chance would, with the shares, highest first.
 
-    Such waits are of a scheduler that looks at its queue now and then, or of a clock that counts no seconds.
+    They come from a periodic scheduler, or from a clock without seconds.
     """
     some = waits[waits > 0]
     if len(some) < 30:
         return []
     shares = [(period, float(np.mean(np.mod(some, period) == 0))) for period in candidates]
-    telling = [(period, share) for period, share in shares if share > max(0.2, 5 / period)]
-    return sorted(telling, key=lambda found: (-found[1] + 1 / found[0], -found[0]))
+    unlikely = [(period, share) for period, share in shares if share > max(0.2, 5 / period)]
+    return sorted(unlikely, key=lambda found: (-found[1] + 1 / found[0], -found[0]))

@@ -1,10 +1,11 @@
-"""When the machine was down or shrunk, by what its log says: intervals in which nothing began though it fitted.
+"""Outages inferred from a log: intervals in which jobs that fitted did not start.
 
-Many jobs that find processors enough begin at once; which share does is counted over the whole log. Where so many of
-them came and not one began that chance would have it so less than once in a million, the machine was not there: down,
-if nothing at all began; shrunk to the most that was busy, if only those began that fitted into that. A site that holds
-jobs back by a rule, or keeps processors for somebody, looks the same to this method. What a log says of jobs that were
-begun anew is only how they ended: before an outage that interrupted them, processors that they had seem idle.
+Usually a known share of the jobs that fit at submission starts at once. An interval is an outage if jobs that fitted
+arrived, none started, and chance would produce that less than once in a million. The machine was down if nothing
+started. It was smaller if only jobs started that fit into the highest number of busy processors.
+
+A site that holds jobs or reserves processors looks the same. A requeued job appears in the log only with its last run,
+so processors that it used before an outage seem idle.
 """
 
 import itertools
@@ -20,16 +21,16 @@ from harness.workload.occupation import Occupation
 
 Floats = npt.NDArray[np.float64]
 
-#: Who begins within this after its submission began at once [s].
+#: A job that starts within this time after its submission started at once [s].
 _AT_ONCE = 600.0
 
-#: So rarely would chance have it.
+#: The probability of an outage by chance.
 _CHANCE = 1e-6
 
-#: Shorter intervals are no outage [s].
+#: The shortest outage [s].
 _SHORTEST = 1800.0
 
-#: The machine is looked at in pieces of this length to see whether it was shrunk [s].
+#: The length of the pieces of the log in which a smaller machine is detected [s].
 _PIECE = 6 * 3600.0
 
 
@@ -39,17 +40,16 @@ class Outage:
 
     begin: float  # [s]
     end: float  # [s]
-    procs: int  # that were missing
-    refused: int  # jobs that fitted, came, and did not begin
+    procs: int  # missing processors
+    refused: int  # jobs that fitted and did not start
 
     @property
     def hours(self) -> float:
-        """How long it was."""
         return (self.end - self.begin) / 3600
 
 
 def outages(logged: Occupation, procs: int) -> list[Outage]:
-    """Infer from a log when processors of the machine, which has `procs`, were missing."""
+    """Infer from a log when some of the machine's `procs` processors were missing."""
     if len(logged) < 2:
         return []
     busy = logged.busy_at(logged.submit)
@@ -65,7 +65,7 @@ def outages(logged: Occupation, procs: int) -> list[Outage]:
 
 
 def _down(logged: Occupation, fits: npt.NDArray[np.bool_], procs: int, needed: int) -> list[Outage]:
-    """Find the intervals between two starts in which `needed` jobs or more came that fitted."""
+    """Return the intervals between two starts in which at least `needed` jobs arrived that fitted."""
     starts = np.unique(logged.start)
     instants, busy = logged.steps
     came = np.sort(logged.submit[fits])
@@ -79,7 +79,7 @@ def _down(logged: Occupation, fits: npt.NDArray[np.bool_], procs: int, needed: i
 
 
 def _shrunk(logged: Occupation, fits: npt.NDArray[np.bool_], busy: Floats, procs: int, needed: int) -> list[Outage]:
-    """Find runs of pieces in which never more than some number of processors were busy, though more fitted."""
+    """Return sequences of pieces in which larger jobs fitted, and none started."""
     instants, held = logged.steps
     edges = np.arange(instants[0], instants[-1] + _PIECE, _PIECE)
     found: list[Outage] = []
@@ -107,7 +107,7 @@ def _within(times: Floats, intervals: list[Outage]) -> npt.NDArray[np.bool_]:
 
 
 def as_events(found: list[Outage], procs: int) -> pd.DataFrame:
-    """Return what `--events` takes: as many nodes of one processor down and up again, the last ones of the machine."""
+    """Return the events for `--events`: as many one-processor nodes fail and return, the last ones of the machine."""
     rows = []
     before = 0
     for time in sorted({one.begin for one in found} | {one.end for one in found}):

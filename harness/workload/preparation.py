@@ -1,8 +1,8 @@
-"""How a log becomes the jobs that are replayed: every option declared once, here.
+"""The options of a preparation, which turns a log into the jobs of a replay. Each option is declared once, here.
 
-The arguments of `prepare`, the keys of a field's workloads, the options of the commands, what is refused and what a
-workload's digest holds all follow from the fields of `Preparation`. A new option is a new field, and a step in
-`harness.workload.steps` that heeds it.
+The fields of `Preparation` become the arguments of `prepare`, the keys of a field's workloads, the options of commands,
+and a part of the digest of a workload. A new option is a new field, and a step in `harness.workload.steps` that uses
+it.
 """
 
 import hashlib
@@ -18,10 +18,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from harness.errors import HarnessError, did_you_mean
 from harness.present.dates import moment
 
-#: Part of every workload's identity; raised whenever a preparation means something else than before.
+#: Part of every digest; increased when a preparation has another result than before.
 _RECIPE = 1
 
-#: The options that are part of every digest. A later one is only where it is given: no published digest changes.
+#: The options that are part of every digest. Later options only count where they are given, so published digests stay.
 _FIRST = frozenset(
     ("procs_from", "estimates", "overrun", "unknown", "memory", "jobs", "load", "start", "stop", "filter", "width")
 )
@@ -29,42 +29,43 @@ _FIRST = frozenset(
 
 @dataclass(frozen=True)
 class Option:
-    """What there is to say about an option besides its type and default."""
+    """The properties of an option besides its type and default."""
 
     help: str
-    flag: str = ""  # on the command line; its name with dashes if empty
+    flag: str = ""  # on the command line (default: the name, with dashes)
     metavar: str | None = None
-    above: float | None = None  # the numbers that are allowed
-    keeps_waits: bool = True  # whether the log's waits still say something about the jobs
+    above: float | None = None  # exclusive lower bound
+    keeps_waits: bool = True  # whether the logged waits still apply
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
-    """The choices of a preparation, in the order in which they are heeded."""
+    """The options of a preparation, in the order in which they apply."""
 
     gap: Annotated[
-        Literal["after", "before"], Option("logs of times between arrivals: each passes after its job, or before it")
+        Literal["after", "before"], Option("for logs of interarrival times: each passes after its job, or before it")
     ] = "after"
     start: Annotated[
-        float | str | None, Option("jobs submitted from then on: s after the first, or a date", "--from", "S|DATE")
+        float | str | None, Option("first submission: seconds after the log's first, or a date", "--from", "S|DATE")
     ] = None
     stop: Annotated[
-        float | str | None, Option("jobs submitted before then: s after the first, or a date", "--to", "S|DATE")
+        float | str | None, Option("end of submissions: seconds after the log's first, or a date", "--to", "S|DATE")
     ] = None
-    jobs: Annotated[int | None, Option("the first so many jobs, before any is dropped", above=0)] = None
+    jobs: Annotated[int | None, Option("only the first N jobs, counted before others are dropped", above=0)] = None
     procs_from: Annotated[Literal["requested", "used"], Option("width of a job: requested or used processors")] = (
         "requested"
     )
-    unknown: Annotated[Literal["drop", "cancel"], Option("jobs without a runtime: drop, or replay as cancel")] = "drop"
-    zeros: Annotated[
-        Literal["drop", "keep"],
-        Option("jobs that took no time: drop, or keep"),
-    ] = "drop"
+    unknown: Annotated[Literal["drop", "cancel"], Option("jobs without a runtime: drop, or cancel in the queue")] = (
+        "drop"
+    )
+    zeros: Annotated[Literal["drop", "keep"], Option("jobs with a runtime of zero: drop, or keep")] = "drop"
     estimates: Annotated[str, Option("requested, actual, or factor(f)")] = "requested"
-    overrun: Annotated[Literal["raise", "clip"], Option("jobs over their estimate: raise it, or clip them")] = "raise"
+    overrun: Annotated[Literal["raise", "clip"], Option("jobs over their estimate: raise it, or clip the job")] = (
+        "raise"
+    )
     seconds_at: Annotated[
         float | None,
-        Option("rate at which jobs took their logged seconds, 1 is full speed: work is seconds × this", above=0),
+        Option("rate of the logged machine, 1 is full speed: work is logged seconds times this", above=0),
     ] = None
     memory: Annotated[Literal["requested", "ignored"], Option("memory per processor: requested, or ignored")] = (
         "requested"
@@ -84,7 +85,7 @@ class Preparation:
     def __post_init__(self) -> None:
         for name, kind, option in declared():
             object.__setattr__(self, name, _checked(name, getattr(self, name), kind, option))
-        dates = isinstance(self.start, str) or isinstance(self.stop, str)  # what they are in seconds, the log says
+        dates = isinstance(self.start, str) or isinstance(self.stop, str)  # only the log can convert them to seconds
         begin, end = (-math.inf if self.start is None else self.start), (math.inf if self.stop is None else self.stop)
         if not (dates or begin < end):  # type: ignore[operator]
             raise HarnessError(f"start={self.start!r}, stop={self.stop!r}: expected start before stop, in seconds")
@@ -93,61 +94,62 @@ class Preparation:
                 raise _unknown_word("estimates", self.estimates, ("requested", "actual", "factor(f)"))
             raise HarnessError(f"estimates={self.estimates!r}: expected factor(f), f at least 1, as in factor(2)")
         if self.filter is not None:
-            from harness.workload.condition import Condition  # numpy: the command line starts without it
+            from harness.workload.condition import (
+                Condition,
+            )  # loads numpy, without which the command line starts faster
 
-            object.__setattr__(self, "filter", Condition(self.filter).text)  # in its one spelling
+            object.__setattr__(self, "filter", Condition(self.filter).text)  # in one spelling
 
     def in_seconds(self, header: tuple[str, ...], name: str, first: float) -> "Preparation":
-        """Return the same with dates as seconds after the `first` submit, by the header of the log of that `name`."""
-        given = {option: getattr(self, option) for option in ("start", "stop")}
-        dates = {option: told for option, told in given.items() if isinstance(told, str)}
+        """Return the options with dates as seconds after the `first` submission, by the header of a log."""
+        dates = {key: value for key in ("start", "stop") if isinstance(value := getattr(self, key), str)}
         if not dates:
             return self
-        from harness.workload.wall_clock import WallClock  # pandas: the command line starts without it
+        from harness.workload.wall_clock import WallClock  # loads pandas, without which the command line starts faster
 
         clock = WallClock.of(header)
         if clock.start is None:
-            option, told = next(iter(dates.items()))
+            option, date = next(iter(dates.items()))
             raise HarnessError(
-                f"{option}={told!r}: {name} does not say when it began (its header has no UnixStartTime): expected "
-                "seconds after the first submit"
+                f"{option}={date!r}: {name} has no date (its header has no UnixStartTime): expected seconds after the "
+                "first submit"
             )
-        seconds: dict[str, Any] = {option: clock.time_of(told) - first for option, told in dates.items()}
+        seconds: dict[str, Any] = {option: clock.time_of(date) - first for option, date in dates.items()}
         return replace(self, **seconds)
 
     @property
     def factor(self) -> float:
-        """The f of `estimates="factor(f)"`; not a number for other estimates."""
+        """The f of `estimates="factor(f)"`; NaN for other estimates."""
         match = re.fullmatch(r"factor\(\s*(\d+(?:\.\d*)?|\.\d+)\s*\)", self.estimates)
         return float(match[1]) if match else math.nan
 
     @property
     def without_waits(self) -> list[tuple[str, Option]]:
-        """The options given here after which the log's waits are those of another stream of jobs."""
+        """The given options after which the logged waits no longer apply."""
         given = ((name, option) for name, _, option in declared() if getattr(self, name) is not None)
         return [(name, option) for name, option in given if not option.keeps_waits]
 
     def digest(self, log: str) -> str:
-        """Return the identity of a log with the digest `log` prepared so, however the options were written."""
+        """Return the digest of a prepared log. `log` is the log's own. The spelling of options does not matter."""
         options = asdict(self) | ({"estimates": self.factor} if self.factor >= 1 else {})
-        told = {f.name: options[f.name] for f in fields(self) if f.name in _FIRST or options[f.name] != f.default}
-        return hashlib.sha256(json.dumps([_RECIPE, log, told], sort_keys=True).encode()).hexdigest()
+        used = {f.name: options[f.name] for f in fields(self) if f.name in _FIRST or options[f.name] != f.default}
+        return hashlib.sha256(json.dumps([_RECIPE, log, used], sort_keys=True).encode()).hexdigest()
 
 
 @cache
 def declared() -> tuple[tuple[str, Any, Option], ...]:
-    """Return the name, the type and the rest of every option, in their order."""
+    """Return the name, type and other properties of every option, in order."""
     kinds = get_type_hints(Preparation, include_extras=True)
     return tuple((f.name, get_args(kinds[f.name])[0], kinds[f.name].__metadata__[0]) for f in fields(Preparation))
 
 
 def words_of(kind: Any) -> tuple[str, ...]:
-    """Return the words that an option of this `kind` may be; none for numbers and free texts."""
+    """Return the words that an option of this type accepts; none for numbers and free text."""
     return next((get_args(one) for one in (kind, *get_args(kind)) if get_origin(one) is Literal), ())
 
 
 def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
-    """Return `value` as an option of this `kind`; refuse what is none."""
+    """Return `value` converted to the type of the option, or refuse it."""
     if value is None and NoneType in get_args(kind):
         return None
     if float in get_args(kind) and str in get_args(kind):
@@ -172,11 +174,11 @@ def _checked(name: str, value: Any, kind: Any, option: Option) -> Any:
 
 
 def _time(name: str, value: Any, option: Option) -> float | str:
-    """Return seconds as a number, and a date as ISO writes it; refuse what is neither."""
+    """Return seconds as a number, or a date in ISO form, or refuse the value."""
     if (found := moment(value)) is not None:
         return found
-    told = f"{name}={value!r} ({option.flag})"
-    raise HarnessError(f"{told}: expected seconds after the first submit, or a date as in 1997-01-31")
+    shown = f"{name}={value!r} ({option.flag})"
+    raise HarnessError(f"{shown}: expected seconds after the first submit, or a date as in 1997-01-31")
 
 
 def _unknown_word(name: str, value: Any, words: tuple[str, ...]) -> HarnessError:

@@ -1,4 +1,4 @@
-"""From a log to the jobs that are replayed: every choice explicit, every step counted."""
+"""The preparation of a log for a replay, with a record of every step."""
 
 import inspect
 from collections.abc import Callable
@@ -18,7 +18,7 @@ T = TypeVar("T")
 def _taking(
     options: Callable[P, T],
 ) -> Callable[[Callable[[Log, T], Workload]], Callable[Concatenate[Log, P], Workload]]:
-    """Let a function be called with the arguments of `options` in place of what they make."""
+    """Return a decorator: the function then takes the arguments of `options` instead of its result."""
 
     def taking(function: Callable[[Log, T], Workload]) -> Callable[Concatenate[Log, P], Workload]:
         @wraps(function)
@@ -38,20 +38,20 @@ def _taking(
 def prepare(log: Log, preparation: Preparation) -> Workload:
     """Return the jobs of `log`, ready to be replayed.
 
-    Waits in the log say nothing about jobs of another width or at other times: where widths or the load were scaled,
-    they are unknown. What was done is in `Workload.preparation`, after what reading had to do.
+    Where widths or the load are scaled, the logged waits no longer apply and become unknown. `Workload.preparation`
+    records all steps of reading and preparation.
     """
     work = Workbench(log)
     submit = work.column("submit")
     preparation = preparation.in_seconds(log.header, log.name, float(np.min(submit[submit >= 0], initial=np.inf)))
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers that become too large are refused at the end
+    with np.errstate(over="ignore", invalid="ignore"):  # the end refuses numbers that are too large
         for step in STEPS:
             step(work, preparation)
     return work.finished(preparation.digest(log.digest))
 
 
 def _documented() -> str:
-    """Return the documentation of `prepare` with that of every option and every step."""
+    """Return the documentation of `prepare`, with those of its options and steps."""
     options = [f"{name}: {option.help}" for name, _, option in declared()]
     steps = [f"{number}. {inspect.getdoc(step)}" for number, step in enumerate(STEPS, start=1)]
     return "\n".join([inspect.getdoc(prepare) or "", "", "Options:", *options, "", "Steps, in this order:", *steps])

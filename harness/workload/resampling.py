@@ -1,7 +1,7 @@
-"""Variations of a workload: the same users at other times, after Zakay and Feitelson (2013), and as busy weeks.
+"""Variations of a workload: its users at other times, after Zakay and Feitelson (2013), with weeks of similar load.
 
-`reports/variations.md` says how they compare with their logs, and what it is that makes variations drawn without
-regard to the weeks' load so much harder to serve.
+`reports/variations.md` compares variations with their logs. It also shows why variations that ignore the load of weeks
+are much harder to serve.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ from harness.workload.snapshot import followed_by
 
 WEEK = 7 * 86_400.0
 
-#: Users whose first and last job lie at least so far apart are long-term users [s].
+#: The time between first and last job of a long-term user is at least this [s].
 LONG_TERM = 12 * WEEK
 
-#: Part of every variation's identity; raised whenever a seed means something else than before.
+#: Part of every variation's digest; increased when a seed has another result than before.
 _METHOD = 2
 
-#: How often every stream looks for a better place, and at how many each time.
+#: The number of passes over all streams, and the random shifts that each pass tries per stream.
 _ROUNDS, _PLACES = 6, 8
 
 Ints = npt.NDArray[np.int64]
@@ -32,30 +32,26 @@ Floats = npt.NDArray[np.float64]
 
 
 def resample(workload: Workload, seed: int) -> Workload:
-    """Return a variation of `workload`: its users' streams of jobs, put together anew.
+    """Return a variation of `workload`, composed of its users' streams of jobs.
 
-    Every user's jobs are one stream, whose rhythm is kept. Long-term users, active over 12 weeks or more, are all
-    there once; temporary users are drawn with replacement, as many as there were. Every stream is shifted by a
-    whole number of weeks; what is shifted over the end comes in again at the beginning. So arrivals keep their weekday
-    and time of day, and what changes is who meets whom, and when.
+    The jobs of a user form one stream, which keeps its rhythm. Each long-term user, active for 12 weeks or more, occurs
+    once. Temporary users are drawn with replacement, as many as there were. (Drawn with replacement, the few long-term
+    users with most of the load would occur twice or not at all, and many variations would be overloaded.) Every stream
+    is shifted by a whole number of weeks, cyclically. Arrivals keep their weekday and time of day, and meet other jobs.
 
-    Shifts are drawn at random, and then drawn again, one stream after the other, the one with most work first: the
-    better of a few places is taken, until every week brings about the work that a week of the log brought, in the
-    log's order, turned round by some number of weeks. Users see the queue and come another week, so their weeks are
-    more even than those of streams that do not see each other; drawn blindly, busy weeks double and waits with them.
-    Of few users this leaves little to chance. The weeks are counted from the first submit, and their number is the
-    workload's length, rounded: so much longer or shorter the variation is, and so much lower or higher its load. The
-    preparation says both lengths, for in workloads of few weeks that is much.
+    Shifts are first random. Then each stream, from the one with most work to the one with least, moves to the best of a
+    few random shifts. The goal is that each week has the work of one week of the log, in the log's order, from some
+    week on. Real users submit later when the queue is long, so weeks of a log are more even than those of independent
+    streams. With purely random shifts the busiest weeks, and the waits, double.
 
-    Drawing long-term users with replacement too would double or drop the few who bring most of the load, and
-    overload many variations of a busy machine.
+    The length is a whole number of weeks, nearest to that of the workload. The load changes accordingly, which matters
+    for workloads of few weeks; the preparation records both lengths. With few users there is little variation.
 
-    Where no job says whose it is, weeks are drawn with replacement instead, some at a time as they followed each other.
+    If no job has a user, weeks are drawn with replacement instead, in blocks. In a warm start only the jobs that arrive
+    later are redrawn.
 
-    Of a workload that begins in the middle, those are redrawn who come later; who is there at first is there.
-
-    Jobs are numbered anew by submit time. Repeated users get numbers of their own; jobs of unknown users are one
-    stream. The log's waits are of another stream of jobs, thus unknown here.
+    Jobs are numbered anew by submit time. Repeated users get numbers of their own, and jobs of unknown users are one
+    stream. Logged waits become unknown.
 
     N. Zakay, D. G. Feitelson: Workload resampling for performance evaluation of parallel job schedulers. ICPE 2013,
     149–159.
@@ -79,8 +75,8 @@ def resample(workload: Workload, seed: int) -> Workload:
         names = jobs["user"].to_numpy()[row]
     else:
         raise HarnessError(
-            f"{workload.name}: none of its jobs says whose it is, and it lasts {length:.1f} weeks; "
-            "resampling needs users, or two weeks"
+            f"{workload.name}: none of its jobs has a user, and it lasts {length:.1f} weeks; resampling needs users, "
+            "or two weeks"
         )
     moved = first + week * WEEK + within[row]
     order = np.argsort(moved, kind="stable")
@@ -96,15 +92,15 @@ def resample(workload: Workload, seed: int) -> Workload:
 
 
 def _redrawn_after(workload: Workload, seed: int) -> Workload:
-    """Return the same state, followed by a variation of those who come after it."""
+    """Return the state of a warm start, followed by a variation of the jobs that arrive later."""
     if workload.parts is None:
-        raise HarnessError(f"{workload.name}: begins in the middle, and nobody comes later: expected jobs to redraw")
-    there, further = workload.parts
-    return followed_by(there, resample(further, seed))
+        raise HarnessError(f"{workload.name}: a state without jobs that arrive later: expected jobs to redraw")
+    present, further = workload.parts
+    return followed_by(present, resample(further, seed))
 
 
 def _moved(jobs: pd.DataFrame, submit: Floats, user: Ints) -> pd.DataFrame:
-    """Return the jobs as they are submitted at other times by these users, numbered anew."""
+    """Return the jobs with other submit times and users, numbered anew."""
     before = jobs["submit"].to_numpy()
     unknown = np.full(len(jobs), -1.0)
     columns = {
@@ -116,7 +112,7 @@ def _moved(jobs: pd.DataFrame, submit: Floats, user: Ints) -> pd.DataFrame:
     }
     for name in (PRECEDING, *ALSO_PRECEDING):
         if name in jobs:
-            columns[name] = unknown  # who waited for whom is not redrawn
+            columns[name] = unknown  # dependencies are not redrawn
     if BEGIN in jobs:
         begin = jobs[BEGIN].to_numpy()
         columns[BEGIN] = np.where(begin >= 0, submit + begin - before, -1.0)
@@ -124,25 +120,25 @@ def _moved(jobs: pd.DataFrame, submit: Floats, user: Ints) -> pd.DataFrame:
 
 
 def _users_drawn(draw: np.random.Generator, workload: Workload, week: Ints, weeks: int) -> tuple[Ints, Ints, Ints, str]:
-    """Draw users and their shifts; return the rows of their jobs, the week of each, its user, and what was done."""
+    """Draw users and their shifts. Return the rows of their jobs, the week and user of each, and a description."""
     jobs = workload.jobs
     users, user = np.unique(jobs["user"].to_numpy(), return_inverse=True)
     lasting = _lasting(user, jobs["submit"].to_numpy(), len(users)) | (users < 0)
-    stream = _cast(draw, lasting)  # stream → whose it is
+    stream = _cast(draw, lasting)  # stream → index of its user
     row, place = _rows_of(stream, user, len(users))
     work = (jobs["procs"] * jobs["work"]).to_numpy(dtype=np.float64)
     wanted: Floats = np.roll(np.bincount(week, work, weeks).astype(np.float64), draw.integers(0, weeks))
     shift, off = _shifts(draw, _loads(week[row], work[row], place, len(stream)), wanted)
     done = (
         f"{lasting.sum()} long-term users, {len(users) - lasting.sum()} temporary ones drawn with replacement, "
-        f"a week's work like one of the log's but for {100 * off:.0f} %, each shifted by whole weeks"
+        f"the work of each week within {100 * off:.0f} % of a week of the log, each shifted by whole weeks"
     )
     return row, (week[row] + shift[place]) % weeks, _names(stream, users)[place], done
 
 
 def _loads(week: Ints, work: Floats, place: Ints, streams: int) -> list[tuple[Ints, Floats]]:
-    """Return the weeks in which each stream has jobs, and the work that it brings in each."""
-    bounds = np.searchsorted(place, np.arange(streams + 1))  # the rows of a stream lie together
+    """Return for each stream the weeks with jobs, and the work in each."""
+    bounds = np.searchsorted(place, np.arange(streams + 1))  # the rows of a stream are adjacent
     found = []
     for begin, end in itertools.pairwise(bounds):
         own, which = np.unique(week[begin:end], return_inverse=True)
@@ -151,7 +147,7 @@ def _loads(week: Ints, work: Floats, place: Ints, streams: int) -> list[tuple[In
 
 
 def _shifts(draw: np.random.Generator, loads: list[tuple[Ints, Floats]], wanted: Floats) -> tuple[Ints, float]:
-    """Draw a shift for every stream so that together they bring about what is `wanted` of each week; and how nearly."""
+    """Draw shifts that bring the work of each week close to `wanted`. Return them, and the relative difference."""
     weeks = len(wanted)
     shift = draw.integers(0, weeks, len(loads))
     brought = np.zeros(weeks)
@@ -164,15 +160,15 @@ def _shifts(draw: np.random.Generator, loads: list[tuple[Ints, Floats]], wanted:
             brought[(own + shift[stream]) % weeks] -= work
             places = np.append(shift[stream], draw.integers(0, weeks, _PLACES))
             lacking = (wanted - brought)[(own + places[:, None]) % weeks]
-            # The sum of squares of what then lacks, but for the weeks that the stream leaves alone.
+            # The change of the squared difference. Weeks without jobs of the stream do not change.
             shift[stream] = places[np.argmin(((lacking - work) ** 2 - lacking**2).sum(axis=1))]
             brought[(own + shift[stream]) % weeks] += work
     return shift, float(np.abs(wanted - brought).sum() / max(wanted.sum(), 1.0))
 
 
 def _weeks_drawn(draw: np.random.Generator, week: Ints, weeks: int) -> tuple[Ints, Ints, str]:
-    """Draw weeks with replacement, in blocks; return the rows of their jobs, the week of each, and what was done."""
-    block = max(1, round(weeks ** (1 / 3)))  # as many as balance what a bootstrap of dependent numbers gets wrong
+    """Draw blocks of weeks with replacement. Return the rows of their jobs, the week of each, and a description."""
+    block = max(1, round(weeks ** (1 / 3)))  # the usual length for a block bootstrap
     begins = draw.integers(0, weeks, -(-weeks // block))
     drawn = ((begins[:, None] + np.arange(block)) % weeks).ravel()[:weeks]
     rows = [np.flatnonzero(week == own) for own in drawn]
@@ -181,7 +177,7 @@ def _weeks_drawn(draw: np.random.Generator, week: Ints, weeks: int) -> tuple[Int
 
 
 def _lasting(user: Ints, submit: npt.NDArray[np.float64], users: int) -> npt.NDArray[np.bool_]:
-    """Return who is a long-term user."""
+    """Return which users are long-term users."""
     first, last = np.full(users, np.inf), np.full(users, -np.inf)
     np.minimum.at(first, user, submit)
     np.maximum.at(last, user, submit)
@@ -189,14 +185,14 @@ def _lasting(user: Ints, submit: npt.NDArray[np.float64], users: int) -> npt.NDA
 
 
 def _cast(draw: np.random.Generator, lasting: npt.NDArray[np.bool_]) -> Ints:
-    """Return who takes part, once for every stream: the long-term users, then the temporary ones as drawn, sorted."""
+    """Return the index of the user of each stream: the long-term users, then the drawn temporary ones, sorted."""
     temporary = np.flatnonzero(~lasting)
     drawn = np.sort(draw.choice(temporary, len(temporary))) if len(temporary) else temporary
     return np.concatenate([np.flatnonzero(lasting), drawn])
 
 
 def _rows_of(stream: Ints, user: Ints, users: int) -> tuple[Ints, Ints]:
-    """Return the rows of every stream's jobs one after another, and which stream each belongs to."""
+    """Return the rows of all jobs, stream by stream, and the stream of each."""
     rows = np.argsort(user, kind="stable")
     size = np.bincount(user, minlength=users)
     begin = np.cumsum(size) - size
@@ -207,7 +203,7 @@ def _rows_of(stream: Ints, user: Ints, users: int) -> tuple[Ints, Ints]:
 
 
 def _names(stream: Ints, users: Ints) -> Ints:
-    """Return the user number of each stream: its own the first time, a new one whenever it is repeated."""
+    """Return the user number of each stream. Repetitions of a user get new numbers."""
     repeated = np.zeros(len(stream), dtype=np.bool_)
     repeated[1:] = stream[1:] == stream[:-1]
     names = users[stream]

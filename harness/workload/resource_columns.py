@@ -1,10 +1,12 @@
-"""What jobs ask for besides processors, memory and a partition: the further columns of a log that say it.
+"""Columns of a log for requests besides processors, memory and a partition.
 
-`nodes` (so many, as many processors of each and fewer of the last; fewer nodes where these do), `exclusive` (1: shares
-its nodes with nobody), `node_memory` (KB of each node), `features` and `any_feature` (bits: its nodes have all of
-these, and one of those), and `needs_NAME`: units of a countable resource on each of its nodes, or, if the platform has
-them as a whole, licences. Unknown or none is −1. What a bit stands for is said by a line of the header,
-`; Feature: 3 bigmem` for the third.
+- `nodes`: the number of nodes, with an equal number of processors each and fewer on the last; fewer nodes are allowed.
+- `exclusive`: 1 if the job shares its nodes with no other job.
+- `node_memory`: KB on each node.
+- `features` and `any_feature`: bits. Its nodes have all of the former, and one of the latter.
+- `needs_NAME`: units of a countable resource on each node, or licences if the platform has the resource as a whole.
+
+Unknown or none is −1. The header names the bits: `; Feature: 3 bigmem` is the third.
 """
 
 import re
@@ -20,39 +22,39 @@ from harness.workload.log import AFTER
 from harness.workload.swf_header import header_texts
 from harness.workload.widths import WIDTHS, is_width
 
-#: What the names of columns begin with that count resources.
+#: Names of columns that count resources begin with this.
 NEEDS = "needs_"
 
-#: The columns of a log that say what its jobs ask for, besides those of the Standard Workload Format.
-ASKED_COLUMNS = ("nodes", "exclusive", "node_memory", "features", "any_feature")
+#: The columns of requests that the Standard Workload Format does not have.
+REQUEST_COLUMNS = ("nodes", "exclusive", "node_memory", "features", "any_feature")
 
-#: How many different features the jobs of a log may ask for: bits of a whole number.
+#: The number of different features that the jobs of a log may request: the bits of a whole number.
 MOST_FEATURES = 62
 
 _FEATURE = re.compile(r"[\w.:/-]+")
 
 
-def is_asked(column: str) -> bool:
-    """Say whether a column of that name says what jobs ask for."""
-    return column in ASKED_COLUMNS or is_width(column) or re.fullmatch(rf"{NEEDS}[\w.:/-]+", column) is not None
+def is_request_column(column: str) -> bool:
+    """Return whether a column contains requests."""
+    return column in REQUEST_COLUMNS or is_width(column) or re.fullmatch(rf"{NEEDS}[\w.:/-]+", column) is not None
 
 
 class Numbers(NamedTuple):
-    """The numbers that a column may have besides −1: in words, and what tells which they are."""
+    """The valid numbers of a column besides −1: in words, and as a test."""
 
     expected: str
     among: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]
 
 
 def numbers_in(column: str) -> Numbers | None:
-    """Return which numbers a column of a log may have that says what jobs ask for or wait for; None for other ones."""
+    """Return the valid numbers of a column of requests or dependencies; None for other columns."""
     if column in AFTER:
         return Numbers("0, 1 or 2, for its end, success or start", lambda values: np.isin(values, (0, 1, 2)))
     if column == "exclusive":
         return Numbers("0 or 1", lambda values: np.isin(values, (0, 1)))
-    if (column in ASKED_COLUMNS and column != "node_memory") or column in WIDTHS or column.startswith(NEEDS):
+    if (column in REQUEST_COLUMNS and column != "node_memory") or column in WIDTHS or column.startswith(NEEDS):
         return Numbers("a whole number of at least 0", _is_whole)
-    return Numbers("a number of at least 0", lambda values: values >= 0) if is_asked(column) else None
+    return Numbers("a number of at least 0", lambda values: values >= 0) if is_request_column(column) else None
 
 
 def _is_whole(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -61,15 +63,15 @@ def _is_whole(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def names_in(header: Iterable[str], field: str) -> dict[int, str]:
-    """Return what the numbers of a column stand for: `; Partition: 2 debug` says that 2 is debug."""
+    """Return the names that numbers of a column represent: `; Partition: 2 debug` gives debug for 2."""
     found = [re.match(r"(\d+)\s+(\S+)", text) for text in header_texts(header, field)]
     return {int(match[1]): match[2] for match in found if match}
 
 
 def features_of(constraint: str) -> tuple[list[str], list[str]] | None:
-    """Return the features that a constraint wants all of, and those of which it wants one; None if it says more.
+    """Return the features of which a constraint requires all, and those of which it requires one.
 
-    `intel&gpu`, `intel|amd`, `gpu&(intel|amd)`, as Slurm writes them.
+    The form is Slurm's: `intel&gpu`, `intel|amd`, `gpu&(intel|amd)`. Return None for other operators.
     """
     text = re.sub(r"\s*([&|()])\s*", r"\1", constraint.strip())
     one, either = _FEATURE.pattern, rf"{_FEATURE.pattern}(?:\|{_FEATURE.pattern})+"
@@ -83,7 +85,7 @@ def features_of(constraint: str) -> tuple[list[str], list[str]] | None:
 
 
 class Constraints:
-    """The constraints of the jobs of a log, as bits of features, and those that say more than can be heeded."""
+    """The constraints of the jobs of a log as bits of features, and the number of those with other operators."""
 
     def __init__(self, texts: "Sequence[str] | pd.Series[str]", where: str) -> None:
         codes, different = pd.factorize(np.asarray(texts, dtype=object))
@@ -98,17 +100,16 @@ class Constraints:
         self.example = next((text for text, found in zip(different, read, strict=True) if found is None), "")
 
     def _bits(self, lists: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
-        """Return the bits of the features in each of the lists."""
         sums = [sum({1 << self.names.index(name) for name in names}) for names in lists]
         return np.array(sums, dtype=np.int64)
 
     @property
     def columns(self) -> dict[str, npt.NDArray[np.int64]]:
-        """Return the columns of a log that say it; none if no job asks for a feature."""
+        """Return the columns of features; none if no job requests a feature."""
         both = {"features": self.features, "any_feature": self.any_feature}
         return {name: np.where(bits > 0, bits, -1) for name, bits in both.items() if bits.any()}
 
     @property
     def header(self) -> tuple[str, ...]:
-        """Return the lines of a header that say what the bits stand for."""
+        """Return the header lines that name the bits."""
         return tuple(f"; Feature: {number} {name}" for number, name in enumerate(self.names, 1))

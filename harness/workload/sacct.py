@@ -1,7 +1,7 @@
-"""The accounting of Slurm, as `sacct --parsable2` prints it: one line per job and one per step of a job.
+"""Slurm's accounting as printed by `sacct --parsable2`: one line per job and one per step of a job.
 
-Format: https://slurm.schedmd.com/sacct.html. Any columns in any order will do, as long as they say when a job was
-submitted, how long it ran, how wide it was and how it ended.
+Format: https://slurm.schedmd.com/sacct.html. Columns may have any order. Required are the submission time, the runtime,
+the width and the final state of the jobs.
 """
 
 import os
@@ -21,21 +21,20 @@ from harness.workload.delimited import names_of, numbered, read_delimited
 from harness.workload.log import AFTER, ALSO_PRECEDING, BEGIN, NO_LIMIT, SWF_COLUMNS, WITHOUT_LIMIT, Log, Step
 from harness.workload.log_cache import CachedReading
 from harness.workload.log_files import read_file
-from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, attempt, mend_with, state_word
-from harness.workload.sacct_requests import Asked
+from harness.workload.sacct_cells import READERS, STATUS, STEP, UNFINISHED, attempt, repair_with, state_word
+from harness.workload.sacct_requests import Requests
 
 Floats = npt.NDArray[np.float64]
 
-#: Columns of names → what the header calls what their numbers stand for.
+#: Columns of names → the header field that lists the names.
 _NAMED = {"Cluster": "Computer", "QOS": "Queue", "User": "User", "Group": "Group"}
 _NAMED |= {name: name for name in ("Partition", "Account")}
 
 
 def is_sacct(path: str) -> bool:
-    """Say whether the first line of the file `path` names columns of sacct, `|` between them.
+    """Return whether the first line of the file has column names of sacct, separated by `|`.
 
-    So does what sacct prints without the right options, and squeue: they are refused by what is missing, and not as
-    some other format.
+    Output of squeue, and of sacct without the right options, is accepted too. Its reader names the missing parts.
     """
     head = first_line(path)
     words = set(re.split(r"[|\s]+", head))
@@ -45,20 +44,20 @@ def is_sacct(path: str) -> bool:
 
 
 def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
-    """Read the jobs of a dump of sacct; steps of jobs are left out and counted.
+    """Read the jobs of a dump of sacct. Steps of jobs are left out and counted.
 
-    Processors are CPUs: `ReqCPUS` as requested, `AllocCPUS` or `NCPUS` as used; nodes where there is nothing else.
-    What jobs ask for besides (`asked.py`) is in `Constraints`, `ReqTRES`, `ReqNodes` and `SubmitLine`: so many nodes,
-    features, GPUs and other resources, licences, nodes to themselves; and the job after which they may begin.
-    Submit times count from the first. Names of users, groups, queues (QOS) and partitions become numbers, in the
-    order in which they appear. A malformed line stops the reading with its number; with `lenient` it is skipped.
+    Processors are CPUs: `ReqCPUS` as requested, `AllocCPUS` or `NCPUS` as used; without these columns, nodes. Other
+    requests (`resource_columns.py`) come from `Constraints`, `ReqTRES`, `ReqNodes` and `SubmitLine`: nodes, features,
+    GPUs and other resources, licences, exclusive nodes, and dependencies. Submit times count from the first. Names of
+    users, groups, queues (QOS) and partitions become numbers in order of appearance. A malformed line is an error that
+    names it; with `lenient` it is skipped.
     """
     path = Path(path)
     return read_file(
         path,
         lambda content: _parse(content, path, lenient),
         kind="-sacct-lenient" if lenient else "-sacct",
-        expected="what sacct --parsable2 prints",
+        expected="output of sacct --parsable2",
         cache=cache,
         divisor=TABLE,
     )
@@ -67,35 +66,34 @@ def read_sacct(path: str | os.PathLike[str], *, lenient: bool = False, cache: bo
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
     head = content.partition(b"\n")[0]
     if b"JOBID" in head:
-        raise HarnessError(f"{path}: what squeue prints, the state of a machine: expected it as --state {path}")
+        raise HarnessError(f"{path}: is output of squeue, the state of a machine: expected it as --state {path}")
     if b"|" not in head:
-        raise HarnessError(f"{path}: columns set apart by blanks, in which cells are cut: expected sacct --parsable2")
-    table, steps = read_delimited(content, path, "|", lenient=lenient, only=READERS, mend=mend_with)
+        raise HarnessError(f"{path}: its columns are separated by blanks and cells are cut: expected sacct --parsable2")
+    table, steps = read_delimited(content, path, "|", lenient=lenient, only=READERS, repair=repair_with)
     missing = [name for name in ("Submit", "State") if name not in table]
     if missing or not (set(table) & {"Elapsed", "ElapsedRaw"} or {"Start", "End"} <= set(table)):
         raise HarnessError(
             f"{path}: has no column {(missing or ['Elapsed'])[0]!r}; needed, by sacct --format: Submit, State, Elapsed "
             "(or Start and End)"
         )
-    dump = Dump(table, path, lenient, list(steps))
-    return dump.reading()
+    return Dump(table, path, lenient, list(steps)).reading()
 
 
 class Dump:
-    """The cells of a dump as they turn into numbers, and what had to be done."""
+    """The cells of a dump, converted to numbers column by column, and the steps that this took."""
 
     def __init__(self, table: pd.DataFrame, path: Path, lenient: bool, steps: list[Step]) -> None:
         self.table, self.path, self.lenient, self.steps = table, path, lenient, steps
         self.numbers: dict[str, Floats] = {}
 
     def reading(self) -> CachedReading:
-        """Return the jobs of the dump as those of a log; the table keeps their lines alone, without those of steps."""
+        """Return the jobs of the dump as those of a log. Afterwards `table` has only the lines of jobs."""
         self.leave_out_steps()
         self.read_cells()
         jobs = _jobs(self)
-        asked = _asked(self, jobs)
+        requests = _requests(self, jobs)
         frame = pd.DataFrame({name: canonical(values) for name, values in jobs.items()})
-        header = (*_header(self), *asked.constraints.header)
+        header = (*_header(self), *requests.constraints.header)
         return CachedReading(frame, header, tuple(self.steps), content_digest(frame, header))
 
     def note(self, name: str, jobs: int | np.integer[Any], detail: str) -> None:
@@ -110,7 +108,7 @@ class Dump:
             self.table = self.table[~steps]
 
     def read_cells(self) -> None:
-        """Fill `numbers` with every column that has a meaning; NaN is unknown."""
+        """Fill `numbers` with every column that is used; NaN is unknown."""
         faulty = np.zeros(len(self.table), dtype=np.bool_)
         first = ""
         for name in self.table.columns:
@@ -134,10 +132,10 @@ class Dump:
         self.table = self.table[known]
         self.numbers = {name: values[known] for name, values in self.numbers.items()}
         if not len(self.table):
-            raise HarnessError(f"{self.path}: holds no jobs; expected lines of jobs with a submit time")
+            raise HarnessError(f"{self.path}: has no jobs; expected lines of jobs with a submit time")
 
     def first_of(self, *names: str) -> Floats:
-        """Return the first of these columns that is known, job by job."""
+        """Return for each job the first known value of these columns."""
         values = np.full(len(self.table), np.nan)
         for name in names:
             if name in self.numbers:
@@ -145,7 +143,7 @@ class Dump:
         return values
 
     def numbered(self, *names: str) -> npt.NDArray[Any]:
-        """Return the names in the first of these columns that is there, as numbers from 1 in order of appearance."""
+        """Return the first of these columns that exists, as numbers from 1 in order of appearance."""
         for name in names:
             if name in self.table:
                 return numbered(self.table[name])
@@ -187,13 +185,13 @@ def _jobs(dump: Dump) -> dict[str, npt.NDArray[Any]]:
     without = _without_limit(dump)
     if (without > 0).any():
         jobs[NO_LIMIT] = without
-    if (eligible > submit).any():  # told to begin later, or after another job
+    if (eligible > submit).any():  # jobs with a begin time or a dependency
         jobs[BEGIN] = np.where(eligible > submit, eligible - submit.min(), -1.0)
     return {name: np.where(np.isnan(values), -1, values) for name, values in jobs.items()}
 
 
 def _without_limit(dump: Dump) -> npt.NDArray[Any]:
-    """Return for each job whether it has no limit of its own: the kind of it, −1 if it has one."""
+    """Return for each job without a limit of its own the reason, as a number of `WITHOUT_LIMIT`; else −1."""
     kinds = np.full(len(dump.table), -1)
     for name in ("TimelimitRaw", "Timelimit"):
         if name in dump.table:
@@ -202,54 +200,52 @@ def _without_limit(dump: Dump) -> npt.NDArray[Any]:
     return np.where(np.isnan(dump.first_of("TimelimitRaw", "Timelimit")), kinds, -1)
 
 
-def _asked(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Asked:
-    """Add to the columns of a log what else the jobs asked for, and whose they are beyond what a log has room for."""
+def _requests(dump: Dump, jobs: dict[str, npt.NDArray[Any]]) -> Requests:
+    """Add further requests, dependencies, accounts and arrays to the columns of a log."""
     procs = np.where(jobs["procs"] > 0, jobs["procs"], jobs["used_procs"])
-    asked = Asked(dump.table, procs, dump.first_of("ReqNodes"), str(dump.path))
-    jobs |= asked.columns
+    requests = Requests(dump.table, procs, dump.first_of("ReqNodes"), str(dump.path))
+    jobs |= requests.columns
     if "node_memory" in jobs:
-        jobs["memory"] = np.where(jobs["node_memory"] > 0, -1, jobs["memory"])  # said once
-    waiting = int((asked.preceding > 0).any(axis=1).sum())
+        jobs["memory"] = np.where(jobs["node_memory"] > 0, -1, jobs["memory"])  # the same request, counted once
+    before = requests.preceding
+    waiting = int((before > 0).any(axis=1).sum())
     if waiting and not _keeps_numbers(dump):
-        dump.note("dependencies", waiting, "name jobs by Slurm's numbers, which are not kept: not heeded")
+        dump.note("dependencies", waiting, "refer to Slurm's job numbers, which are not kept: ignored")
     else:
-        gone = (asked.preceding > 0) & ~np.isin(asked.preceding, jobs["job"])
-        dump.note(
-            "dependencies", gone.any(axis=1).sum(), "wait for jobs that are not in the dump: for these they do not"
-        )
-        jobs["preceding"], *others = asked.preceding.T
+        gone = (before > 0) & ~np.isin(before, jobs["job"])
+        dump.note("dependencies", gone.any(axis=1).sum(), "on jobs that are not in the dump: ignored")
+        jobs["preceding"], *others = before.T
         jobs |= {name: numbers for name, numbers in zip(ALSO_PRECEDING, others, strict=True) if (numbers > 0).any()}
-        jobs |= {name: kinds for name, kinds in zip(AFTER, asked.after.T, strict=True) if (kinds >= 0).any()}
-    dump.note("dependencies", asked.beyond, f"wait for more than {len(asked.preceding.T)} others: not heeded")
-    dump.note("dependencies", asked.otherwise, "wait for any of several, for one of a name, or the like: not heeded")
-    dump.note("resources", asked.malformed, "ask for a number of resources that cannot be read: not heeded")
+        jobs |= {name: kinds for name, kinds in zip(AFTER, requests.after.T, strict=True) if (kinds >= 0).any()}
+    dump.note("dependencies", requests.beyond, f"on more than {len(before.T)} others: ignored")
+    dump.note("dependencies", requests.unsupported, "on any of several jobs, on a job name, or the like: ignored")
+    dump.note("resources", requests.malformed, "request a number of resources that cannot be read: ignored")
     if "Account" in dump.table and set(dump.table) & {"Group", "GID"}:
         jobs["x_account"] = dump.numbered("Account")
     if (arrays := dump.first_of("ArrayJobID")).size and (arrays > 0).any():
         jobs["x_array"] = np.where(arrays > 0, arrays, -1)
-    dump.note(
-        "constraints", asked.constraints.beyond, f"say more than features, as {asked.constraints.example!r}: not heeded"
-    )
-    return asked
+    constraints = requests.constraints
+    dump.note("constraints", constraints.beyond, f"with other operators, as {constraints.example!r}: ignored")
+    return requests
 
 
 def _keeps_numbers(dump: Dump) -> bool:
-    """Return whether jobs have the numbers that Slurm gave them."""
+    """Return whether jobs keep their Slurm numbers."""
     plain = "JobIDRaw" in dump.table or "JobID" not in dump.table or dump.table["JobID"].str.isdigit().all()
     return bool(plain and not np.isnan(dump.first_of("JobIDRaw", "JobID")).any())
 
 
 def _job_numbers(dump: Dump) -> npt.NDArray[Any]:
-    """Return Slurm's own numbers; from 1 where jobs of an array share one, and there is no other."""
+    """Return Slurm's job numbers, or numbers from 1 if jobs of an array share one."""
     if _keeps_numbers(dump):
         return dump.first_of("JobIDRaw", "JobID")
     numbers = dump.first_of("JobIDRaw", "JobID")
-    dump.note("numbered", len(numbers), "Slurm's numbers are missing or shared by the jobs of an array: from 1 instead")
+    dump.note("numbered", len(numbers), "Slurm's numbers are missing, or shared within arrays: from 1 instead")
     return np.arange(1, len(numbers) + 1)
 
 
 def _memory(dump: Dump, procs: Floats, nodes: Floats) -> Floats:
-    """Return requested memory per processor in KB: Slurm gives it per CPU (…c), per node (…n), or for the job."""
+    """Return requested memory per processor in KB. Slurm has it per CPU (…c), per node (…n), or per job."""
     requested = dump.first_of("ReqMem")
     if "ReqMem" not in dump.table:
         return requested
@@ -259,14 +255,14 @@ def _memory(dump: Dump, procs: Floats, nodes: Floats) -> Floats:
 
 
 def _header(dump: Dump) -> tuple[str, ...]:
-    """Return what an SWF file made of this dump would say."""
+    """Return the header lines of an SWF file with these jobs."""
     lines = [f"; UnixStartTime: {dump.numbers['Submit'].min():.0f}", "; TimeZoneString: UTC"]
-    lines.append("; Note: read from sacct, whose local times are taken as they are")
+    lines.append("; Note: read from sacct, whose local times are treated as UTC")
     for name, field in _NAMED.items():
         if name in dump.table:
             texts = [text for text in pd.unique(dump.table[name]) if text]
             numbered = field != "Computer"
             lines += [f"; {field}: {f'{i} ' if numbered else ''}{text}" for i, text in enumerate(texts, start=1)]
             if not numbered and len(texts) > 1:
-                dump.note("clusters", len(dump.table), f"of {len(texts)} clusters, taken as one: {', '.join(texts)}")
+                dump.note("clusters", len(dump.table), f"of {len(texts)} clusters, treated as one: {', '.join(texts)}")
     return tuple(lines)

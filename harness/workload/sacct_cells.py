@@ -1,4 +1,4 @@
-"""How the cells of Slurm's accounting are read, and lines put right that have too many of them."""
+"""Cells of Slurm's accounting, and the repair of lines with too many of them."""
 
 import re
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from datetime import datetime
 
 import numpy as np
 
-from harness.workload.delimited import Mend
+from harness.workload.delimited import Repair
 from harness.workload.log import WITHOUT_LIMIT, LoggedStatus
 
-#: What Slurm prints for what it does not know, does not limit or has not got.
+#: Slurm's words for unknown, unlimited and missing values.
 _UNKNOWN = {"", "unknown", "none", "n/a", "invalid", *WITHOUT_LIMIT}
 
-#: What Slurm's states are, by their first word.
+#: The first word of a state → its status code.
 STATUS = {
     **dict.fromkeys(("COMPLETED",), LoggedStatus.COMPLETED),
     **dict.fromkeys(
@@ -32,7 +32,7 @@ _KILOBYTES = {"K": 1.0, "": 1024.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3,
 
 
 def attempt(reader: Callable[[str], float], text: str) -> float | None:
-    """Return the number a cell stands for, NaN if Slurm does not know it, None if it cannot be read."""
+    """Return the number in a cell, NaN if it is unknown to Slurm, None if the cell is malformed."""
     if text.strip().lower() in _UNKNOWN:
         return np.nan
     try:
@@ -42,14 +42,14 @@ def attempt(reader: Callable[[str], float], text: str) -> float | None:
 
 
 def _instant(text: str) -> float:
-    """Return seconds since 1970 by the clock of the site: `2021-01-06T14:09:15`, or seconds already."""
+    """Return seconds since 1970 in the site's time zone, from `2021-01-06T14:09:15` or from seconds."""
     return (
         float(text) if text.isdigit() else (datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds()
     )
 
 
 def _duration(text: str) -> float:
-    """Return seconds: `1-02:03:04`, `02:03:04`, `03:04.567`."""
+    """Return the seconds of `1-02:03:04`, `02:03:04` or `03:04.567`."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError(text)
@@ -66,7 +66,7 @@ def _count(text: str) -> float:
 
 
 def kilobytes(text: str) -> float:
-    """Return KB of `2800Mc`, `187000M`, `500G`, `0n`, whatever it is per."""
+    """Return the KB of `2800Mc`, `187000M`, `500G` or `0n`, without regard to the last letter."""
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise ValueError(text)
@@ -88,7 +88,7 @@ def _state(text: str) -> float:
 
 
 def state_word(text: str) -> str:
-    """Return `CANCELLED` of `CANCELLED by 1000` and of `CANCELLED+`."""
+    """Return `CANCELLED` for `CANCELLED by 1000` and for `CANCELLED+`."""
     return next(iter(text.split()), "").rstrip("+")
 
 
@@ -97,7 +97,7 @@ def _exit_code(text: str) -> float:
     return int(code) + int(signal)
 
 
-#: How the cells of the columns that are used are read; None is text.
+#: The columns that are used → the function that reads a cell; None for text.
 READERS: dict[str, Callable[[str], float] | None] = {
     **dict.fromkeys(("JobID", "JobIDRaw"), _job),
     **dict.fromkeys(("Submit", "Start", "End", "Eligible"), _instant),
@@ -112,13 +112,13 @@ READERS: dict[str, Callable[[str], float] | None] = {
     **dict.fromkeys(("Constraints", "ReqTRES", "SubmitLine"), None),
 }
 
-# Mending: names of jobs, constraints and the like may contain the character that separates the cells.
+# Repair: names of jobs, constraints and the like may contain the character that separates the cells.
 
-#: Columns where people write what they like.
+#: Columns of free text.
 _FREE = ("AdminComment", "Comment", "Constraints", "Container", "JobName", "Reason", "SubmitLine", "SystemComment",
          "WCKey", "WorkDir")  # fmt: skip
 
-#: Columns that are not used, but show by their shape whether the cells stand where they belong.
+#: Columns that are not used, but whose form shows whether the cells are in their columns.
 _SHAPES: dict[str, Callable[[str], float]] = {
     **dict.fromkeys(("CPUTimeRAW", "DBIndex", "NTasks", "Priority", "QOSRAW", "UID", "GID"), _count),
     **dict.fromkeys(("CPUTime", "Suspended", "TotalCPU"), _duration),
@@ -127,12 +127,12 @@ _SHAPES: dict[str, Callable[[str], float]] = {
 _NEVER_EMPTY = ("JobID", "JobIDRaw", "Submit", "State", "Elapsed", "NCPUS", "NNodes", "AllocCPUS")
 
 
-#: More bars than that nobody writes into names and command lines; every reading of thousands would take for ever.
+#: With more bars than this in one line, which no person writes, a repair would take too long.
 _MOST_BARS = 100
 
 
-def mend_with(names: list[str]) -> Mend:
-    """Return what puts a line with too many cells right, if there is a single reading of what is used of it."""
+def repair_with(names: list[str]) -> Repair:
+    """Return a function that repairs a line with too many cells, if the used cells have only one possible reading."""
     shapes = [_SHAPES.get(name) or READERS.get(name) for name in names]
 
     def fits(place: int, cell: str) -> bool:
@@ -141,11 +141,11 @@ def mend_with(names: list[str]) -> Mend:
         shape = shapes[place]
         return shape is None or attempt(shape, cell) is not None
 
-    def mend(cells: list[str]) -> list[str] | None:
+    def repair(cells: list[str]) -> list[str] | None:
         extra = len(cells) - len(names)
         if extra > _MOST_BARS:
             return None
-        # Column by column: how many cells were taken, what was read of them → the line so far.
+        # For each column: the number of cells consumed and the used cells so far → the line so far.
         readings: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, ()): []}
         for place, name in enumerate(names):
             longer: dict[tuple[int, tuple[str, ...]], list[str]] = {}
@@ -160,4 +160,4 @@ def mend_with(names: list[str]) -> Mend:
         whole = [line for (taken, _), line in readings.items() if taken == len(cells)]
         return whole[0] if len(whole) == 1 else None
 
-    return mend
+    return repair

@@ -1,7 +1,7 @@
-"""Schedules from anywhere, as logs: tables that say when each job was submitted, began and ended, whoever ran it.
+"""Schedules from other programs as logs: tables of submission, start and end of jobs.
 
-Our own `harness run --schedule FILE.csv` writes such a table; so do exports of OAR's accounting and Batsim. Which
-columns count is told by their names, as each of these programs has them; the others are ignored, and named.
+`harness run --schedule FILE.csv` writes such a table, as do OAR's accounting and Batsim. Columns are recognised by the
+names in these programs. Other columns are ignored and listed.
 """
 
 import io
@@ -19,7 +19,7 @@ from harness.workload.frame import log_from_frame, numbers, read_cells
 from harness.workload.log import Log, LoggedStatus, Step
 from harness.workload.log_files import log_name
 
-#: What we need of a job, and what it is called where: first by us, then by OAR, Batsim and others.
+#: Our columns → their names in the harness, OAR, Batsim and other programs.
 _NAMES = {
     "job": ("job", "job_id", "jobid", "id"),
     "submit": ("submit", "submission_time", "submit_time"),
@@ -32,7 +32,7 @@ _NAMES = {
 
 _REQUIRED = ("submit", "start", "end", "procs")
 
-#: How a job ended, by the words of those programs; what else they say is unknown.
+#: The final states of those programs → status codes. Any other word is unknown.
 _ENDINGS = {
     "completed": LoggedStatus.COMPLETED,
     "terminated": LoggedStatus.COMPLETED,
@@ -41,22 +41,22 @@ _ENDINGS = {
     "cancelled": LoggedStatus.CANCELLED,
 }
 
-#: Times from here on are seconds since 1970, those before seconds since some beginning.
+#: Times above this are seconds since 1970, others count from some start.
 _CALENDAR = 1e8
 
 
 def is_schedule(path: str) -> bool:
-    """Say whether `path` is a table that says when jobs were submitted, began and ended."""
+    """Return whether `path` is a table of submissions, starts and ends."""
     if suffix_of(path) == ".parquet":
         return os.path.isfile(path) and set(_REQUIRED) <= set(_known(_parquet_names(path)))
     return set(_REQUIRED) <= set(_known(names_of(first_line(path))))
 
 
 def read_schedule(path: str | Path, *, lenient: bool = False) -> Log:
-    """Read the schedule in a CSV or Parquet file as the log that the machine would have written.
+    """Read the schedule in a CSV or Parquet file as a log of the machine.
 
-    Jobs that never began have no start: they left the queue at their end, if they did. Times since 1970 count from
-    the first submission.
+    Jobs that never started have no start: they left the queue at their end, if they have one. Times since 1970 are
+    converted to seconds after the first submission.
     """
     path = Path(path)
     cells, steps = read_cells(path, "a schedule", lenient=lenient)
@@ -84,7 +84,7 @@ def read_schedule(path: str | Path, *, lenient: bool = False) -> Log:
 
 
 def _known(names: list[str]) -> dict[str, str]:
-    """Return what each of `names` that counts is to us: ours → theirs."""
+    """Return our name of each used column → its name in the table."""
     given = {name.lower(): name for name in names}
     found = {ours: next((given[name] for name in theirs if name in given), None) for ours, theirs in _NAMES.items()}
     return {ours: name for ours, name in found.items() if name is not None}
@@ -94,7 +94,7 @@ def _parquet_names(path: str) -> list[str]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        return []  # the reader of tables says what is missing
+        return []  # the reader of tables raises the error
     try:
         content = unpacked(stored_bytes(Path(path), "a schedule"), Path(path))
         return list(parquet.read_schema(io.BytesIO(content)).names)
@@ -107,13 +107,13 @@ def _empty(column: "pd.Series[str]") -> "pd.Series[bool]":
 
 
 def _first_date(table: pd.DataFrame) -> float:
-    """Return when the count of seconds begins: with the first submission, where times are those of the calendar."""
+    """Return the first submission, if times are dates; else 0."""
     first = float(table["submit"].min())
     return first if first >= _CALENDAR else 0.0
 
 
 def _refuse_disorder(path: Path, ran: pd.DataFrame) -> None:
-    """Refuse what begins before it is submitted, or ends before it begins."""
+    """Refuse jobs that start before their submission, or end before their start."""
     wrong = (ran["start"] < ran["submit"]) | (ran["end"] < ran["start"])
     if wrong.any():
         line = wrong[wrong].index[0]

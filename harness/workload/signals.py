@@ -1,10 +1,12 @@
-"""A signal from outside: what a kilowatt-hour emits or costs, over time, in steps.
+"""An external signal over time: the carbon intensity or price of energy, in steps.
 
-A CSV or Parquet file has a column of times and one of values, each of which holds until the next row. Nothing marks a
-gap: there, too, the last value holds, and the gap is counted. Times that are numbers are seconds on the log's own
-clock, and the first and the last value hold before and after. Dates are UTC where they do not say. They are moved by
-whole weeks to where the log begins, unless they are of the log's own time, so that the hours of the day and the days of
-the week are right; where they end, they begin again after a whole number of weeks. A daily shape repeats every day.
+A CSV or Parquet file has a column of times and one of values. A value holds until the next row. Longer gaps between
+rows are counted, and the value before holds there too. Times that are numbers are seconds on the log's own clock. The
+first value then also holds before them, and the last value after them.
+
+Dates without a time zone are UTC. If they do not cover the start of the log, they are moved by whole weeks to that
+start, so that hours and weekdays are right. After their end they repeat after a whole number of weeks. A daily shape
+repeats every day.
 """
 
 import hashlib
@@ -25,62 +27,62 @@ from harness.workload.wall_clock import WallClock
 
 Floats = npt.NDArray[np.float64]
 
-#: What a signal may be of, by words in the name of its column, with the unit of its values.
+#: Kind of signal → unit of its values. The name of the column contains the kind, or a synonym.
 KINDS = {"carbon": "g/kWh", "price": "€/MWh"}
 
 _TIMES = ("time", "timestamp", "datetime", "date")
 _DAY, _WEEK = 86_400.0, 604_800.0
-_MONDAY = 4 * _DAY  # 1970 began with a Thursday
+_MONDAY = 4 * _DAY  # 1970-01-01 was a Thursday
 
-#: Spacings that fewer of the rows than this share have are gaps, if they are longer than the others.
+#: A difference between two rows is a gap if fewer rows than this share have it, and it is longer than the others.
 _USUAL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """Values in steps: `values[k]` from `times[k]` until the next, on the clock of a log or of the calendar [s]."""
+    """Values in steps: `values[k]` holds from `times[k]` to the next time [s], on a log's clock or since 1970."""
 
     name: str
     kind: str  # of `KINDS`
     times: Floats
     values: Floats
-    period: float = 0.0  # it repeats after so long [s]; 0: the last value holds for ever
+    period: float = 0.0  # it repeats after this time [s]; 0: the last value holds for ever
     dated: bool = False  # its times are seconds since 1970
-    remark: str = ""  # gaps, say
+    remark: str = ""  # for example about gaps
 
     def __post_init__(self) -> None:
         if not len(self.times) or not np.isfinite(self.times).all() or not np.isfinite(self.values).all():
             raise HarnessError(f"{self.name}: expected at least one row, of finite times and values")
         if (disorder := np.diff(self.times) <= 0).any():
             row = int(np.argmax(disorder)) + 2
-            raise HarnessError(f"{self.name}, row {row}: {self.times[row - 1]:.15g} s: expected times that rise")
+            raise HarnessError(f"{self.name}, row {row}: {self.times[row - 1]:.15g} s: expected increasing times")
         if self.kind not in KINDS:
             raise HarnessError(f"{self.name}: a signal of {self.kind!r}; {did_you_mean(self.kind, KINDS)}")
 
     @property
     def unit(self) -> str:
-        """What its values are in."""
+        """The unit of its values."""
         return KINDS[self.kind]
 
     @property
     def digest(self) -> str:
-        """Return the identity of everything in it that can change a result."""
+        """Return the digest of everything that can change a result."""
         facts = f"{self.kind} {self.period} {self.dated}".encode()
         return hashlib.sha256(facts + self.times.tobytes() + self.values.tobytes()).hexdigest()
 
     def at(self, header: tuple[str, ...], begin: float) -> "Signal":
-        """Return it on the clock of a log whose first job is submitted at `begin`."""
+        """Return the signal on the clock of a log whose first job is submitted at `begin`."""
         if not self.dated:
             return self
         start = WallClock.of(header).start
-        zero = _MONDAY if start is None else float(start)  # the log's time 0; without a date a Monday begins there
+        zero = _MONDAY if start is None else float(start)  # the log's time 0; without a date it is a Monday
         moved = 0.0
         if start is None or not self.times[0] <= zero + begin < self.times[-1]:
             moved = np.ceil((self.times[0] - (zero + begin)) / _WEEK) * _WEEK
         return replace(self, times=self.times - zero - moved, dated=False)
 
     def after(self, times: Floats) -> Floats:
-        """Return the integral of the signal from its first step to each of `times`, which is exact [its unit · s]."""
+        """Return the exact integral of the signal from its first step to each of `times` [unit of the values · s]."""
         since = np.asarray(times, dtype=np.float64) - self.times[0]
         rounds = np.floor(since / self.period) if self.period else np.zeros_like(since)
         since = since - rounds * self.period
@@ -115,9 +117,9 @@ def read_signal(source: str | Path) -> Signal:
 
 
 def daily(low=50.0, high=300.0, peak=19.0, values=(), kind="carbon"):  # type: ignore[no-untyped-def]
-    """Return a shape that repeats every day: between `low` and `high`, most in the hour of `peak`, or `values`.
+    """Return a shape that repeats every day: a cosine between `low` and `high` with its maximum at `peak`, or `values`.
 
-    The steps, 24 or as many as there are values, divide the day from midnight on, by UTC.
+    The 24 steps, or as many as there are values, divide the day from midnight UTC.
     """
     for name, value in {"low": low, "high": high, "peak": peak}.items():
         if not _is_number(value):
@@ -128,7 +130,7 @@ def daily(low=50.0, high=300.0, peak=19.0, values=(), kind="carbon"):  # type: i
         raise HarnessError(f"daily(kind={shortened(str(kind), 30)}): expected one of {', '.join(KINDS)}")
     if not values:
         hours = np.arange(24) + 0.5
-        with np.errstate(over="ignore", invalid="ignore"):  # numbers too far apart: the signal refuses such values
+        with np.errstate(over="ignore", invalid="ignore"):  # `Signal` refuses values that are not finite
             values = low + (high - low) * 0.5 * (1.0 + np.cos((hours - float(peak) - 0.5) / 24.0 * 2.0 * np.pi))
     steps = np.asarray(values, dtype=np.float64)
     return Signal("daily", kind, _MONDAY + np.arange(len(steps)) * _DAY / len(steps), steps, _DAY, dated=True)
@@ -158,12 +160,12 @@ def _of_file(path: Path) -> Signal:
 
 
 def _times(column: "pd.Series[str]", path: Path) -> tuple[Floats, bool]:
-    """Return times in seconds, and whether they are of the calendar."""
+    """Return times in seconds, and whether they are dates."""
     if not pd.api.types.is_datetime64_any_dtype(column):
         numbers = pd.to_numeric(column, errors="coerce")
         if not numbers.isna().any():
             return numbers.to_numpy(dtype=np.float64), False
-    # Of no other format: what 03/04 is, pandas guesses by the first row, aloud where it cannot.
+    # Only ISO dates: pandas guesses the order in 03/04 from the first row.
     dates = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
     if dates.isna().any():
         row = int(dates.isna().to_numpy().argmax())
@@ -171,12 +173,12 @@ def _times(column: "pd.Series[str]", path: Path) -> tuple[Floats, bool]:
         raise HarnessError(
             f"{path}, row {row + 1}: '{cell}': expected seconds, or a date and time like 2026-11-19T08:00"
         )
-    # In microseconds, of which there are enough for every year that can be written.
+    # Converted in microseconds, which can represent all years.
     return dates.dt.tz_localize(None).to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6, True
 
 
 def _gaps(times: Floats) -> str:
-    """Count the gaps: rows further apart than any spacing that is usual."""
+    """Return a remark about gaps: rows further apart than the usual spacings."""
     if len(times) < 3:
         return ""
     spacings, counts = np.unique(np.diff(times), return_counts=True)
@@ -184,4 +186,4 @@ def _gaps(times: Floats) -> str:
     gaps = np.diff(times)[np.diff(times) > usual]
     if not len(gaps):
         return ""
-    return f"{len(gaps):,} gaps, the longest of {gaps.max() / 3600:.3g} h, in which the last value holds"
+    return f"{len(gaps):,} gaps of up to {gaps.max() / 3600:.3g} h, in which the last value holds"

@@ -1,14 +1,13 @@
-"""The state of a machine that Slurm runs, as `squeue` or `sacct` print it: who runs since when, and who waits.
+"""The state of a machine that Slurm runs, from `squeue` or `sacct`: running and waiting jobs.
 
-Each of these writes such a file; further columns do no harm, and their order does not matter:
+Each of these commands writes such a file. Columns may have any order, and further columns are ignored:
 
     squeue --json > state.txt
     squeue -r -o '%i|%u|%T|%V|%S|%M|%l|%C|%P|%q|%r' > state.txt
     sacct -a -X -P -s R,PD \
       -o JobID,User,State,Submit,Start,Elapsed,Timelimit,ReqCPUS,AllocCPUS,Partition,QOS > state.txt
 
-A dump of sacct with jobs that have ended, too, says besides what they took of their limits, which `harness forecast`
-draws from.
+A dump of sacct may also contain finished jobs. `harness forecast` then learns from their runtimes and limits.
 """
 
 import os
@@ -25,42 +24,41 @@ from harness.workload.delimited import read_delimited
 from harness.workload.log import STARTED, Step
 from harness.workload.log_files import log_name
 from harness.workload.sacct import Dump
-from harness.workload.sacct_cells import READERS, STATUS, mend_with, state_word
+from harness.workload.sacct_cells import READERS, STATUS, repair_with, state_word
 from harness.workload.snapshot import Snapshot, widths
 from harness.workload.state_json import as_table, is_json
 from harness.workload.swf_header import header_procs
 
-#: What squeue writes above its columns → what sacct calls them.
+#: Column heads of squeue → those of sacct.
 _OF_SQUEUE = {
     "JOBID": "JobID", "USER": "User", "STATE": "State", "ST": "State", "SUBMIT_TIME": "Submit", "START_TIME": "Start",
     "TIME": "Elapsed", "TIME_LIMIT": "Timelimit", "CPUS": "ReqCPUS", "PARTITION": "Partition", "QOS": "QOS",
     "ACCOUNT": "Account", "REASON": "Reason", "NODES": "NNodes", "GROUP": "Group",
 }  # fmt: skip
 
-#: States of jobs that hold their processors, and of those that wait for them, also as squeue abbreviates them.
+#: States of jobs that hold processors, and of waiting jobs, also in squeue's abbreviations.
 _RUNNING = ("RUNNING", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "R", "CG", "CF", "RS")
 _WAITING = ("PENDING", "PD")
 
-#: Why waiting jobs cannot start whatever is free.
+#: Reasons for which a waiting job cannot start, even on an empty machine.
 _HELD = ("JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime", "JobHoldMaxRequeue")
 
 _NEEDED = ("State", "Submit", "Start", "Timelimit")
 
 
 def read_state(path: str | os.PathLike[str], *, lenient: bool = False) -> Snapshot:
-    """Read who runs and who waits, as `squeue -o '%i|%u|%T|%V|%S|%M|%l|%C'` or `sacct -P` print it at one instant.
+    """Read the running and waiting jobs that `squeue -o '%i|%u|%T|%V|%S|%M|%l|%C'` or `sacct -P` printed.
 
-    The instant is the latest that any line knows of: the start of a running job and how long it runs. Who is
-    suspended, or held by somebody or by another job, is left out and counted. A malformed line stops the reading; with
-    `lenient` it is skipped.
+    The time of the state is the latest time in any line: a submission, or the start of a running job plus its elapsed
+    time. Suspended and held jobs are left out and counted. A malformed line is an error; with `lenient` it is skipped.
     """
     path = Path(path)
-    content = unpacked(stored_bytes(path, "what squeue or sacct -P print"), path, TREE)
+    content = unpacked(stored_bytes(path, "output of squeue or sacct -P"), path, TREE)
     content = as_table(content, path) if is_json(content) else content
-    table, steps = read_delimited(_renamed(content), path, "|", lenient=lenient, only=_wanted(), mend=mend_with)
+    table, steps = read_delimited(_renamed(content), path, "|", lenient=lenient, only=_COLUMNS, repair=repair_with)
     missing = [name for name in _NEEDED if name not in table and not (name == "Timelimit" and "TimelimitRaw" in table)]
     if missing:
-        raise HarnessError(f"{path}: has no column {missing[0]!r}; needed: {', '.join(_NEEDED)}, in squeue's words too")
+        raise HarnessError(f"{path}: has no column {missing[0]!r}; needed: {', '.join(_NEEDED)}, or squeue's names")
     if "JobID" in table and table["JobID"].str.contains("_[", regex=False).any():
         array = table["JobID"][table["JobID"].str.contains("_[", regex=False)].iloc[0]
         raise HarnessError(
@@ -69,19 +67,18 @@ def read_state(path: str | os.PathLike[str], *, lenient: bool = False) -> Snapsh
     return _snapshot(*_plain_words(table), path, lenient, list(steps))
 
 
-def _wanted() -> set[str]:
-    return {*READERS, "Reason"}
+_COLUMNS = {*READERS, "Reason"}
 
 
 def _renamed(content: bytes) -> bytes:
-    """Return the file with squeue's names of columns as sacct has them."""
+    """Return the file with the column heads of sacct."""
     head, line_end, rest = content.partition(b"\n")
     names = [name.strip() for name in head.decode("utf-8", "replace").split("|")]
     return "|".join(_OF_SQUEUE.get(name, name) for name in names).encode() + line_end + rest
 
 
 def _plain_words(table: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[str]"]:
-    """Return the table with states that a log knows, and the words that stood there."""
+    """Return the table with states that a log has, and the original states."""
     words = table["State"].map(lambda text: state_word(text.strip()))
     known = words.where(~words.isin(_RUNNING), "RUNNING").where(~words.isin(_WAITING), "PENDING")
     table = table.apply(lambda column: column.str.strip()).replace({"NOT_SET": "", "(null)": ""})
@@ -89,7 +86,7 @@ def _plain_words(table: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[str]"]:
 
 
 def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient: bool, steps: list[Step]) -> Snapshot:
-    """Return what the lines say of running and waiting jobs, and of those that have ended."""
+    """Return the state that the lines describe."""
     reasons = table.pop("Reason") if "Reason" in table else pd.Series("", table.index)
     dump = Dump(table, path, lenient, steps)
     reading = dump.reading()
@@ -108,27 +105,26 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
         line = lines[int(np.argmax(late))]
         raise HarnessError(f"{path}: line {line}: a running job submitted after its start; expected its submit before")
     held = waits & reasons[lines].str.strip("()").isin(_HELD).to_numpy()
-    dump.note("held", held.sum(), "waiting jobs held by somebody, by another job or until later: left out")
+    dump.note("held", held.sum(), "waiting jobs held by a user, another job or a begin time: left out")
     other = ~runs & ~waits & (frame["run"] < 0).to_numpy()
     dump.note("neither running nor waiting", other.sum(), f"{', '.join(sorted(set(words[lines][other])))}: left out")
     narrow = (runs | waits) & (widths(frame) <= 0)
     dump.note("without a width", narrow.sum(), "running or waiting jobs of no processors: left out")
-    there = (runs | (waits & ~held)) & ~narrow
-    if not there.any():
-        raise HarnessError(f"{path}: nobody runs or waits in it; expected lines of jobs that are RUNNING or PENDING")
+    present = (runs | (waits & ~held)) & ~narrow
+    if not present.any():
+        raise HarnessError(f"{path}: no job runs or waits in it; expected lines of jobs that are RUNNING or PENDING")
     instants = np.concatenate([dump.numbers["Submit"], begun[runs], (begun + np.nan_to_num(elapsed))[runs]])
     now = float(np.nanmax(instants) - first)
     since = np.where(runs, np.where(np.isnan(begun), 0, begun) - first, -1.0)
-    frame["wait"] = np.where(waits, -1, frame["wait"])  # Slurm's own guess of their start
-    # On a running job's line the processors that it has, on a waiting one's those that it asks for.
-    held_now = np.where(runs & (frame["used_procs"] > 0), frame["used_procs"], frame["procs"])
-    frame["procs"] = held_now
+    frame["wait"] = np.where(waits, -1, frame["wait"])  # not Slurm's estimate of the start
+    # A running job counts with its allocated processors, a waiting one with the requested ones.
+    frame["procs"] = np.where(runs & (frame["used_procs"] > 0), frame["used_procs"], frame["procs"])
     return Snapshot(
         log_name(path),
         now,
-        frame[there].assign(**{STARTED: since[there]}).reset_index(drop=True),
+        frame[present].assign(**{STARTED: since[present]}).reset_index(drop=True),
         frame[~other & ~held].reset_index(drop=True),
-        tuple(_labels(dump)[there]),
+        tuple(_labels(dump)[present]),
         reading.header,
         tuple(dump.steps),
         header_procs(reading.header),
@@ -137,7 +133,7 @@ def _snapshot(table: pd.DataFrame, words: "pd.Series[str]", path: Path, lenient:
 
 
 def _keep_numbers(dump: Dump, jobs: pd.DataFrame) -> None:
-    """Let jobs have Slurm's own numbers if no two share one, even where some belong to arrays."""
+    """Use Slurm's job numbers if they are unique, even for parts of arrays."""
     numbers = dump.first_of("JobIDRaw", "JobID")
     if not np.isnan(numbers).any() and len(np.unique(numbers)) == len(numbers):
         jobs["job"] = whole_numbers(numbers, f"{dump.path}: the number of job")

@@ -1,4 +1,4 @@
-"""The steps of preparation: what each does to the jobs, and how many it touched."""
+"""The steps of preparation, and a record of how many jobs each of them changed."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from harness.workload.condition import COLUMNS, Condition
 from harness.workload.content import EXACT, whole_numbers
 from harness.workload.log import BEGIN, FURTHER, GAP, NO_LIMIT, NO_LIMIT_STEP, Log, LoggedStatus, Step, Workload
 from harness.workload.preparation import Preparation
-from harness.workload.resource_columns import is_asked
+from harness.workload.resource_columns import is_request_column
 from harness.workload.widths import WIDTHS
 
 Bools = npt.NDArray[np.bool_]
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Workbench:
-    """The log's jobs under preparation, and the steps so far."""
+    """The jobs of a log under preparation, and the steps so far."""
 
     def __init__(self, log: Log) -> None:
         self.log = log
@@ -35,10 +35,10 @@ class Workbench:
     def note(self, name: str, jobs: int | np.integer[Any], detail: str) -> None:
         self.steps.append(Step(name, int(jobs), detail))
 
-    def keep(self, wanted: Bools, name: str, detail: str, *, asked: bool = False) -> None:
-        """Drop the jobs that are not `wanted`; recorded if there are any, or if it was `asked` for."""
+    def keep(self, wanted: Bools, name: str, detail: str, *, always: bool = False) -> None:
+        """Drop the jobs that are not `wanted`. Record the step if there are any, or `always`."""
         before, left = len(wanted), int(wanted.sum())
-        if left < before or asked:
+        if left < before or always:
             self.note(name, before - left, detail)
         if not left:
             raise HarnessError(
@@ -53,7 +53,7 @@ class Workbench:
         return whole_numbers(self.jobs[name].to_numpy(), f"{self.log.name}: column {column!r} of job", self.jobs["job"])
 
     def refuse_inexact(self, name: str, word: str) -> None:
-        """Refuse numbers so large that floats do not tell them from the next."""
+        """Refuse numbers so large that they are not exact as floats."""
         values = self.column(name)
         row = int(np.argmax(values))
         if not values[row] < EXACT:
@@ -63,12 +63,12 @@ class Workbench:
             )
 
     def finished(self, digest: str) -> Workload:
-        """Return the jobs as they will be replayed, in log order."""
+        """Return the jobs of the replay, in log order."""
         for name, word in (("submit", "submit time"), ("width", "width"), ("work", "runtime"), ("planned", "estimate")):
             self.refuse_inexact(name, word)
         unsorted = np.count_nonzero(np.diff(self.column("submit")) < 0)
         if unsorted:
-            self.note("order", unsorted, "jobs submitted before the one above them; log order kept")
+            self.note("order", unsorted, "jobs submitted before the previous one; log order kept")
         whole = ("job", "width", "user", "group", "queue", "partition", "status")
         numbers = {name: self.whole(name) for name in whole}
         columns = {
@@ -86,11 +86,11 @@ class Workbench:
             "logged_status": numbers["status"],
         }
         further = {
-            str(name): self.jobs[name].to_numpy() if is_asked(str(name)) else self.column(name)
+            str(name): self.jobs[name].to_numpy() if is_request_column(str(name)) else self.column(name)
             for name in self.jobs.columns
-            if str(name).startswith(FURTHER) or is_asked(str(name))
+            if str(name).startswith(FURTHER) or is_request_column(str(name))
         }
-        if (self.column("preceding") > 0).any():  # for policies that know of dependencies
+        if (self.column("preceding") > 0).any():
             further |= {f"{FURTHER}{name}": self.column(name) for name in ("preceding", "think")}
         return Workload(
             name=self.log.name,
@@ -102,98 +102,92 @@ class Workbench:
         )
 
 
-# The steps
-
-
 def keep_submitted(work: Workbench, _: Preparation) -> None:
     """Drop jobs without a submit time."""
     work.keep(work.column("submit") >= 0, "submit", "no submit time: dropped")
 
 
-def place_gaps(work: Workbench, told: Preparation) -> None:
-    """Let the time to the next arrival pass after its job, as it was read, or before it (`gap` "before")."""
-    if told.gap == "before":
+def place_gaps(work: Workbench, options: Preparation) -> None:
+    """Let each interarrival time pass after its job, as it was read, or with `gap` "before" in front of it."""
+    if options.gap == "before":
         if GAP not in work.jobs:
             raise HarnessError(
-                f"{work.log.name}: gap='before', but its jobs have submit times; expected a log of times between "
-                "arrivals, as hpcwld's are, or no such option"
+                f"{work.log.name}: gap='before', but its jobs have submit times; expected a log of interarrival times, "
+                "as hpcwld's are, or no such option"
             )
         work.put(submit=work.column("submit") + work.column(GAP))
-        work.note("gap", len(work.jobs), "each time between arrivals passes before its job")
+        work.note("gap", len(work.jobs), "each interarrival time passes before its job")
 
 
-def keep_interval(work: Workbench, told: Preparation) -> None:
+def keep_interval(work: Workbench, options: Preparation) -> None:
     """Drop jobs outside `start` ≤ submit < `stop`, in seconds after the log's first submit."""
-    if told.start is None and told.stop is None:
+    if options.start is None and options.stop is None:
         return
     after = work.column("submit") - work.column("submit").min()
-    begin = -np.inf if told.start is None else float(told.start)
-    end = np.inf if told.stop is None else float(told.stop)
+    begin = -np.inf if options.start is None else float(options.start)
+    end = np.inf if options.stop is None else float(options.stop)
     wanted = (begin <= after) & (after < end)
-    work.keep(wanted, "interval", f"outside {begin:g} to {end:g} s after the first submit: dropped", asked=True)
+    work.keep(wanted, "interval", f"outside {begin:g} to {end:g} s after the first submit: dropped", always=True)
 
 
-def keep_first(work: Workbench, told: Preparation) -> None:
+def keep_first(work: Workbench, options: Preparation) -> None:
     """Keep the first `jobs` by (submit, log order)."""
-    if told.jobs is not None:
+    if options.jobs is not None:
         rank = np.argsort(np.argsort(work.column("submit"), kind="stable"))
-        work.keep(rank < told.jobs, "jobs", f"after the first {told.jobs}: dropped", asked=True)
+        work.keep(rank < options.jobs, "jobs", f"after the first {options.jobs}: dropped", always=True)
 
 
-def choose_width(work: Workbench, told: Preparation) -> None:
-    """Take `procs_from` "requested" processors, else used ones, or "used" the other way round; drop jobs without."""
+def choose_width(work: Workbench, options: Preparation) -> None:
+    """Use `procs_from` "requested" processors, else used ones, or "used" the other way round; drop jobs without."""
     requested, used = work.column("procs"), work.column("used_procs")
-    first, second = (requested, used) if told.procs_from == "requested" else (used, requested)
-    other = "used" if told.procs_from == "requested" else "requested"
+    first, second = (requested, used) if options.procs_from == "requested" else (used, requested)
+    other = "used" if options.procs_from == "requested" else "requested"
     work.put(width=np.where(first > 0, first, second))
     borrowed = np.count_nonzero((first <= 0) & (second > 0))
-    work.note("width", borrowed, f"{told.procs_from} processors; where unknown, {other} ones")
+    work.note("width", borrowed, f"{options.procs_from} processors; where unknown, {other} ones")
     work.keep(work.column("width") > 0, "no width", "neither requested nor used processors: dropped")
 
 
-def choose_runtime(work: Workbench, told: Preparation) -> None:
-    """Drop jobs with unknown or zero runtime; `zeros` "keep" keeps those that took no time.
+def choose_runtime(work: Workbench, options: Preparation) -> None:
+    """Drop jobs with unknown or zero runtime. With `zeros` "keep", those with zero runtime stay.
 
-    With `unknown="cancel"` those that the log calls cancelled and gives a wait leave the queue that long after their
-    submit instead.
+    With `unknown` "cancel", a cancelled job without a runtime leaves the queue after its logged wait.
     """
     run, wait, status = work.column("run"), work.column("wait"), work.column("status")
     cancelled = np.zeros(len(run), dtype=np.bool_)
-    if told.unknown == "cancel":
+    if options.unknown == "cancel":
         cancelled = (run <= 0) & (status == LoggedStatus.CANCELLED) & (wait >= 0)
-        work.note("cancelled", cancelled.sum(), "cancelled before they ran: leave the queue after their wait")
+        work.note("cancelled", cancelled.sum(), "before they ran: leave the queue after their logged wait")
     work.put(work=np.maximum(run, 0.0), cancelled=cancelled, patience=wait)
-    kept = told.zeros == "keep"
+    kept = options.zeros == "keep"
     detail = "unknown runtime: dropped" if kept else "unknown or zero runtime: dropped"
     work.keep((run > 0) | cancelled | kept & (run == 0), "runtime", detail)
 
 
-def choose_estimate(work: Workbench, told: Preparation) -> None:
-    """Take `estimates` as "requested" (where missing, the runtime), "actual" (the runtime), or f times it.
+def choose_estimate(work: Workbench, options: Preparation) -> None:
+    """Use `estimates` as "requested" (where missing, the runtime), "actual" (the runtime), or f times the runtime.
 
-    A job that asks for no limit has the longest limit of the log; if there is none, the longest runtime.
-
-    A cancelled job has no runtime: its estimate is what it requested, or else one second; so is that of a job that took
-    no time.
+    A job without a limit of its own has the longest limit of the log, else the longest runtime. A cancelled job, or one
+    with zero runtime, has its requested time, else one second.
     """
     run, requested = work.column("work"), work.column("estimate")
     cancelled = work.jobs["cancelled"].to_numpy(dtype=np.bool_)
-    if told.estimates == "requested":
+    if options.estimates == "requested":
         requested = _with_longest_limit(work, requested)
         touched = requested <= 0
         planned, detail = np.where(touched, run, requested), "requested; where missing, the runtime"
     else:
         touched = np.ones(len(run), dtype=np.bool_)
         planned, detail = run, "the runtime"
-        if told.estimates != "actual":
-            planned, detail = run * told.factor, f"{told.factor:g} times the runtime"
+        if options.estimates != "actual":
+            planned, detail = run * options.factor, f"{options.factor:g} times the runtime"
     planned = np.where(cancelled | (run <= 0), np.where(requested > 0, requested, 1.0), planned)
     work.put(planned=planned)
     work.note("estimates", touched.sum(), detail)
 
 
 def _with_longest_limit(work: Workbench, requested: Floats) -> Floats:
-    """Return requested times, with the longest limit of the log for jobs that ask for no limit."""
+    """Return requested times, with the longest limit of the log for jobs without a limit of their own."""
     if NO_LIMIT not in work.jobs:
         return requested
     without = (work.column(NO_LIMIT) > 0) & (requested <= 0)
@@ -205,11 +199,11 @@ def _with_longest_limit(work: Workbench, requested: Floats) -> Floats:
     return np.where(without, longest, requested)
 
 
-def settle_overrun(work: Workbench, told: Preparation) -> None:
-    """Raise the estimate where the runtime is above it, or clip the job, which then counts as killed."""
+def settle_overrun(work: Workbench, options: Preparation) -> None:
+    """Raise the estimate to a longer runtime, or with `overrun` "clip" end the job at the estimate, as killed."""
     run, planned = work.column("work"), work.column("planned")
     over = run > planned
-    if told.overrun == "raise":
+    if options.overrun == "raise":
         work.put(planned=np.maximum(planned, run), killed=np.zeros(len(run), dtype=np.bool_))
         work.note("overrun", over.sum(), "runtime above the estimate: estimate raised to it")
     else:
@@ -217,46 +211,46 @@ def settle_overrun(work: Workbench, told: Preparation) -> None:
         work.note("overrun", over.sum(), "runtime above the estimate: killed at the estimate")
 
 
-def scale_seconds(work: Workbench, told: Preparation) -> None:
-    """Multiply runtimes and estimates by `seconds_at`, the rate of the logged machine: 1 is full speed."""
-    if told.seconds_at is not None:
-        work.put(**{name: work.column(name) * told.seconds_at for name in ("work", "planned")})
-        work.note("seconds", len(work.jobs), f"logged at rate {told.seconds_at:g}: work is seconds times this")
+def scale_seconds(work: Workbench, options: Preparation) -> None:
+    """Multiply runtimes and estimates by `seconds_at`, the rate of the logged machine; 1 is full speed."""
+    if options.seconds_at is not None:
+        work.put(**{name: work.column(name) * options.seconds_at for name in ("work", "planned")})
+        work.note("seconds", len(work.jobs), f"logged at rate {options.seconds_at:g}: work is seconds times this")
 
 
-def choose_memory(work: Workbench, told: Preparation) -> None:
-    """Take `memory` per processor as "requested", or leave it "ignored"."""
-    if told.memory == "ignored":
+def choose_memory(work: Workbench, options: Preparation) -> None:
+    """Use the requested `memory` per processor, or with "ignored" none."""
+    if options.memory == "ignored":
         asked = np.count_nonzero(work.column("memory") > 0)
         work.put(memory=np.full(len(work.jobs), -1.0))
         work.note("memory", asked, "requested memory ignored")
 
 
-def choose_resources(work: Workbench, told: Preparation) -> None:
-    """Take what jobs ask for besides processors and memory (`resources`) as "requested", or leave it "ignored"."""
-    asked = [name for name in work.jobs.columns if is_asked(str(name))]
-    if told.resources == "ignored" and asked:
-        touched = (work.jobs[asked] > 0).any(axis=1).sum()
-        work.jobs = work.jobs.drop(columns=asked)
-        work.note("resources", touched, f"requests ignored: {', '.join(map(str, asked))}")
+def choose_resources(work: Workbench, options: Preparation) -> None:
+    """Use other requests (`resources`), or with "ignored" none."""
+    requests = [name for name in work.jobs.columns if is_request_column(str(name))]
+    if options.resources == "ignored" and requests:
+        touched = (work.jobs[requests] > 0).any(axis=1).sum()
+        work.jobs = work.jobs.drop(columns=requests)
+        work.note("resources", touched, f"requests ignored: {', '.join(map(str, requests))}")
 
 
-def keep_matching(work: Workbench, told: Preparation) -> None:
-    """Drop jobs for which `filter` does not hold: comparisons of columns with numbers and each other.
+def keep_matching(work: Workbench, options: Preparation) -> None:
+    """Drop jobs that do not meet the `filter`, which compares columns with numbers and each other.
 
     The columns are job, submit, procs, run, estimate, wait, memory, status, user, group, executable, queue and
-    partition, as the steps so far have made them: `procs <= 64 and not user == 3`.
+    partition, with their values after the steps so far: `procs <= 64 and not user == 3`.
     """
-    if told.filter is not None:
+    if options.filter is not None:
         columns = {name: work.column(column) for name, column in COLUMNS.items()}
-        work.keep(Condition(told.filter).holds(columns), "filter", f"not {told.filter}: dropped", asked=True)
+        work.keep(Condition(options.filter).holds(columns), "filter", f"not {options.filter}: dropped", always=True)
 
 
-def scale_width(work: Workbench, told: Preparation) -> None:
-    """Multiply processors by `width`, halves rounded up, at least one; likewise nodes and the bounds of widths."""
-    if told.width is None:
+def scale_width(work: Workbench, options: Preparation) -> None:
+    """Multiply processors by `width`, rounded half up, to at least one; also nodes and the limits of widths."""
+    if options.width is None:
         return
-    factor, width = told.width, work.column("width")
+    factor, width = options.width, work.column("width")
 
     def times(values: Floats) -> Floats:
         return np.maximum(1.0, np.floor(values * factor + 0.5))
@@ -267,26 +261,26 @@ def scale_width(work: Workbench, told: Preparation) -> None:
         asked = work.column(name)
         fewer = np.minimum(times(asked), scaled) if name == "nodes" else times(asked)
         work.put(**{name: np.where(asked > 0, fewer, asked)})
-    detail = f"multiplied by {told.width:g}, halves rounded up, at least 1; the log's waits are another stream's"
+    detail = f"multiplied by {options.width:g}, halves rounded up, at least 1; logged waits become unknown"
     work.note("width scaled", np.count_nonzero(scaled != width), detail)
 
 
-def scale_load(work: Workbench, told: Preparation) -> None:
-    """Divide the time from the first submit to each other by `load`."""
-    if told.load is None:
+def scale_load(work: Workbench, options: Preparation) -> None:
+    """Divide the time since the first submission by `load`."""
+    if options.load is None:
         return
     before = work.column("submit")
     first = before.min()
-    submit = first + (before - first) / told.load
+    submit = first + (before - first) / options.load
     work.put(submit=submit, wait=np.full(len(submit), -1.0))
-    if BEGIN in work.jobs:  # as long after the submission as it was
+    if BEGIN in work.jobs:  # the delay after the submission stays
         begin = work.column(BEGIN)
         work.put(**{BEGIN: np.where(begin >= 0, submit + begin - before, -1.0)})
-    detail = f"time between submits divided by {told.load:g}; the log's waits are another stream's"
+    detail = f"time between submits divided by {options.load:g}; logged waits become unknown"
     work.note("load", len(submit), detail)
 
 
-#: Every step, in its order.
+#: All steps, in their order.
 STEPS = (
     keep_submitted,
     place_gaps,

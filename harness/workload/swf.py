@@ -1,4 +1,4 @@
-"""Logs in the Standard Workload Format: read them as they are found, write back what was read.
+"""Logs in the Standard Workload Format.
 
 Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html, version 2.2.
 """
@@ -21,7 +21,7 @@ from harness.disk.atomic import replacing
 from harness.disk.stored import pieces_of, text_lines, text_of
 from harness.errors import HarnessError, shortened
 from harness.present.numerals import numeral
-from harness.present.words import harmless
+from harness.present.words import without_controls
 from harness.workload.content import canonical, content_digest, narrowed
 from harness.workload.log import SWF_COLUMNS, Log, Step
 from harness.workload.log_cache import CachedReading
@@ -32,11 +32,11 @@ _EXPECTED = f"expected {_WIDTH} numbers separated by blanks, as in the Standard 
 
 
 def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool = True) -> Log:
-    """Read the log in the file `path`, packed or not, in the order of the file.
+    """Read a log in SWF, packed or not, in the order of the file.
 
-    A line that is neither a comment nor 18 numbers stops the reading with its line number; with `lenient`
-    such lines are skipped and counted in `Log.reading`. With `cache`, what was read is kept in the user's
-    cache folder, and reading the same content again is much faster.
+    A line that is neither a comment nor 18 numbers is an error that names it. With `lenient` such lines are skipped and
+    counted in `Log.reading`. With `cache` the log is also stored in the cache folder, so that reading the same content
+    again is much faster.
     """
     path = Path(path)
     return read_file(
@@ -49,23 +49,20 @@ def read_swf(path: str | os.PathLike[str], *, lenient: bool = False, cache: bool
 
 
 def write_swf(log: Log, path: str | os.PathLike[str]) -> None:
-    """Write `log` to `path`, gzipped if the name ends in `.gz`; reading it back gives the same log.
+    """Write `log` to `path`, gzipped if the name ends in `.gz`. Reading the file gives the same log.
 
-    Control characters of the header become `�`: they would drive the terminal that shows the file.
+    Control characters of the header become `�`, since they could control the terminal that shows the file.
     """
     columns = {name: _numerals(log.jobs[name]) for name in SWF_COLUMNS}
     text = io.StringIO()
-    text.writelines(harmless(line) + "\n" for line in log.header)  # which may come from anywhere
+    text.writelines(without_controls(line) + "\n" for line in log.header)  # from any source
     table = pd.DataFrame(columns)
     table.to_csv(text, sep=" ", header=False, index=False, lineterminator="\n", quoting=csv.QUOTE_NONE)
     content = text.getvalue().encode()
     if str(path).lower().endswith(".gz"):
-        content = gzip.compress(content, compresslevel=6, mtime=0)  # the same log gives the same file
+        content = gzip.compress(content, compresslevel=6, mtime=0)  # so that equal logs give equal files
     with replacing(path) as temporary:
         temporary.write_bytes(content)
-
-
-# Lines
 
 
 def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
@@ -79,10 +76,10 @@ def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
             steps = (Step("skipped malformed lines", skipped, f"first: {first}"),)
         wide = _is_wide(kept)
         _, table = _in_pieces(kept, wide, path)
-        if table is None:  # the two passes disagree about what a number is: never guess
+        if table is None:  # the two readers disagree about a number
             raise HarnessError(f"{path}: cannot be read as SWF; {_EXPECTED}")
     if not table:
-        raise HarnessError(f"{path}: holds no jobs; {_EXPECTED}, one line per job")
+        raise HarnessError(f"{path}: has no jobs; {_EXPECTED}, one line per job")
     if wide:
         steps += (Step("ignored columns", len(table[0]), f"all but the first {_WIDTH} of every line"),)
     frame = pd.DataFrame(dict(zip(SWF_COLUMNS, map(canonical, table), strict=True)), copy=False)
@@ -90,30 +87,30 @@ def _parse(content: bytes, path: Path, lenient: bool) -> CachedReading:
 
 
 def _split_header(content: bytes) -> tuple[tuple[str, ...], bytes]:
-    """Return the comment lines, wherever they stand, and the rest."""
+    """Return all comment lines, and the rest."""
     if b";" not in content:
         return (), content
     comment = re.compile(rb"^[ \t]*;.*$", re.MULTILINE)
     return tuple(text_of(line) for line in comment.findall(content)), comment.sub(b"", content)
 
 
-# The fast pass reads what is well-formed, the slow pass finds what is not.
+# `_fast` reads well-formed files. `_line_by_line` finds the malformed lines.
 
-# Before 3.1 pandas may miss the last digit of a decimal unless told not to; since then it may not be told.
+# Before 3.1, pandas needs this option to read all digits of a decimal; later versions do not have it.
 _EXACT_DECIMALS: dict[str, Any] = (
     {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 )
 
-Table = list[np.ndarray[Any, Any]]  # the columns, none if there are no lines
+Table = list[np.ndarray[Any, Any]]  # its columns; empty if there are no lines
 
 _THREADS = min(4, os.cpu_count() or 1)
 
-#: More comment lines than any log has.
+#: The highest number of comment lines.
 _MOST_COMMENTS = 1_000_000
 
 
 def _in_pieces(content: bytes, wide: bool, path: Path) -> tuple[tuple[str, ...], Table | None]:
-    """Return the comment lines and the table; None in its place if some line is malformed."""
+    """Return the comment lines and the table, or None instead of the table if a line is malformed."""
     if content.count(b";") > _MOST_COMMENTS and len(re.findall(rb"(?m)^[ \t]*;", content)) > _MOST_COMMENTS:
         raise HarnessError(f"{path}: expected at most {_MOST_COMMENTS:,} comment lines")
     pieces = list(pieces_of(content))
@@ -130,7 +127,7 @@ def _in_pieces(content: bytes, wide: bool, path: Path) -> tuple[tuple[str, ...],
             return header, None
         columns = list(zip(*(table for _, table in found if table), strict=True))
         mixed = [k for k, parts in enumerate(columns) if len({part.dtype.kind == "f" for part in parts}) == 2]
-        if mixed and b"-0" in content:  # as a whole number it would lose its sign
+        if mixed and b"-0" in content:  # an integer has no negative zero
             found = list(threads.map(partial(read, floats=mixed), pieces))
             columns = list(zip(*(table for _, table in found if table), strict=True))
     kinds = [np.float64 if any(part.dtype.kind == "f" for part in parts) else np.int64 for parts in columns]
@@ -138,20 +135,20 @@ def _in_pieces(content: bytes, wide: bool, path: Path) -> tuple[tuple[str, ...],
 
 
 def _is_wide(content: bytes) -> bool:
-    """Return whether the first line that is no comment holds more columns than the format has."""
+    """Return whether the first line of a job has more columns than the format."""
     first = re.search(rb"^[ \t]*[^\s;].*", content, re.MULTILINE)
     return first is not None and len(first[0].split()) > _WIDTH
 
 
 def _fast(body: bytes, wide: bool, floats: Iterable[int] = ()) -> Table | None:
-    """Return the table of a well-formed body, else None: 18 columns, or 19 where every line has more.
+    """Return the table of a well-formed file, else None: 18 columns, or 19 if every line has more.
 
-    The columns at `floats` become floats, also where they hold whole numbers.
+    The columns at `floats` become floats, even if they contain whole numbers.
     """
     if not re.search(rb"\S", body):
         return []
     if any(strange in body for strange in (b"\0", b"\v", b"\f")):
-        return None  # pandas overlooks them after a number
+        return None  # pandas ignores them after a number
     try:
         table = pd.read_csv(
             io.BytesIO(body),
@@ -178,21 +175,21 @@ def _fast(body: bytes, wide: bool, floats: Iterable[int] = ()) -> Table | None:
         return None
     large = any((np.abs(values) >= _TOO_LARGE).any() for values in decimals)
     if large and any(abs(int(number)) >= _TOO_LARGE for number in _LONG_NUMBER.findall(body)):
-        return None  # refused as a whole number
+        return None  # larger than 64 bits
     return [numbers[i].to_numpy() for i in range(_WIDTH)]
 
 
 _TOO_LARGE = 2**63
 _LONG_NUMBER = re.compile(rb"(?<!\S)[+-]?\d{19,4000}(?!\S)")
-_PLAIN_LINE = re.compile(rb"[ \t]*(-?\d{1,18}(\.\d+)?[ \t]+){%d}-?\d{1,18}[ \t]*" % (_WIDTH - 1))  # most are
+_PLAIN_LINE = re.compile(rb"[ \t]*(-?\d{1,18}(\.\d+)?[ \t]+){%d}-?\d{1,18}[ \t]*" % (_WIDTH - 1))  # the usual form
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int, str]:
-    """Return the well-formed lines, how many were skipped, and what is wrong with the first of those."""
-    kept = bytearray()  # lists of lines would need several times the memory
+    """Return the well-formed lines, the number of skipped ones, and what is wrong with the first of these."""
+    kept = bytearray()  # needs less memory than a list of lines
     skipped, first = 0, ""
-    wide: bool | None = None  # decided by the first well-formed line
+    wide: bool | None = None  # set by the first well-formed line
     for number, line in enumerate(io.BytesIO(content), start=1):
         line = line.rstrip(b"\n")
         plain = not wide and _PLAIN_LINE.fullmatch(line) is not None
@@ -204,7 +201,7 @@ def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int
             kept += line + b"\n"
             wide = len(fields) > _WIDTH
             continue
-        quote = f": {shortened(line.decode('latin-1'))}" if kept else ""  # else it may be a file of any kind
+        quote = f": {shortened(line.decode('latin-1'))}" if kept else ""  # a file without good lines may be anything
         complaint = f"line {number}: {_EXPECTED}, {wrong}{quote}"
         if not lenient:
             raise HarnessError(f"{path}: {complaint}")
@@ -214,7 +211,7 @@ def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int
 
 
 def _fault(fields: list[bytes], wide: bool | None) -> str | None:
-    """Return what is wrong with one line, or None; `wide` says whether the lines before it had more columns."""
+    """Return what is wrong with a line, or None. `wide` is whether earlier lines had more columns."""
     if len(fields) < _WIDTH:
         return f"found {len(fields)}"
     for position, field in enumerate(fields[:_WIDTH]):
@@ -224,14 +221,14 @@ def _fault(fields: list[bytes], wide: bool | None) -> str | None:
         if not np.isfinite(float(field)) or (field.lstrip(b"+-").isdigit() and abs(int(field)) >= _TOO_LARGE):
             return f"{column} is too large"
     if wide is not None and wide != (len(fields) > _WIDTH):
-        return f"found {len(fields)}, unlike the lines before"
+        return f"found {len(fields)}, unlike earlier lines"
     return None
 
 
 def _numerals(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return a column as it is written: whole numbers without decimal point, others in shortest exact form."""
+    """Return a column in its written form: whole numbers without decimal point, others in the shortest exact form."""
     values = canonical(column.to_numpy())
     if values.dtype == np.int64:
         return pd.Series(values)
-    exact = 2**53  # above it a whole number is read back as another kind
+    exact = 2**53  # larger whole numbers would be read back as integers
     return pd.Series([numeral(x) if abs(x) < exact else repr(x) for x in values.tolist()], dtype=object)

@@ -1,22 +1,22 @@
-"""What the comment lines say that stand first in a log: `; MaxProcs: 128`, `; TimeZoneString: Europe/Stockholm`."""
+"""The comment lines of a log, such as `; MaxProcs: 128` and `; TimeZoneString: Europe/Stockholm`."""
 
 import re
 from collections.abc import Iterable
 
 from harness.errors import HarnessError, shortened
 
-#: A number as a whole, after which only a remark in parentheses may stand.
+#: A whole number, with at most a remark in parentheses behind it.
 _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3}){1,5}|-?\d{1,18})(?:\s*\(.*\))?", re.ASCII)
 _OFFSET = re.compile(r"([+-]?\d{1,5})(?:\s*\(.*\))?", re.ASCII)
 
 
 def header_procs(header: Iterable[str]) -> int | None:
-    """Return the processors of the machine: `MaxProcs`, or where only that is given, `MaxNodes`."""
+    """Return the processors of the machine: `MaxProcs`, else `MaxNodes`."""
     return header_number(header, "MaxProcs") or header_number(header, "MaxNodes")
 
 
 def check_header(header: Iterable[str], where: str) -> None:
-    """Refuse a header in which a number that a replay needs is malformed; `where` begins the error."""
+    """Refuse a header with a malformed number that a replay needs. `where` begins the message."""
     try:
         for field in ("MaxProcs", "MaxNodes", "UnixStartTime"):
             header_number(header, field)
@@ -26,9 +26,9 @@ def check_header(header: Iterable[str], where: str) -> None:
 
 
 def header_number(header: Iterable[str], field: str) -> int | None:
-    """Return the first number the header gives for `field`, None if none: `MaxProcs: 1664 (72, 1368, 224)` is 1664.
+    """Return the first number of a header field, as 1664 for `MaxProcs: 1664 (72, 1368, 224)`; None if there is none.
 
-    A text that begins as a number does and is none as a whole is refused: `1e3` is not 1. Numbers below 1 are unknown.
+    Text that begins like a number but is not one, such as `1e3`, is refused. Numbers below 1 are unknown.
     """
     found = None
     for text in header_texts(header, field):
@@ -43,15 +43,15 @@ def header_number(header: Iterable[str], field: str) -> int | None:
 
 
 def header_texts(header: Iterable[str], field: str) -> list[str]:
-    """Return everything the header says about `field`: the rest of each line that begins with its name."""
+    """Return the texts of all header lines with this field."""
     pattern = re.compile(rf"\s*;+\s*{re.escape(field)}\s*:\s*(.*)", re.IGNORECASE)
     return [match[1].strip() for line in header if (match := pattern.match(line))]
 
 
 def header_zone(header: tuple[str, ...]) -> str:
-    """Return the name of the log's time zone, UTC if it does not say.
+    """Return the name of the log's time zone, by default UTC.
 
-    Where only `TimeZone` is given, whole hours east of Greenwich in seconds, it is the zone that never changes.
+    A header with only `TimeZone`, seconds east of Greenwich in whole hours, gives a zone with this offset all year.
     """
     names = header_texts(header, "TimeZoneString")
     offsets = header_texts(header, "TimeZone")
@@ -62,5 +62,5 @@ def header_zone(header: tuple[str, ...]) -> str:
                 f"the header's TimeZone: {shortened(offsets[0], 30)!r}: expected seconds east of Greenwich, as in 3600"
             )
         if match and int(match[1]) % 3600 == 0:
-            return f"Etc/GMT{-int(match[1]) // 3600:+d}"  # whose signs are those of seafarers
+            return f"Etc/GMT{-int(match[1]) // 3600:+d}"  # these names have the opposite sign
     return names[0] if names else "UTC"

@@ -1,6 +1,6 @@
-"""Generated logs: a published model of supercomputer workloads, and streams that queueing theory can check.
+"""Generated logs: a published model of supercomputer workloads, and streams with exact results in queueing theory.
 
-Every generator draws from its own `numpy` generator seeded by `seed`: the same call gives the same log.
+Every generator has its own random generator with the given `seed`: the same call gives the same log.
 """
 
 import math
@@ -18,16 +18,16 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _DAY = 86_400.0
-_SLOTS = 48  # the model's daily cycle is given by half hours
+_SLOTS = 48  # half hours of the model's daily cycle
 _SLOT = _DAY / _SLOTS
 
 
 def lublin(jobs: int = 10_000, procs: int = 256, seed: int = 1, load: float | None = None) -> Log:
-    """Generate rigid jobs after Lublin and Feitelson (2003), with the parameters they publish for all jobs together.
+    """Generate rigid jobs after Lublin and Feitelson (2003), with their published parameters for all jobs together.
 
-    Time 0 is midnight. The model knows no estimates, so the requested time is the runtime; it knows no users.
-    With `load`, arrivals are spread or crowded so that the sum of runtime · width over the time to the last
-    submit is that part of `procs`, while the daily cycle stays 24 hours long.
+    Time 0 is midnight. The model has no estimates, so the requested time is the runtime, and no users. With `load`,
+    arrivals are scaled so that the sum of runtime · width, divided by the time to the last submit, is this share of
+    `procs`. The daily cycle keeps its 24 hours.
 
     U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid
     jobs. Journal of Parallel and Distributed Computing 63(11), 2003, 1105–1122.
@@ -55,11 +55,11 @@ def poisson(
     seed: int = 1,
     whole: bool = True,
 ) -> Log:
-    """Generate Poisson arrivals and exponential runtimes, independent of each other: what queueing theory assumes.
+    """Generate Poisson arrivals and independent exponential runtimes, as queueing theory assumes.
 
-    Widths are all `width`, or else drawn evenly from the powers of two up to `procs`. `load` is the arrival
-    rate times mean runtime times mean width over `procs`. Times are rounded to whole seconds (runtimes to at
-    least one) unless `whole` is false.
+    All widths are `width`, or else random powers of two up to `procs`. `load` is arrival rate times mean runtime times
+    mean width, divided by `procs`. Times are rounded to whole seconds (runtimes to at least one) unless `whole` is
+    false.
     """
     _check(jobs=jobs, procs=procs, seed=seed, load=load, mean_runtime=mean_runtime, width=width)
     if width is not None and width > procs:
@@ -118,14 +118,11 @@ def _check(*, jobs: int, procs: int, seed: int, **positive: float | None) -> Non
         raise HarnessError(f"width={width!r}: expected a whole number")
 
 
-# The model of Lublin and Feitelson, with the parameters of their table for all jobs
-
-
 def _lublin_widths(rng: np.random.Generator, jobs: int, procs: int) -> Ints:
-    """Draw serial jobs, powers of two, and others: two-stage uniform in the binary logarithm."""
+    """Draw widths as in the model: serial jobs, powers of two, and others, two-stage uniform in their logarithm."""
     serial, power_of_two, narrow = 0.244, 0.576, 0.86
     low, high = 0.8, math.log2(procs)
-    middle = max(low, high - 2.5)  # a machine below ten processors has no room for the first stage
+    middle = max(low, high - 2.5)  # a machine of fewer than ten processors has no first stage
     kind = rng.random(jobs)
     first = rng.random(jobs) <= narrow
     size = rng.uniform(np.where(first, low, middle), np.where(first, middle, max(high, middle)))
@@ -135,7 +132,7 @@ def _lublin_widths(rng: np.random.Generator, jobs: int, procs: int) -> Ints:
 
 
 def _lublin_runtimes(rng: np.random.Generator, width: Ints) -> Floats:
-    """Draw runtimes of hyper-gamma logarithm, below two days; wide jobs are more often of the long kind."""
+    """Draw runtimes with hyper-gamma logarithm, below two days. Wide jobs more often have the long distribution."""
     short = np.clip(0.78 - 0.0054 * width, 0.0, 1.0)
     log_run = np.full(len(width), np.inf)
     while (again := np.flatnonzero(log_run > 12.0)).size:
@@ -146,7 +143,7 @@ def _lublin_runtimes(rng: np.random.Generator, width: Ints) -> Floats:
 
 
 def _lublin_activity(rng: np.random.Generator, jobs: int) -> Floats:
-    """Draw when jobs arrive on a clock that knows no time of day: gaps of gamma logarithm, at most five days."""
+    """Draw arrivals without a time of day: interarrival times with gamma logarithm, at most five days."""
     rush_hours_to_all = 1.0225
     log_gap = np.full(jobs, np.inf)
     while (again := np.flatnonzero(log_gap > 13.0)).size:
@@ -155,11 +152,11 @@ def _lublin_activity(rng: np.random.Generator, jobs: int) -> Floats:
 
 
 def _activity_by_slot() -> Floats:
-    """Return the activity gathered from midnight to the end of each half hour, in seconds of an average half hour.
+    """Return the cumulative activity from midnight to the end of each half hour, in seconds of an average half hour.
 
-    The half hours' shares follow a gamma distribution over a day that begins with its eleventh half hour.
+    The shares of the half hours follow a gamma distribution over a day that begins with its eleventh half hour.
     """
-    from scipy.special import gammainc  # a tenth of a second that replays of logs do without
+    from scipy.special import gammainc  # its import takes a tenth of a second, which replays of logs save
 
     slot = np.arange(11, 11 + _SLOTS)
     shares = gammainc(8.1737, (slot + 0.5) / 3.9631) - gammainc(8.1737, (slot - 0.5) / 3.9631)
@@ -169,12 +166,12 @@ def _activity_by_slot() -> Floats:
 
 
 def _time_of(activity: Floats) -> Floats:
-    """Return the times at which so much activity has passed: busy hours are through with it sooner than quiet ones.
+    """Return the times at which the cumulative activity has these values. It grows faster in busy hours.
 
-    The published program walks from half hour to half hour for each job, paying each its share of the gap.
-    As it carries the remainder over, this is the inverse of the activity gathered from the start. It also
-    cuts every gap to whole seconds, so that its days slip by half a second per job: the samples made with it
-    peak earlier and earlier. Here only the submit times are cut.
+    For each job the published program subtracts the share of each half hour from the interarrival time. Since it
+    carries the remainder over, this function, the inverse of the cumulative activity, gives the same times. That
+    program also cuts every interarrival time to whole seconds, and its days drift by half a second per job. Here only
+    the submit times are cut.
     """
     gathered = _activity_by_slot()
     day, rest = np.divmod(activity, gathered[-1])

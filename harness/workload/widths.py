@@ -1,12 +1,13 @@
-"""The columns of a log that say between which widths its jobs may run, and how that changes what they take.
+"""Columns of moldable jobs: the limits of their widths, and their speed-up.
 
-`procs_min` and `procs_max` are the least and the greatest number of processors, `procs` where one is unknown; `procs`,
-`run` and `estimate` belong to each other, as always. How many times as fast a job is on so many processors as on one
-says one of
-`serial` (Amdahl's law, 1967: the share of the work that runs on one processor only; 0 divides the work evenly),
-`parallelism` with `variance` (Downey 1997: the average parallelism A and its variance σ), or
-`speedup_1`, `speedup_8` and the like (a table: measured on 1, 8, … processors, and between them interpolated).
-Unknown is −1; a job of which nothing more is known divides its work evenly, one of which two of these are is refused.
+`procs_min` and `procs_max` are the limits of the number of processors, `procs` if unknown. `run` and `estimate` are
+those on `procs` processors. The speed-up over one processor has one of three forms:
+
+- `serial`: Amdahl's law (1967), with the share of the work that runs on one processor only.
+- `parallelism` and `variance`: Downey's model (1997), with the average parallelism A and its variance σ.
+- `speedup_1`, `speedup_8`, …: measured on 1, 8, … processors, and interpolated between them.
+
+Unknown is −1. A job without any of them divides its work evenly. A job with two of them is refused.
 """
 
 import re
@@ -21,32 +22,32 @@ from harness.errors import HarnessError
 _Floats = npt.NDArray[np.float64]
 _Bools = npt.NDArray[np.bool_]
 
-#: The columns of every moldable job, and those of its speed-up.
+#: The columns of the limits, and those of the speed-up.
 WIDTHS = ("procs_min", "procs_max")
 _LAWS = ("serial", "parallelism", "variance")
 
-#: Which law a job's speed-up follows.
+#: Forms of the speed-up.
 AMDAHL, DOWNEY, TABLE = range(3)
 
 
 def is_width(column: str) -> bool:
-    """Say whether a column of that name says how wide jobs may be, or how much faster they are for it."""
+    """Return whether a column is one of moldable jobs."""
     return column in (*WIDTHS, *_LAWS) or _measured(column) is not None
 
 
 def _measured(column: str) -> int | None:
-    """Return on how many processors the speed-ups in a column were measured."""
+    """Return the number of processors in the name of a column of measured speed-ups."""
     match = re.fullmatch(r"speedup_([1-9]\d{0,8})", column)
     return int(match[1]) if match else None
 
 
 def moldable(columns: Iterable[str]) -> bool:
-    """Say whether the jobs with these columns may have different widths."""
+    """Return whether jobs with these columns may have different widths."""
     return not set(WIDTHS).isdisjoint(columns)
 
 
 class Widths:
-    """Between which widths each job may run, and its speed-up: checked, in the order of the table."""
+    """The limits of each job's width, and its speed-up, in the order of the table."""
 
     def __init__(self, jobs: pd.DataFrame, name: str) -> None:
         self.name, self._jobs = name, jobs
@@ -70,19 +71,17 @@ class Widths:
         self.second = np.maximum(variance, 0.0)
 
     def _refuse_laws(self, serial: _Floats, parallelism: _Floats, variance: _Floats, tabled: _Bools) -> None:
-        """Refuse numbers that no rule of a speed-up has, and two rules for one job."""
+        """Refuse impossible numbers, and jobs with two forms of speed-up."""
         self._refuse((serial != -1) & ~((serial >= 0) & (serial <= 1)), "serial", "a share of at least 0 and at most 1")
         self._refuse((parallelism != -1) & (parallelism < 1), "parallelism", "at least 1, or −1 for unknown")
         self._refuse((variance != -1) & (variance < 0), "variance", "at least 0, or −1 for unknown")
         for n, column in zip(self.measured, self.table.T, strict=True):
             odd = (column <= 0) & (tabled | (column != -1))
             self._refuse(odd, f"speedup_{n}", "a number above 0, and for each of a job's columns or for none")
-        one = "−1, because another rule says how fast the job is"
+        one = "−1, because another column gives the job's speed-up"
         self._refuse((serial >= 0) & (tabled | (parallelism >= 1)), "serial", one)
         self._refuse((parallelism >= 1) & tabled, "parallelism", one)
-        self._refuse(
-            (variance >= 0) & (parallelism < 1), "variance", "−1, because there is no parallelism that it is of"
-        )
+        self._refuse((variance >= 0) & (parallelism < 1), "variance", "−1, because the job has no parallelism")
 
     def _column(self, name: str) -> _Floats:
         jobs = self._jobs

@@ -53,7 +53,7 @@ def test_another_policy_is(harness_says: Call, replayed: Path) -> None:
 
 
 def test_what_was_assumed_of_the_machine_is_said(harness_says: Call, replayed: Path) -> None:
-    options = ("--overheads", "outside", "--submission", "uniform(low=0, high=9)", "--pass", "60")
+    options = ("--overheads", "outside", "--submission", "uniform(low=0, high=9)", "--backfill-interval", "60")
     answer = harness_says("adequacy", replayed, *options, "--repetitions", "2")
     assert (answer.status, answer.err) == (0, "")
     assert "completion exponential(mean=5), outside the runtime, submission uniform(low=0, high=9)." in answer.out
@@ -156,9 +156,9 @@ def test_the_policy_that_wrote_the_log_is_identified(harness_says: Call, replaye
         (("--filter", "usr == 1"), "did you mean 'user'"),
         (("--procs", "4", "--platform", "peas-table2"), "expected one of them"),
         (("--procs", "3"), "never ran"),
-        (("--load", "2"), "--load: makes another stream of jobs"),
-        (("--width", "2"), "--width: makes another stream of jobs"),
-        (("--variation", "1"), "--variation: makes another stream of jobs"),
+        (("--load", "2"), "--load: changes the stream of jobs"),
+        (("--width", "2"), "--width: changes the stream of jobs"),
+        (("--variation", "1"), "--variation: changes the stream of jobs"),
     ],
 )
 def test_refusals(harness_says: Call, replayed: Path, command: str, options: tuple[str, ...], complaint: str) -> None:
@@ -230,6 +230,6 @@ def test_schedulers_that_hold_jobs_are_not_asked_for_single_decisions(harness_sa
     options = ("--order", "fcfs", "--order", "spf", "--start", "easy", "--hold", "limits(user_jobs=50)")
     answer = harness_says("identify", replayed, *options)
     assert (answer.status, answer.err) == (0, "")
-    assert "Single decisions are not asked of schedulers that hold jobs back" in answer.out
+    assert "Single decisions are not compared for schedulers with holds" in answer.out
     assert "By single decisions" not in answer.out
     assert json.loads(harness_says("identify", replayed, *options, "--format", "json").out)["verdict"] is None

@@ -41,4 +41,4 @@ def test_every_policy_is_completed():
 
 
 def test_what_fails_completes_nothing():
-    assert completion.completing(lambda: 1 / 0)("x") == []
+    assert completion.complete_from(lambda: 1 / 0)("x") == []

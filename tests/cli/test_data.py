@@ -142,7 +142,7 @@ def test_what_is_damaged_here_is_not_taken_for_the_log(harness_says: Call, place
     (place / KTH).write_bytes(gzip.compress(b"")[:9])
     answer = harness_says("data", "fetch", "KTH-SP2")
     assert (answer.status, answer.out) == (2, "")
-    assert f"{place / KTH}: is damaged, or not the {KTH} we know: remove it" in answer.err
+    assert f"{place / KTH}: is damaged, or not the known {KTH}: remove it" in answer.err
 
 
 def test_a_log_that_was_fetched_can_be_run(
@@ -175,4 +175,4 @@ def test_outages_are_written_as_events(harness_says: Call, tmp_path: Path) -> No
     assert out.read_text().startswith("time,event,subject")
     assert harness_says("data", "outages", source).status == 2
     refused = harness_says("data", "outages", "lublin(jobs=50)")
-    assert (refused.status, "no job says how long it waited" in refused.err) == (2, True)
+    assert (refused.status, "no job has a wait" in refused.err) == (2, True)

@@ -165,7 +165,7 @@ def test_nobody_reads_of_nought_of_nought_runs(harness_says: Call, tmp_path: Pat
     field, out = few(tmp_path, 1), tmp_path / "out"
     harness_says("tournament", field, "--out", out)
     again = harness_says("tournament", field, "--out", out)
-    assert "nothing to run: all 3 runs were there already" in again.err
+    assert "nothing to run: all 3 runs were done before" in again.err
     assert " 0 of 0" not in again.err
 
 

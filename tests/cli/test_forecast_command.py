@@ -31,8 +31,8 @@ def test_a_forecast_from_an_instant_of_a_log(harness_says: Call) -> None:
     assert (answer.status, answer.err) == (0, "")
     assert "was, on 1997-01-01 00:23:00: " in answer.out
     assert "starts in" in answer.out
-    assert "drawn from what 20 jobs that had ended took of their limits" in answer.out
-    assert "nobody is assumed to come later" in answer.out
+    assert "drawn from the shares of their limits that 20 finished jobs used" in answer.out
+    assert "no later submissions are assumed" in answer.out
     dated = harness_says("forecast", "was.swf", "--at", "1997-01-01T00:23", "--repetitions", 5, "--procs", 4)
     assert dated.out == answer.out
 
@@ -46,7 +46,7 @@ def test_a_forecast_for_programs(harness_says: Call) -> None:
     assert (first["median"], first["limit"], first["waited"]) == (0, 1800, 2400)
     assert 0 < second["low"] <= second["median"] <= second["high"] <= 7800
     assert told["repetitions"] == 9
-    assert "nobody had ended before" in told["assumed"][0]
+    assert "no job had finished before" in told["assumed"][0]
     rows = harness_says(*asked, "--format", "csv").out.splitlines()
     assert rows[0] == "job,procs,limit,waited,median,low,high"
     assert len(rows) == 3
@@ -55,7 +55,7 @@ def test_a_forecast_for_programs(harness_says: Call) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_log_says_what_was_before_a_state(harness_says: Call) -> None:
     answer = harness_says("forecast", "was.swf", "--state", "state.txt", "--procs", 64, "--repetitions", 3)
-    assert "drawn from what 24 jobs" in answer.out
+    assert "drawn from the shares of their limits that 24 finished jobs" in answer.out
     assert "2026-11-19 10:00:00" in answer.out
 
 
@@ -78,8 +78,8 @@ def test_a_run_goes_on_from_a_state(harness_says: Call) -> None:
         ("forecast", "expected a log and an instant of it"),
         ("forecast was.swf", "expected a log and an instant of it"),
         ("forecast was.swf --at soon", "--at 'soon': expected seconds after the first submit, or a date"),
-        ("forecast was.swf --at 1990-01-01", "nobody runs or waits then"),
-        ("forecast was.swf --at 100000", "nobody runs or waits then"),
+        ("forecast was.swf --at 1990-01-01", "no job runs or waits then"),
+        ("forecast was.swf --at 100000", "no job runs or waits then"),
         ("forecast was.swf --at 5 --state state.txt", "--at and --state both given"),
         ("forecast was.swf --at 1380 --procs 4 --level 7", "level 7: expected a share"),
         ("forecast was.swf --at 1380 --procs 4 --arrivals week", "did you mean 'weeks'"),
@@ -107,10 +107,10 @@ def test_what_is_refused(harness_says: Call, call: str, complaint: str) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_forecast_learns_from_earlier_ones(harness_says: Call) -> None:
     asked = ("forecast", "was.swf", "--at", "1380", "--repetitions", 3, "--procs", 4)
-    assert "--calibrate 20 learns how much" in harness_says(*asked).out
+    assert "--calibrate 20 learns by how much" in harness_says(*asked).out
     answer = harness_says(*asked, "--calibrate", 40)
-    assert "calibrated by what came of" in answer.out
+    assert "calibrated with" in answer.out
     assert "--calibrate 20" not in answer.out
     few = harness_says("forecast", "--state", "state.txt", "--procs", 64, "--calibrate", 2)
     assert few.status == 2
-    assert "nothing to calibrate by" in few.err
+    assert "nothing to calibrate with" in few.err

@@ -14,8 +14,8 @@ from numba.core import config
 
 import harness.cli
 from harness.cli import interrupt
-from harness.cli.interrupt import ended_by_nobody_else
-from harness.errors import EndedError
+from harness.cli.interrupt import forbid_exit_by_plugins
+from harness.errors import UnexpectedExitError
 
 
 def test_before_the_command_begins(harness_says: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,9 +75,9 @@ def test_no_plugin_ends_it_without_a_word(harness_says: Call, tmp_path: Path, lo
 def test_a_process_that_was_forked_ends_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[int] = []
     monkeypatch.setattr(interrupt, "_exit", ended.append)
-    with ended_by_nobody_else():
+    with forbid_exit_by_plugins():
         monkeypatch.setattr(os, "getpid", lambda: 0)
-        with pytest.raises(EndedError):  # nobody ended here
+        with pytest.raises(UnexpectedExitError):  # nobody ended here
             os._exit(7)
     assert ended == [7]
 

@@ -33,20 +33,31 @@ def test_the_table_says_what_was_replayed_and_how_it_was_prepared(harness_says: 
 
 def test_the_table_names_the_predictor_and_when_starts_are_decided(harness_says: Call, log: Path) -> None:
     answer = harness_says(
-        "run", log, "--predict", "recent(n=1)", "--instants", "each", "--pass", "backfill=60, depth=9"
+        "run",
+        log,
+        "--predict",
+        "recent(n=1)",
+        *("--event-semantics", "per-event", "--backfill-interval", "60", "--backfill-depth", "9"),
     )
     assert answer.status == 0
     assert (
-        "predict recent(n=1), hold none, seed 0, a decision after each event, submissions before ends, "
-        "pass backfill=60, depth=9\n" in answer.out
+        "predict recent(n=1), hold none, seed 0, a decision after each event, submissions before completions, "
+        "backfill interval 60, backfill depth 9\n" in answer.out
     )
 
 
-@pytest.mark.parametrize("given", ["1e-9", "backfill=60, depth=1e30", "backfill=60, depth=1.5"])
-def test_passes_that_cannot_be_are_refused(harness_says: Call, log: Path, given: str) -> None:
-    answer = harness_says("run", log, "--pass", given)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--backfill-interval", "1e-9"), "backfill_interval = 1e-09: expected seconds, at least 0.01, as in 60"),
+        (("--backfill-interval", "60", "--backfill-depth", "0"), "backfill_depth = 0: expected a whole number of jobs"),
+        (("--plan-horizon", "60"), "plan_horizon = 60.0: expected a backfill_interval too"),
+    ],
+)
+def test_impossible_timings_are_refused(harness_says: Call, log: Path, given: tuple[str, ...], message: str) -> None:
+    answer = harness_says("run", log, *given)
     assert answer.status == 2
-    assert f"pass = '{given}': expected backfill of at least 0.01 s, a depth from 1 to" in " ".join(answer.err.split())
+    assert message in " ".join(answer.err.split())
 
 
 def test_without_a_workload_it_runs_on_generated_jobs(harness_says: Call) -> None:

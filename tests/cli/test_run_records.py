@@ -48,7 +48,9 @@ def test_events_are_replayed_and_told(harness_says: Call, log: Path, table: Path
     assert summary["measures"]["killed"] == 0
     killing = harness_says("run", log, "--events", table, "--interrupted", "kill", "--format", "json")
     assert json.loads(killing.out)["measures"]["killed"] >= 1
-    said = f"events: 4 in {table}, 3 before the run was over, 1 of them without effect; jobs on failing nodes: requeue"
+    said = (
+        f"events: 4 in {table}, 3 before the end of the run, 1 of them without effect; jobs on failing nodes: requeue"
+    )
     assert said in harness_says("run", log, "--events", table).out
 
 

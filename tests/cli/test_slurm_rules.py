@@ -59,7 +59,7 @@ def test_how_far_a_replay_is_is_said_of_several_phases_of_the_loops(
         facts = json.loads(harness_says(*words, "--format", "json").out)["phases"]
         assert facts["replays"] == 3
         assert 0.0 <= facts["least"] <= facts["P"] <= facts["most"]
-        assert "over 3 more replays P is " in harness_says(*words).out
+        assert "over 3 more replays the mean of P is " in harness_says(*words).out
     assert "phases" not in json.loads(harness_says(*words[:-1], "0", "--format", "json").out)
 
 

@@ -49,7 +49,7 @@ def test_jobs_of_a_log_come_later_and_are_redrawn(harness_says: Call) -> None:
     told = harness_says(*asked, "--resample", 6, "--workers", 1)
     assert told.status == 0
     assert "further jobs: 200 jobs" in told.out
-    assert "That speaks of 7 streams of jobs" in told.out
+    assert "That is about 7 streams of jobs" in told.out
 
 
 def test_a_variation_keeps_who_is_there() -> None:

@@ -7,7 +7,7 @@ from unicodedata import category
 import pytest
 from calling import Call
 
-from harness.cli.console import say
+from harness.cli.console import echo
 
 #: Clears the screen, renames the window, goes back over the line, turns the direction, ends in an eight-bit escape.
 HOSTILE = "a\x1b[2J\x1b]0;pwned\x07\rok\b\u202etxt\x9b31m"
@@ -91,18 +91,18 @@ def test_sentences_break_between_words_in_a_terminal_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sentence, table, indented = "word " * 30, "left" + " " * 90 + "right", "    " + "command " * 30
-    say(f"{sentence}\n{table}\n{indented}")
+    echo(f"{sentence}\n{table}\n{indented}")
     whole = capsys.readouterr().out
     assert whole == f"{sentence}\n{table}\n{indented}\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-    say(f"{sentence}\n{table}\n{indented}")
+    echo(f"{sentence}\n{table}\n{indented}")
     *broken, kept, last = capsys.readouterr().out.splitlines()
     assert (kept, last) == (table, indented)
     assert len(broken) == 2
     assert all(len(line) <= 80 for line in broken)
     assert " ".join(broken).split() == sentence.split()
-    say("  step: " + sentence)
+    echo("  step: " + sentence)
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("  step: word")
     assert second.startswith("    word")

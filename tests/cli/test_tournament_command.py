@@ -61,7 +61,7 @@ def test_what_is_suggested_finds_the_same_results_by_another_measure(harness_say
     assert f"{field} --out {out} --jobs 80 --resample 1 --by max_wait" in answer.out
     again = harness_says("tournament", field, "--out", out, "--jobs=80", "--resample=1", "--by", "max_wait")
     assert "nothing to run" in again.err
-    assert "all 4 runs were there already" in again.err
+    assert "all 4 runs were done before" in again.err
 
 
 def test_a_tournament_ends_with_a_leaderboard_and_what_to_try_next(harness_says: Call, field: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_same_command_repeats_nothing(harness_says: Call, field: Path) -> No
     again = harness_says("tournament", field, "--out", "here", "--workers", "2")
     assert again.out == first.out
     assert "nothing to run" in again.err
-    assert "all 8 runs were there already" in again.err
+    assert "all 8 runs were done before" in again.err
     assert "--out here" in again.out
 
 

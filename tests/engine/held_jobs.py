@@ -12,7 +12,7 @@ from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, SleepState
 from harness.policy.scheduler import Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 
 
 def windows(state, job, every=8, least=2):
@@ -136,7 +136,8 @@ def schedule(made, procs, parts, hold, timing, holds=None):
     return outcome.jobs
 
 
-TIMINGS = (Timing(), Timing("each"), Timing(passing="5"), Timing(passing="backfill=7, main=0, depth=2"))
+PASSES = DecisionTiming(backfill_interval=7, main_interval=0, backfill_depth=2)
+TIMINGS = (DecisionTiming(), DecisionTiming("per-event"), DecisionTiming(backfill_interval=5), PASSES)
 
 
 ONE = [(0, 1, 5, 5), (1, 1, 5, 5)]

@@ -21,12 +21,12 @@ from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform
 from harness.platform.machine import plain as processors
 from harness.platform.windows import Window
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 
 
-def quickly(rows, procs, start, instants="together", plain=False):
+def quickly(rows, procs, start, instants="batch", plain=False):
     """(start, end, width) of each row."""
-    extras = Extras(timing=Timing(instants))
+    extras = Extras(timing=DecisionTiming(instants))
     outcome = simulate(moldable(rows), processors(procs), choose(start=start), extras=extras, plain=plain)
     found = [None] * len(rows)
     for row, job in zip(outcome.place, outcome.jobs, strict=True):
@@ -286,10 +286,10 @@ def test_who_asks_for_more_than_there_is_gets_all_there_is_if_that_will_do():
         ({"procs_max": -4}, "job 1: procs_max -4: expected a whole number of at least 1, or −1"),
         ({"serial": 1.5}, "job 1: serial 1.5: expected a share of at least 0 and at most 1"),
         ({"serial": -0.5}, "job 1: serial -0.5: expected a share of at least 0 and at most 1"),
-        ({"serial": 0.1, "parallelism": 4}, "serial 0.1: expected −1, because another rule says how fast the job is"),
-        ({"serial": 0.0, "speedup_1": 1}, "serial 0: expected −1, because another rule says how fast the job is"),
-        ({"parallelism": 4, "speedup_1": 1}, "parallelism 4: expected −1, because another rule says"),
-        ({"variance": 1}, "variance 1: expected −1, because there is no parallelism"),
+        ({"serial": 0.1, "parallelism": 4}, "serial 0.1: expected −1, because another column gives the job's speed-up"),
+        ({"serial": 0.0, "speedup_1": 1}, "serial 0: expected −1, because another column gives the job's speed-up"),
+        ({"parallelism": 4, "speedup_1": 1}, "parallelism 4: expected −1, because another column"),
+        ({"variance": 1}, "variance 1: expected −1, because the job has no parallelism"),
         ({"speedup_1": 1, "speedup_4": -1}, "speedup_4 -1: expected a number above 0, and for each of a job's columns"),
         ({"speedup_1": 0}, "speedup_1 0: expected a number above 0"),
         ({"parallelism": 0.5}, "job 1: parallelism 0.5: expected at least 1"),
@@ -323,7 +323,7 @@ def test_elastisim_s_moldable_jobs_on_cirrus():
         pytest.skip("the runs of ElastiSim are not in HARNESS_DATA")
     prepared = harness.prepare(harness.read_workload(str(folder / "jobs.json.gz")))
     scheduler = harness.Scheduler(start="none", energy="none")
-    found = harness.simulate(prepared, 13_249, scheduler, timing=Timing("ends")).frame
+    found = harness.simulate(prepared, 13_249, scheduler, timing=DecisionTiming("per-event-completions-first")).frame
     ran = pd.read_csv(folder / "job_statistics.csv.gz")
     same = np.isclose(found["start"], ran["Start Time"], rtol=1e-5)  # six digits are printed
     same &= np.isclose(found["run"], ran["Makespan"], rtol=1e-5)

@@ -18,7 +18,7 @@ from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.errors import HarnessError
 from harness.platform.machine import NodeType, Platform, plain
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 
 both_ways = pytest.mark.parametrize("by_python", [False, True], ids=["compiled", "plain"])
 
@@ -258,8 +258,8 @@ def test_bad_queues_are_refused(start, said):
 
 
 def test_a_pass_of_so_many_jobs_is_refused():
-    jobs, extras = workload(JOBS), Extras(timing=Timing(passing="backfill=60, depth=9"))
-    with pytest.raises(HarnessError, match="depth=9 beside queues"):
+    jobs, extras = workload(JOBS), Extras(timing=DecisionTiming(backfill_interval=60, backfill_depth=9))
+    with pytest.raises(HarnessError, match="backfill_depth=9 with queues"):
         simulate(jobs, plain(3), choose(start="easy + night(queue=2)"), extras=extras)
 
 

@@ -20,7 +20,7 @@ from harness.platform.machine import NodeType, Platform, plain
 from harness.policy.kinds import Predict
 from harness.policy.registry import Plugins
 from harness.policy.scheduler import Scheduler
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 
 POLICIES = Plugins().policies
 BUNDLED = POLICIES["predict_runtime"]["recent"]
@@ -59,49 +59,54 @@ def some_rows(seed, procs, count=14):
     ]
 
 
+def passes(interval, main=None, depth=None, plan_horizon=None):
+    """Backfill passes every `interval` seconds, with main passes and limits if given."""
+    return DecisionTiming("batch", interval, main, depth, plan_horizon)
+
+
 def quickly(made, procs, order="fcfs", start="easy", predict="requested", timing=None):
     known = {**POLICIES, "predict_runtime": {**POLICIES["predict_runtime"], "short": SHORT, "whole": WHOLE}}
     chosen = Scheduler(order=order, start=start, energy="none", predict=predict).choose(known)
-    jobs = simulate(workload(made), plain(procs), chosen, extras=Extras(timing=timing or Timing())).jobs
+    jobs = simulate(workload(made), plain(procs), chosen, extras=Extras(timing=timing or DecisionTiming())).jobs
     return [tuple(map(int, (job.start, job.end, job.predicted, job.corrections))) for job in jobs]
 
 
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("instants", ["together", "each"])
+@pytest.mark.parametrize("instants", ["batch", "per-event"])
 def test_predicts_learns_corrects_and_reads_the_instant_as_the_obvious_simulator(start, instants):
     corrections = 0
     for seed in range(40):
         procs = 2 + seed % 5
         made = some_rows(seed, procs)
         for predict, slow in (("requested", None), ("short(n=1)", Recent(1, 60)), ("short", Recent(2, 60))):
-            expected = slowly(made, procs, "fcfs", start, slow, each=instants == "each")
-            assert quickly(made, procs, "fcfs", start, predict, Timing(instants)) == expected, f"seed {seed}"
+            expected = slowly(made, procs, "fcfs", start, slow, each=instants == "per-event")
+            assert quickly(made, procs, "fcfs", start, predict, DecisionTiming(instants)) == expected, f"seed {seed}"
             corrections += sum(row[-1] for row in expected)
     assert corrections > 100
 
 
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize(
-    ("passing", "slow"),
+    ("timing", "slow"),
     [
-        ("5", {"period": 5}),
-        ("backfill=7, main=0", {"period": 7, "main": 0}),
-        ("backfill=3, main=0, depth=2", {"period": 3, "main": 0, "depth": 2}),
-        ("backfill=5, main=3", {"period": 5, "main": 3}),
-        ("backfill=4, main=6, depth=1", {"period": 4, "main": 6, "depth": 1}),
-        ("backfill=2, main=2, window=9", {"period": 2, "main": 2, "window": 9}),
-        ("backfill=3, main=2, depth=6, window=0", {"period": 3, "main": 2, "depth": 6, "window": 0}),
+        (passes(5), {"period": 5}),
+        (passes(7, 0), {"period": 7, "main": 0}),
+        (passes(3, 0, 2), {"period": 3, "main": 0, "depth": 2}),
+        (passes(5, 3), {"period": 5, "main": 3}),
+        (passes(4, 6, 1), {"period": 4, "main": 6, "depth": 1}),
+        (passes(2, 2, plan_horizon=9), {"period": 2, "main": 2, "window": 9}),
+        (passes(3, 2, 6, 0), {"period": 3, "main": 2, "depth": 6, "window": 0}),
     ],
 )
-def test_starts_wait_for_a_pass_as_in_the_obvious_simulator(start, passing, slow):
+def test_starts_wait_for_a_pass_as_in_the_obvious_simulator(start, timing, slow):
     for seed in range(20):
         procs = 2 + seed % 5
         made = some_rows(100 + seed, procs)
         for order in ("fcfs", "saf"):
             expected = slowly(made, procs, order, start, **slow)
-            assert quickly(made, procs, order, start, timing=Timing(passing=passing)) == expected, f"seed {seed}"
+            assert quickly(made, procs, order, start, timing=timing) == expected, f"seed {seed}"
         learnt = slowly(made, procs, "fcfs", start, Recent(2, 60), **slow)
-        assert quickly(made, procs, "fcfs", start, "short", Timing(passing=passing)) == learnt, f"seed {seed}"
+        assert quickly(made, procs, "fcfs", start, "short", timing) == learnt, f"seed {seed}"
 
 
 @pytest.mark.quick_cases(3)
@@ -112,10 +117,12 @@ def test_passes_of_fractions_of_a_second_do_not_slip_by_rounding(start, period):
     for seed in range(10):
         procs = 2 + seed % 5
         made = some_rows(200 + seed, procs)
-        for words, slow in ((period, {}), (f"backfill={period}, main=0.7", {"main": Fraction("0.7")})):
+        for main, slow in ((None, {}), (0.7, {"main": Fraction("0.7")})):
             expected = slowly(made, procs, "fcfs", start, period=exact, **slow)
             chosen = Scheduler(start=start, energy="none").choose(POLICIES)
-            jobs = simulate(workload(made), plain(procs), chosen, extras=Extras(timing=Timing(passing=words))).jobs
+            jobs = simulate(
+                workload(made), plain(procs), chosen, extras=Extras(timing=passes(float(period), main))
+            ).jobs
             np.testing.assert_allclose(jobs["start"], [float(row[0]) for row in expected], rtol=0, atol=1e-9)
 
 
@@ -129,19 +136,19 @@ def test_within_no_window_nothing_is_promised_and_within_a_wide_one_everything(s
         made = [(*row[:4], row[4] | memory) for row in some_rows(300 + seed, procs, 20)]
         nodes = Platform("bound", (NodeType(procs, 1, 1.0, 8.0),))
         starts = {}
-        for start_of, words in ((start, ", window=0"), ("greedy", ""), (start, ", window=1e6"), (start, "")):
+        for start_of, horizon in ((start, 0), ("greedy", None), (start, 1e6), (start, None)):
             chosen = Scheduler(start=start_of, energy="none").choose(POLICIES)
-            timing = Timing(passing="backfill=2" + words)
-            starts[start_of, words] = list(
+            timing = passes(2, 0, plan_horizon=horizon)
+            starts[start_of, horizon] = list(
                 simulate(workload(made), nodes, chosen, extras=Extras(timing=timing)).jobs["start"]
             )
-        assert starts[start, ", window=0"] == starts["greedy", ""]
-        assert starts[start, ", window=1e6"] == starts[start, ""]
-        moved += starts[start, ""] != starts["greedy", ""]
+        assert starts[start, 0] == starts["greedy", None]
+        assert starts[start, 1e6] == starts[start, None]
+        moved += starts[start, None] != starts["greedy", None]
     assert moved > 5
 
 
-@pytest.mark.parametrize("instants", ["together", "each"])
+@pytest.mark.parametrize("instants", ["batch", "per-event"])
 @pytest.mark.parametrize(
     ("predict", "slow"),
     [
@@ -155,8 +162,8 @@ def test_similar_and_online_predict_and_learn_as_their_obvious_twins(predict, sl
     corrections = guessed = 0
     for seed in range(20):
         made = [(97 * s, n, 97 * w, 97 * e, user) for s, n, w, e, user in some_rows(seed, 2 + seed % 3, 30)]
-        expected = slowly(made, 2 + seed % 3, predictor=slow(), each=instants == "each")
-        assert quickly(made, 2 + seed % 3, predict=predict, timing=Timing(instants)) == expected, f"seed {seed}"
+        expected = slowly(made, 2 + seed % 3, predictor=slow(), each=instants == "per-event")
+        assert quickly(made, 2 + seed % 3, predict=predict, timing=DecisionTiming(instants)) == expected, f"seed {seed}"
         corrections += sum(row[-1] for row in expected)
         guessed += sum(predicted != row[3] for (_, _, predicted, _), row in zip(expected, made, strict=True))
     assert corrections > 50
@@ -171,7 +178,7 @@ def test_online_that_learns_nothing_believes_every_request_to_the_last_bit():
 def test_where_nobody_overtakes_both_readings_give_one_schedule():
     for seed in range(60):
         made = some_rows(seed, 3, 20)
-        assert quickly(made, 3, start="none") == quickly(made, 3, start="none", timing=Timing("each"))
+        assert quickly(made, 3, start="none") == quickly(made, 3, start="none", timing=DecisionTiming("per-event"))
 
 
 def test_believing_the_request_by_asking_gives_the_schedule_that_nobody_was_asked_for():
@@ -189,7 +196,7 @@ def test_believing_the_request_by_asking_gives_the_schedule_that_nobody_was_aske
 def test_the_slow_predictor_in_plain_python_is_the_compiled_one():
     made = some_rows(3, 4, 40)
     scheduler = Scheduler(start="easy(backfill_order=spf)", predict="recent(n=1)", energy="none")
-    for timing in (Timing(), Timing("each"), Timing(passing="4")):
+    for timing in (DecisionTiming(), DecisionTiming("per-event"), passes(4)):
         quick, slow = (
             harness.simulate(workload(made), 4, scheduler, timing=timing, plain=plain).frame for plain in (False, True)
         )
@@ -219,7 +226,9 @@ def test_every_start_and_prediction_is_that_of_the_published_simulations(data, l
     rows = published(data, log, start)
     made = [(int(r[1]), int(r[7]), int(r[3]), int(r[8]), {"user": int(r[11])}) for r in rows]
     chosen = Scheduler(start=start, energy="none", predict=FILES[start][1]).choose(POLICIES)
-    jobs = simulate(workload(made), plain(PUBLISHED[log]), chosen, extras=Extras(timing=Timing("each"))).jobs
+    jobs = simulate(
+        workload(made), plain(PUBLISHED[log]), chosen, extras=Extras(timing=DecisionTiming("per-event"))
+    ).jobs
     np.testing.assert_array_equal(jobs["start"], rows[:, 1] + rows[:, 2])
     if start != "easy":
         np.testing.assert_array_equal(jobs["predicted"], rows[:, 17])
@@ -235,7 +244,7 @@ def test_the_slow_simulator_gives_the_published_schedule_too(data):
     rows = published(data, "KTH-SP2", "easy(backfill_order=spf)")[:1500]
     made = [(int(r[1]), int(r[7]), int(r[3]), int(r[8]), {"user": int(r[11])}) for r in rows]
     slow = slowly(made, 100, "fcfs", "easy(backfill_order=spf)", Recent(2), each=True)
-    quick = quickly(made, 100, "fcfs", "easy(backfill_order=spf)", "recent(n=2)", Timing("each"))
+    quick = quickly(made, 100, "fcfs", "easy(backfill_order=spf)", "recent(n=2)", DecisionTiming("per-event"))
     assert slow == quick
 
 
@@ -322,24 +331,23 @@ def test_functions_that_ask_for_what_is_not_declared_are_refused(traits, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"instants": "every"}, "each"),
-        ({"passing": "sometimes"}, "there is no 'sometimes'|expected a number of seconds"),
-        ({"passing": "0"}, "expected backfill of at least 0.01 s"),
-        ({"passing": "1e-9"}, "expected backfill of at least 0.01 s"),
-        ({"passing": "backfill=60, depth=1e30"}, "depth from 1 to 2,147,483,647 jobs, a whole number"),
-        ({"passing": "backfill=60, depth=1.5"}, "a whole number"),
-        ({"passing": "backfill=60, depth=0"}, "a whole number"),
-        ({"passing": "nan"}, "expected a number of seconds"),
-        ({"passing": "backfill=60, dept=3"}, "did you mean 'depth'"),
-        ({"passing": "backfill=60, main=0.001"}, "main of as many seconds as backfill has at least, or 0"),
-        ({"passing": "backfill=60, window=-1"}, "window = -1; expected a number of seconds"),
-        ({"passing": "backfill=60, windows=1"}, "did you mean 'window'"),
-        ({"passing": "depth=3"}, "expected backfill of at least 0.01 s"),
+        ({"event_semantics": "per-evnt"}, "did you mean 'per-event'"),
+        ({"backfill_interval": "sometimes"}, "backfill_interval = 'sometimes': expected seconds, at least 0.01"),
+        ({"backfill_interval": 0}, "expected seconds, at least 0.01"),
+        ({"backfill_interval": 1e-9}, "expected seconds, at least 0.01"),
+        ({"backfill_interval": float("nan")}, "expected seconds, at least 0.01"),
+        ({"backfill_interval": True}, "expected seconds, at least 0.01"),
+        ({"backfill_interval": 60, "backfill_depth": 1e30}, "a whole number of jobs from 1 to 2,147,483,647"),
+        ({"backfill_interval": 60, "backfill_depth": 1.5}, "a whole number"),
+        ({"backfill_interval": 60, "backfill_depth": 0}, "a whole number"),
+        ({"backfill_interval": 60, "main_interval": 0.001}, "main_interval = 0.001: .* or 0 for every event"),
+        ({"backfill_interval": 60, "plan_horizon": -1}, "plan_horizon = -1: expected seconds"),
+        ({"backfill_depth": 3}, "backfill_depth = 3: expected a backfill_interval too"),
     ],
 )
 def test_timings_that_cannot_be_are_refused(given, words):
     with pytest.raises(HarnessError, match=words):
-        Timing(**given)
+        DecisionTiming(**given)
 
 
 def test_every_bundled_predictor_is_described():

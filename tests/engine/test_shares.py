@@ -16,7 +16,7 @@ from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, SleepState
 from harness.platform.machine import plain as processors
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.workload.events import Events
 
 KEYS = ("user", "group", "queue")
@@ -141,6 +141,9 @@ EVENTS = st.lists(
 )
 
 
+PASSES = DecisionTiming(backfill_interval=20, main_interval=0, backfill_depth=3)
+
+
 def events(rows, many):
     """Events of `rows`; those about jobs name one that there is."""
     named = [(time, what, subject if "node" in what else 1 + subject % many) for time, what, subject in rows]
@@ -148,10 +151,10 @@ def events(rows, many):
 
 
 def test_whose_node_fails_in_the_second_in_which_it_would_end_begins_anew_wherever_everything_is_decided_on():
-    """With `each`, events are before completions."""
+    """With `per-event`, events are before completions."""
     table = pd.DataFrame({"time": [3.0, 4.0], "event": ["node-down", "node-up"], "subject": [0, 0]})
-    for instants, end in (("each", 7.0), ("together", 3.0)):
-        extras = Extras(Events(table), timing=Timing(instants))
+    for instants, end in (("per-event", 7.0), ("batch", 3.0)):
+        extras = Extras(Events(table), timing=DecisionTiming(instants))
         (job,) = simulate(workload([(0, 1, 3, 3)]), processors(1), choose(), extras=extras).jobs
         assert (job.end, job.status) == (end, harness.COMPLETED), instants
 
@@ -161,7 +164,7 @@ def test_whose_node_fails_in_the_second_in_which_it_would_end_begins_anew_wherev
     jobs(),
     st.sampled_from((0.5, 7.0, 604800.0, math.inf)),
     st.booleans(),
-    st.sampled_from(("together", "each")),
+    st.sampled_from(("batch", "per-event")),
     st.sampled_from(("requested", "recent(n=1)")),
     st.booleans(),
     EVENTS,
@@ -171,7 +174,7 @@ def test_what_is_counted_is_what_a_recount_finds_whenever_anybody_is_asked(
 ):
     watch, start = watching(half_life, unruly)
     chosen = choose(predict=predict, sleep="timeout(idle=1)" if naps else "never") | {"start": start}
-    extras = Extras(events(happening, len(small.jobs)), timing=Timing(instants))
+    extras = Extras(events(happening, len(small.jobs)), timing=DecisionTiming(instants))
     simulate(small, SLEEPY, chosen, extras=extras)
     assert watch.seen > 0 or (small.jobs["procs"] > 4).all()
 
@@ -218,10 +221,10 @@ def test_usage_is_the_closed_form_of_what_the_schedule_says(score, compiled):
     key = score.__name__.removeprefix("of_")
     policy = Order(score.__name__, score, compiled=compiled)
     for half_life in (30.0, 1e6, 0.0, 0.5):  # the last is so short that the origin moves on several times
-        for passing in ("", "7", "backfill=20, main=0, depth=3"):
+        for timing in (DecisionTiming(), DecisionTiming(backfill_interval=7), PASSES):
             choice = harness.Choice(policy, {"half_life": half_life})
             chosen = choose(order=policy) | {"order": choice, "second": choice}
-            found = simulate(made, processors(4), chosen, extras=Extras(timing=Timing(passing=passing))).jobs
+            found = simulate(made, processors(4), chosen, extras=Extras(timing=timing)).jobs
             for job in found:
                 ours = found[found[key] == job[key]] if key in KEYS else found
                 assert job["score"] == pytest.approx(closed_form(ours, job["submit"], half_life), rel=1e-9, abs=1e-6)

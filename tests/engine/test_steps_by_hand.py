@@ -106,7 +106,7 @@ def test_there_is_no_schedule_before_the_end() -> None:
 
 def test_a_pass_is_refused() -> None:
     with pytest.raises(HarnessError, match="expected no scheduling interval"):
-        harness.steps(LOG, 16, timing=harness.Timing(passing="60"))
+        harness.steps(LOG, 16, timing=harness.DecisionTiming(backfill_interval=60))
 
 
 def test_the_timeline_is_kept() -> None:

@@ -160,7 +160,9 @@ def test_a_workload_that_begins_in_the_middle_is_refused(configurations: Path) -
         harness.simulate(middle.workload(), None, harness.read_slurm_scheduler("usual.conf"))
 
 
-@pytest.mark.parametrize("key", ['pass = "60"', 'instants = "each"', 'signal = "daily(low=1, high=2)"'])
+@pytest.mark.parametrize(
+    "key", ["backfill_interval = 60", 'event_semantics = "per-event"', 'signal = "daily(low=1, high=2)"']
+)
 def test_what_is_for_policies_is_refused(write: Write, key: str) -> None:
     with pytest.raises(HarnessError, match="a Slurm decides by its configuration alone"):
         read_field(write(key + "\n" + FIELD))

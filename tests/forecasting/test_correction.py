@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import HarnessError
 from harness.forecasting.correction import ADDED, Correction, calibrated, quantile, with_intervals
-from harness.forecasting.forecast_evaluation import judged
+from harness.forecasting.forecast_evaluation import evaluated
 from harness.forecasting.starts import forecast_starts
 
 HOUR = 3600.0
@@ -100,7 +100,7 @@ def test_a_calibrated_forecast_knows_of_the_machine_that_it_is_late(log):
     assert better.table["median"].tolist() == found.table["median"].tolist()
     assert (better.table["high"] > found.table["high"] + HOUR / 6).all()
     assert (better.table["low"] <= better.table["median"]).all()
-    assert better.remarks[0].startswith("calibrated by what came of")
+    assert better.remarks[0].startswith("calibrated with")
 
 
 def test_nothing_that_happens_later_changes_what_is_learned(log):
@@ -133,7 +133,7 @@ def test_what_is_judged_says_who_left_without_a_start(log):
     chosen = jobs.index[jobs["wait"] > HOUR][50]
     jobs.loc[chosen, ["run", "status"]] = [0, 5]
     now = float(jobs.loc[chosen, "submit"]) + 1.0
-    (found,) = judged(harness.log_from_frame(jobs, "one", procs=32), [now], harness.Scheduler(), repetitions=2)
+    (found,) = evaluated(harness.log_from_frame(jobs, "one", procs=32), [now], harness.Scheduler(), repetitions=2)
     own = found[found["job"] == jobs.loc[chosen, "job"]].iloc[0]
     assert np.isnan(own["lead"])
     assert own["left"] == jobs.loc[chosen, "wait"] - 1.0

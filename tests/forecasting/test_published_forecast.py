@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import harness
 from harness.cli.study_command import load
 from harness.disk.bundled import folder
-from harness.forecasting.forecast_evaluation import errors, instants, judged
+from harness.forecasting.forecast_evaluation import errors, evaluated, instants
 
 PAGE = folder("reports") / "forecast.md"
 
@@ -17,7 +17,7 @@ def test_a_row_of_the_page_has_the_jobs_of_the_log(data):
     """The jobs and instants of KTH-SP2's last row, which take no repetitions to count."""
     study = load("start_forecasts")
     log = harness.read_workload("KTH-SP2")
-    rows = pd.concat(judged(log, instants(log, study.MOMENTS), study.ASSUMED, repetitions=1, arrivals="none"))
+    rows = pd.concat(evaluated(log, instants(log, study.MOMENTS), study.ASSUMED, repetitions=1, arrivals="none"))
     kept = rows[rows["now"].isin(rows["now"].unique()[study.LEARNING :])]
     last = errors(kept)[-1]
     lines = [[cell.strip() for cell in line.split("|")] for line in PAGE.read_text(encoding="utf-8").splitlines()]

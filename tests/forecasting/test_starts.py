@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import HarnessError
 from harness.forecasting.arrivals import WEEK, Arrivals, with_history
-from harness.forecasting.forecast_evaluation import as_similar, errors, judged, ratio
+from harness.forecasting.forecast_evaluation import as_similar, errors, evaluated, ratio
 from harness.forecasting.starts import forecast_starts, ranks
 from harness.forecasting.usage import TOGETHER, Usage
 
@@ -161,8 +161,8 @@ def test_who_does_not_fit_is_left_out_of_those_who_run_and_who_never_fits_never_
     rows = [(0, 0, 50, 4, 60, 1), (1, 0, 50, 4, 60, 1), (2, 90, 5, 2, 60, 2), (3, 90, 5, 9, 60, 2)]
     found = forecast_starts(harness.at_instant(log_of(rows), 20), repetitions=2)
     assert found.table[["job", "median"]].to_numpy().tolist() == [["3", 0.0], ["4", np.inf]]
-    assert "1 running jobs left out: those that began before fill the machine" in found.remarks
-    assert any("wait all the same" in remark for remark in found.remarks)
+    assert "1 running jobs left out: earlier ones fill the machine" in found.remarks
+    assert any("jobs wait although" in remark for remark in found.remarks)
 
 
 def test_the_wait_of_the_last_similar_job():
@@ -193,7 +193,7 @@ def test_errors_are_counted_by_lead_time():
 
 def test_what_is_judged_is_who_waited_and_started():
     rows = [(k, 0, 10, 1, 20, 1) for k in range(20)] + [(30, 0, 40, 6, 40, 2), (35, 35, 5, 6, 40, 2)]
-    (found,) = judged(log_of(rows), [40.0, 500.0], harness.Scheduler(), repetitions=4)
+    (found,) = evaluated(log_of(rows), [40.0, 500.0], harness.Scheduler(), repetitions=4)
     assert found[["job", "lead", "at_once", "now"]].to_numpy().tolist() == [[22, 30.0, 0.0, 40.0]]
 
 
@@ -213,5 +213,5 @@ def test_what_cannot_be_forecast(how, complaint):
 
 
 def test_somebody_must_wait():
-    with pytest.raises(HarnessError, match="nobody waits then"):
+    with pytest.raises(HarnessError, match="no job waits then"):
         forecast_starts(harness.at_instant(log_of([(0, 0, 50, 6, 60, 1)]), 20))

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import harness
-from harness import HarnessError, NodeType, PerformanceState, Platform, Scheduler, SleepState, Timing, Window
+from harness import DecisionTiming, HarnessError, NodeType, PerformanceState, Platform, Scheduler, SleepState, Window
 from harness.policy.gallery import examples
 from harness.workload.log import Workload
 
@@ -48,11 +48,11 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "rate": ("full", "full", "full", "full", "fixed(rate=0.5)", "hysteresis(low=4, high=12, slow=0.5)"),
 }
 TIMINGS = {
-    "together": Timing(),
-    "each": Timing("each"),
-    "ends": Timing("ends"),
-    "pass": Timing(passing="60"),
-    "depth": Timing(passing="backfill=60, main=0, depth=20, window=3600"),
+    "together": DecisionTiming(),
+    "each": DecisionTiming("per-event"),
+    "ends": DecisionTiming("per-event-completions-first"),
+    "pass": DecisionTiming(backfill_interval=60),
+    "depth": DecisionTiming(backfill_interval=60, main_interval=0, backfill_depth=20, plan_horizon=3600),
 }
 GALLERY = ("relaxed", "lookahead", "selective", "slack", "gang")
 

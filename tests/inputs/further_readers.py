@@ -17,7 +17,6 @@ POLICIES = {
     "predict": (b"requested", b"recent(n=2)", b"similar(look=20)", b"online(rate=0.2, caution=1.5)"),
     "hold": (b"none", b"limits(user_jobs=4)", b"limits(group_jobs=1, user_submitted=3)"),
     "energy": (b"none", b"spec", b"cores"),
-    "pass": (b"60", b"backfill=60, main=0, depth=100, window=86400"),
     "signal": (b"daily(low=50, high=300, peak=19)", b"daily(values=[1, 2, 3], kind=price)"),
 }
 

@@ -141,8 +141,8 @@ def test_the_reward_is_a_function_of_measures() -> None:
         ({"reward": "jobs"}, "neither more nor less"),
         ({"jobs": 1000}, "has only 120"),
         ({"slots": 0}, "slots=0"),
-        ({"start": "preempt"}, "expected a policy that keeps no plan"),
-        ({"start": "conservative"}, "expected a policy that keeps no plan"),
+        ({"start": "preempt"}, "expected a policy that makes no plan"),
+        ({"start": "conservative"}, "expected a policy that makes no plan"),
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], words: str) -> None:

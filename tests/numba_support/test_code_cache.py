@@ -314,10 +314,10 @@ def test_what_another_version_kept_is_not_read(folder, monkeypatch):
 
 def test_slow_compiling_names_the_policy_and_the_time(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """While it goes on, again and again, and when it is over; what is quick is not worth a line."""
-    from harness.cli.console import compiling_said
+    from harness.cli.console import show_compilation
 
     monkeypatch.setattr(code_cache, "SLOW", 0.05)
-    with compiling_said():
+    with show_compilation():
         with code_cache._progress_reported("the order policy 'mine'"):
             time.sleep(0.6)
         with code_cache._progress_reported("the order policy 'quick'"):

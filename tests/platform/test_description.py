@@ -55,7 +55,7 @@ def test_the_example_of_what_jobs_may_ask_for(described):
         ("partitions = [-1]", "the partition -1; expected a name, or a number from 0"),
         (
             'partition = 2\npartitions = ["batch"]',
-            "nodes 1: a node type: partition = 2 beside partitions; expected it among",
+            "nodes 1: a node type: partition = 2 and partitions; expected it among",
         ),
     ],
 )
@@ -145,7 +145,7 @@ TABLE = 'table = "servers.csv"\n[[nodes]]\n'
         ("[[node]]\ncores = 4", ["'node'", "did you mean 'nodes'"]),
         ("abuot = 3\n[[nodes]]\ncores = 4", ["the file", "did you mean 'about'"]),
         ("about = 3\n[[nodes]]\ncores = 4", ["about = 3", "expected a valid string"]),
-        ("[[nodes]]\ncount = 2", ["nodes 1", "expected cores", "to pick a row"]),
+        ("[[nodes]]\ncount = 2", ["nodes 1", "expected cores", "to select a row"]),
         ("[[nodes]]\ncores = 4\n[[nodes]]\ncors = 4", ["nodes 2", "'cors'", "did you mean 'cores'"]),
         ('[[nodes]]\ncores = "4"', ["nodes 1, cores = '4'", "expected a valid integer"]),
         ("[[nodes]]\ncores = true", ["nodes 1, cores = True", "integer"]),
@@ -162,7 +162,7 @@ TABLE = 'table = "servers.csv"\n[[nodes]]\n'
         (f"[[nodes]]\ncores = 4\nsleep = [{OFF.replace(', up_energy = 9000', '')}]", ["sleep 1", "'up_energy'"]),
         (f"[[nodes]]\ncores = 4\nsleep = [{OFF.replace('watts', 'wats')}]", ["nodes 1, sleep 1", "mean 'watts'"]),
         (f"[[nodes]]\ncores = 4\nidle = 1\npeak = 5\nsleep = [{OFF}]", ["'off'", "2 W asleep", "1 W idle"]),
-        ("[[nodes]]\nrow = 2", ["nodes 1", "row picks a row", "expected a table of servers"]),
+        ("[[nodes]]\nrow = 2", ["nodes 1", "row selects a row", "expected a table of servers"]),
         ('table = "nowhere.csv"\n[[nodes]]\nrow = 2', ["table = 'nowhere.csv'", "no such platform file"]),
         ('table = "synthetic-11"\n[[nodes]]\nrow = 2', ["synthetic-11.toml", "expected a table of servers"]),
         ('table = "."\n[[nodes]]\nrow = 2', ["it is a folder"]),
@@ -171,7 +171,7 @@ TABLE = 'table = "servers.csv"\n[[nodes]]\n'
         (TABLE + 'system = "Gamma"\nvendor = "Otter"', ["vendor = 'Otter'", "did you mean 'Other'"]),
         (TABLE + 'system = "Alpha 1"', ["2 rows", "expected one", "2, 3"]),
         (TABLE + 'system = "Beta"', ["row 4", "no node type", "non-compliant"]),
-        (TABLE + "row = 2\nidle = 50", ["idle = 50 W beside a load curve"]),
+        (TABLE + "row = 2\nidle = 50", ["idle = 50 W, but 60 W in its load curve"]),
         (TABLE + "row = 2\n[[nodes]]\ncores = 4", ["operations per second", "number 2"]),
     ],
 )
@@ -224,5 +224,5 @@ def test_a_platform_file_may_have_the_longest_name_there_is(tmp_path):
     path.write_text("[[nodes]]\ncores = 2\n")
     assert len(path.name) == 255
     assert read_platform(path).cores == 2
-    with pytest.raises(HarnessError, match="no name is so long"):
+    with pytest.raises(HarnessError, match="the name is too long"):
         read_platform(tmp_path / f"{'p' * 251}.toml")

@@ -32,7 +32,7 @@ def test_a_curve_gives_idle_and_peak():
 def test_a_curve_is_accepted_if_and_only_if_it_never_falls(watts):
     assert NodeType(1, 1, curve=tuple(sorted(watts))).curve == tuple(sorted(watts))
     if watts != sorted(watts):
-        with pytest.raises(HarnessError, match="never fall"):
+        with pytest.raises(HarnessError, match="never decrease"):
             NodeType(1, 1, curve=tuple(watts))
 
 

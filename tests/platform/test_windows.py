@@ -8,7 +8,7 @@ import pytest
 
 import harness
 from harness import HarnessError, NodeType, Platform, read_platform
-from harness.platform.windows import Window, kept, read_windows
+from harness.platform.windows import Window, read_windows, with_windows
 
 THREE = Platform("three", (NodeType(2, 4), NodeType(1, 2)))
 
@@ -86,7 +86,7 @@ def test_names_are_those_of_the_log():
     assert starts(log, Window(0, 100, users=(1,), queues=("long",))) == [0.0, 10.0]
     with pytest.raises(HarnessError, match="reservations of nodes: dump has no user 'bbo'; did you mean 'bob'"):
         starts(log, Window(0, 100, users=("bbo",)))
-    with pytest.raises(HarnessError, match="dump has no group 'bob'; it names no groups: expected a number"):
+    with pytest.raises(HarnessError, match="dump has no group 'bob'; it has no names of groups: expected a number"):
         starts(log, Window(0, 100, groups=("bob",)))
 
 
@@ -104,7 +104,7 @@ def test_fewer_than_no_processors_cannot_be_kept():
 @pytest.mark.parametrize("window", [Window(0, 1, nodes=(3,)), Window(0, 1, procs=11)])
 def test_nodes_that_are_not_there_are_refused(window):
     with pytest.raises(HarnessError, match="expected"):
-        kept(THREE, [window])
+        with_windows(THREE, [window])
 
 
 def test_a_description_names_its_table(tmp_path):
@@ -123,7 +123,7 @@ DATED = harness.log_from_frame(
 
 
 def starts(log, *windows):
-    return harness.simulate(log, kept(Platform("one", (NodeType(1, 1),)), windows)).frame["start"].tolist()
+    return harness.simulate(log, with_windows(Platform("one", (NodeType(1, 1),)), windows)).frame["start"].tolist()
 
 
 def test_dates_are_by_the_clock_of_the_site(table):

@@ -128,8 +128,8 @@ def test_groups_are_accounts_where_the_log_has_none(tmp_path):
     [
         ("user,jobs\nalcie,1\n", NAMED, "some.csv'\\): dump has no user 'alcie'; did you mean 'alice'?"),
         ("queue,jobs\nxyz,1\n", NAMED, "dump has no queue 'xyz'; known: long, normal"),
-        ("user,jobs\nalice,1\n", (), "dump has no user 'alice'; it names no users: expected a number"),
-        ("user,jobs\nzoe,1\n", [f"; User: {k} u{k}" for k in range(30)], "no user 'zoe'; it has names for 30 others"),
+        ("user,jobs\nalice,1\n", (), "dump has no user 'alice'; it has no names of users: expected a number"),
+        ("user,jobs\nzoe,1\n", [f"; User: {k} u{k}" for k in range(30)], "no user 'zoe'; it has 30 other names"),
     ],
 )
 def test_names_that_the_log_does_not_have_are_refused(tmp_path, row, header, sentence):

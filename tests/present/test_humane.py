@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.present.human_units import humane
+from harness.present.human_units import with_units
 
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -30,10 +30,10 @@ SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
     ],
 )
 def test_units_people_think_in(value, unit, share, told):
-    assert humane(value, unit, share=share) == told
+    assert with_units(value, unit, share=share) == told
 
 
 @given(st.floats(0, 1e9))
 def test_a_time_is_right_to_three_digits(seconds):
-    number, unit = re.fullmatch(r"([\d.,e+-]+) (\w+)", humane(seconds, "s")).groups()
+    number, unit = re.fullmatch(r"([\d.,e+-]+) (\w+)", with_units(seconds, "s")).groups()
     assert math.isclose(float(number.replace(",", "")) * SECONDS[unit], seconds, rel_tol=5.1e-3, abs_tol=1e-300)

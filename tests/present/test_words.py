@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.present.numerals import numeral, numerals
 from harness.present.progress import progress
-from harness.present.words import counted, harmless, lasting, readable
+from harness.present.words import counted, lasting, readable, without_controls
 
 #: An escape sequence that clears the screen, one that renames the window, eight-bit and direction-turning letters.
 HOSTILE = "\x1b[2J\x1b]0;pwned\x07 \x9b31m back\rspace\b \u202enot\u2066 \x7f\ud800"
@@ -24,14 +24,14 @@ def drives(text: str) -> set[str]:
 
 def test_what_drives_a_terminal_is_taken_out_and_the_rest_stays() -> None:
     assert drives(HOSTILE)
-    assert not drives(harmless(HOSTILE))
-    assert harmless("two\nlines\t– μ 中 30\u202f%") == "two\nlines\t– μ 中 30\u202f%"
+    assert not drives(without_controls(HOSTILE))
+    assert without_controls("two\nlines\t– μ 中 30\u202f%") == "two\nlines\t– μ 中 30\u202f%"
 
 
 @given(st.text())
 def test_nothing_drives_a_terminal(text: str) -> None:
-    assert not drives(harmless(text))
-    assert harmless(harmless(text)) == harmless(text)
+    assert not drives(without_controls(text))
+    assert without_controls(without_controls(text)) == without_controls(text)
     assert not drives(readable(text))
     assert "\n" not in readable(text)
 

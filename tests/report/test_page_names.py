@@ -63,8 +63,8 @@ def pages(store) -> dict[str, tuple[Page, Page]]:
 @pytest.mark.parametrize("kind", ["tournament", "run"])
 def test_names_are_text_in_every_section(pages: dict[str, tuple[Page, Page]], kind: str) -> None:
     texts = [render(page) for page in pages[kind]]
-    hostile, harmless = map(Seen, texts)
-    assert hostile.elements == harmless.elements
+    hostile, without_controls = map(Seen, texts)
+    assert hostile.elements == without_controls.elements
     for section in pages[kind][0].sections:
         assert "window.hacked=1" in hostile.texts[section.name]
         assert not hostile.elements[section.name] & {("script",), ("a", "href")}

@@ -11,7 +11,7 @@ import pytest
 
 from harness import HarnessError, Scheduler, lublin, prepare, simulate
 from harness.platform.machine import plain
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.results.adequacy import adequacy
 from harness.results.repeatability import Repeatability, draw_overheads, repeatability, upper_quantile
 from harness.results.schedule import Schedule
@@ -121,7 +121,7 @@ def test_jobs_seen_late_have_waited_since_they_were_submitted(run: Run, make: Ma
 
 def test_under_a_pass_jobs_differ_by_whole_passes() -> None:
     """P = 60·√(d/n), the paper's Table 1, where repetitions differ only by the pass that first sees a job."""
-    timing = Timing(passing="60")
+    timing = DecisionTiming(backfill_interval=60)
     found = repeatability(
         prepare(lublin(jobs=500, procs=100_000, seed=1, load=0.01)),
         lambda jobs: simulate(jobs, None, Scheduler(energy="none"), timing=timing),

@@ -24,7 +24,7 @@ def test_the_load_of_a_log_is_what_a_replay_from_time_zero_takes(seed: int) -> N
 
 
 def test_all_at_one_instant_has_no_load() -> None:
-    with pytest.raises(HarnessError, match="all come at one instant"):
+    with pytest.raises(HarnessError, match="all arrive at one instant"):
         saturated_load([0, 0], [1, 1], [1, 1], 2)
 
 

@@ -59,5 +59,5 @@ def test_an_end_before_the_beginning_is_refused() -> None:
 
 
 def test_a_log_that_does_not_say_when_it_was_takes_no_date() -> None:
-    with pytest.raises(HarnessError, match="made does not say when it began"):
+    with pytest.raises(HarnessError, match="made has no date"):
         prepare(log_of(run=[1]), start="1997-04-01")

@@ -101,7 +101,7 @@ def test_the_next_call_goes_on_from_any_byte(mirror: Mirror, have: int, ranges: 
 
 def test_a_server_that_brings_nothing_new_is_given_up_and_what_came_is_kept(mirror: Mirror) -> None:
     mirror.cut_after, mirror.ranges = 50_000, False
-    refused(HERE, mirror, "cannot be fetched: .*50,000 bytes that came are kept")
+    refused(HERE, mirror, "cannot be fetched: .*50,000 bytes received are kept")
     assert kept() == [f".{HERE.file}.part"]
     mirror.cut_after, mirror.ranges = None, True
     assert fetch(HERE, mirror=mirror.url).read_bytes() == CONTENT
@@ -130,14 +130,14 @@ def test_a_busy_server_is_asked_again(mirror: Mirror) -> None:
 
 def test_something_else_under_the_name_is_not_kept(mirror: Mirror) -> None:
     mirror.files[PATH] = gzip.compress(b"another log")
-    refused(HERE, mirror, r"is not Here-1-cln.swf.gz as we know it \(SHA-256")
+    refused(HERE, mirror, r"is not the known Here-1-cln.swf.gz \(SHA-256")
     assert kept() == []
 
 
 @pytest.mark.parametrize("content", [b"<html>Please log in</html>", CONTENT[:-9], CONTENT[:-8] + bytes(8), b""])
 def test_without_a_checksum_gzip_must_be_whole(mirror: Mirror, content: bytes) -> None:
     mirror.files[PATH] = content
-    refused(UNKNOWN, mirror, "not whole gzip data")
+    refused(UNKNOWN, mirror, "not complete gzip data")
     assert kept() == []
 
 
@@ -189,7 +189,7 @@ def test_an_interrupt_keeps_what_came(mirror: Mirror) -> None:
 def test_a_folder_that_is_read_only(mirror: Mirror, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
-        refused(HERE, mirror, "cannot be kept there")
+        refused(HERE, mirror, "cannot store a trace there")
     finally:
         tmp_path.chmod(0o700)
 
@@ -197,7 +197,7 @@ def test_a_folder_that_is_read_only(mirror: Mirror, tmp_path: Path) -> None:
 def test_a_file_where_the_folder_belongs(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
-    with pytest.raises(HarnessError, match="cannot be kept there"):
+    with pytest.raises(HarnessError, match="cannot store a trace there"):
         fetch(HERE, mirror=mirror.url)
 
 

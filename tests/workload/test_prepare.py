@@ -234,7 +234,7 @@ def test_frames() -> None:
     for wrong, complaint in [
         (frame.rename(columns={"estimate": "estimat"}), "did you mean 'estimate'"),
         (frame.drop(columns="run"), "column 'run' is missing"),
-        (frame[:0], "holds no jobs"),
+        (frame[:0], "has no jobs"),
         (frame.assign(run=["a", "b"]), "column 'run', row 0: 'a' is not a finite number"),
         (frame.assign(run=[1, None]), "column 'run', row 1: nan is not a finite number"),
     ]:

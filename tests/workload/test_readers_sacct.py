@@ -128,7 +128,7 @@ def test_a_line_is_mended_as_it_was_meant_or_not_at_all(tmp_path_factory, jobs, 
         if "|" in name and "expected 11 cells" in str(error):
             return  # more than one reading: refused
         raise
-    assert [step.name for step in log.reading] == ["mended lines"] * ("|" in name)
+    assert [step.name for step in log.reading] == ["repaired lines"] * ("|" in name)
     expect(log, jobs)
 
 
@@ -200,14 +200,14 @@ BAD = JOB.format(job=9)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (dump(), "dump.log: holds no jobs"),
+        (dump(), "dump.log: has no jobs"),
         (dump(JOB.format(job=1), "1|2|3"), r"dump.log: line 3: expected 13 cells, found 3$"),
         (dump(BAD.replace("00:10:00", "ten")), "dump.log: line 2: Elapsed is 'ten', which sacct does not print"),
         (dump(BAD.replace("2021-03-01T08:01:00", "yesterday")), "line 2: Start is 'yesterday'"),
         (dump(BAD.replace("COMPLETED", "DONE")), "line 2: State is 'DONE'"),
         (dump(BAD.replace("|4|4|", "|four|4|")), "line 2: NCPUS is 'four'"),
         (dump(BAD.replace("2000M", "much")), "line 2: ReqMem is 'much'"),
-        (dump("a|b|c", head="State|Submit|State"), "dump.log: the column 'State' is there twice"),
+        (dump("a|b|c", head="State|Submit|State"), "dump.log: the column 'State' occurs twice"),
         (dump("COMPLETED|2021-03-01T08:00:00|4", head="State|Submit|NCPUS"), "has no column 'Elapsed'"),
         (dump("COMPLETED|2021-03-01T08:00:00|00:10:00", head="State|Submit|Elapsed"), "has no widths; expected a col"),
     ],
@@ -253,7 +253,7 @@ def test_it_is_known_by_its_first_line(tmp_path: Path) -> None:
     [
         ("JobID|Partition|AllocCPUS|State\n7|main|4|COMPLETED\n", "no column 'Submit'; needed, by sacct --format"),
         ("JobID    Submit State\n----- -------- -----\n    7 2026-03+ COMPL\n", "expected sacct --parsable2"),
-        ("JOBID|USER|STATE\n7|ann|RUNNING\n", "what squeue prints, the state of a machine: expected it as --state"),
+        ("JOBID|USER|STATE\n7|ann|RUNNING\n", "output of squeue, the state of a machine: expected it as --state"),
     ],
 )
 def test_what_sacct_prints_without_the_right_options(tmp_path: Path, content: str, complaint: str) -> None:

@@ -113,14 +113,14 @@ def test_a_job_that_is_not_in_the_dump_holds_nobody_and_the_others_do(jobs, tmp_
     lines = ("", "-d afterok:1", "-d afterany:77", "-d afterany:1:78")
     frame, _ = jobs(*({"line": f"sbatch {line} job.sh"} for line in lines))
     assert frame["preceding"].tolist() == [-1, 1, 77, 1]
-    assert notes_of(tmp_path, *lines) == {"wait for jobs that are not in the dump: for these they do not": 2}
+    assert notes_of(tmp_path, *lines) == {"on jobs that are not in the dump: ignored": 2}
 
 
 def test_dependencies_that_are_not_heeded_are_counted(tmp_path: Path) -> None:
     told = notes_of(tmp_path, "", "-d singleton", "-d afterok:1?afterok:2", "-d afterok:1")
-    assert told == {"wait for any of several, for one of a name, or the like: not heeded": 2}
+    assert told == {"on any of several jobs, on a job name, or the like: ignored": 2}
     told = notes_of(tmp_path, "", "-d afterok:7_1", "-d afterok:7", ids=("7_1", "7_2", "8"))
-    assert told["name jobs by Slurm's numbers, which are not kept: not heeded"] == 1
+    assert told["refer to Slurm's job numbers, which are not kept: ignored"] == 1
 
 
 def test_constraints_that_say_more_are_counted(tmp_path: Path) -> None:

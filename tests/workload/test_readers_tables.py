@@ -69,7 +69,7 @@ ASKING = "submit,run,procs,nodes\n"
     ("text", "words"),
     [
         ("", "mine.csv: is empty; expected a line with the names of the columns"),
-        ("submit,run,procs\n", "mine.csv: holds no jobs"),
+        ("submit,run,procs\n", "mine.csv: has no jobs"),
         ("submit,run,proc\n1,2,3\n", "mine.csv: a log has no column 'proc': did you mean 'procs'"),
         ("submit,run,cores\n1,2,3\n", "a log has no column 'cores': did you mean 'procs'?; needed: submit, run, procs"),
         ("submit,run,procs,ID\n1,2,3,4\n", "a log has no column 'ID': did you mean 'job'?"),
@@ -79,7 +79,7 @@ ASKING = "submit,run,procs,nodes\n"
             "'ann' is not a finite number; expected a number for each user; unknown",
         ),
         ("submit,run\n1,2\n", "mine.csv: column 'procs' is missing; needed: submit, run, procs"),
-        ("submit,run,run,procs\n1,2,3,4\n", "mine.csv: the column 'run' is there twice"),
+        ("submit,run,run,procs\n1,2,3,4\n", "mine.csv: the column 'run' occurs twice"),
         (GOOD + "2,long,3\n", "mine.csv: column 'run', line 4: 'long' is not a finite number; unknown is -1"),
         (GOOD + "\n2,,3\n", "mine.csv: column 'run', line 5: '' is not a finite number"),
         (GOOD + "2,inf,3\n", "mine.csv: column 'run', line 4: 'inf' is not a finite number"),
@@ -206,7 +206,7 @@ def test_the_time_between_arrivals_passes_after_or_before_its_job(tmp_path: Path
         of_theory = read_job_stream(str(tmp_path / "mine.csv"), zeros="keep", **options)
         assert of_theory.service.tolist() == of_a_run["work"].tolist()
         assert of_theory.arrival.tolist() == (of_a_run["submit"] - of_a_run["submit"].min()).tolist()
-    with pytest.raises(HarnessError, match="its jobs have submit times; expected a log of times between arrivals"):
+    with pytest.raises(HarnessError, match="its jobs have submit times; expected a log of interarrival times"):
         prepare(lublin(jobs=3), gap="before")
 
 
@@ -233,8 +233,8 @@ def test_a_job_that_took_no_time_requests_a_second(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("interarrival,service\n1,2\n", "mine.csv: has no widths; expected a column cores_requested or cores_used"),
-        ("interarrival,service,cores_used\n", "mine.csv: holds no jobs"),
-        ("interarrival,service,cores_used\n1,2,0\n", "holds no jobs"),
+        ("interarrival,service,cores_used\n", "mine.csv: has no jobs"),
+        ("interarrival,service,cores_used\n1,2,0\n", "has no jobs"),
         ("interarrival,service,cores_used\n1,2,3\nNA,2,3\n", "line 3: 'NA' is not a finite number"),
         ("interarrival,service,cores_used\n1,2,3\n1,2\n", "mine.csv: line 3: expected 3 cells, found 2"),
     ],

@@ -60,7 +60,7 @@ def test_gaps_are_held_and_counted(tmp_path: Path) -> None:
     dates = pd.date_range("2024-01-01", periods=500, freq="h").delete([100, 101, 102, 300])
     pd.DataFrame({"time": dates, "price_eur": 5.0}).to_parquet(path)
     read = read_signal(path)
-    assert (read.kind, read.remark) == ("price", "2 gaps, the longest of 4 h, in which the last value holds")
+    assert (read.kind, read.remark) == ("price", "2 gaps of up to 4 h, in which the last value holds")
 
 
 def test_shapes() -> None:
@@ -93,7 +93,7 @@ def test_parameters_of_another_kind_are_refused(shape: str, words: str) -> None:
     ("content", "words"),
     [
         ("when,value\n1,2\n", "expected a time and a value"),
-        ("time,value\n2,1\n1,2\n", "row 2: .* expected times that rise"),
+        ("time,value\n2,1\n1,2\n", "row 2: .* expected increasing times"),
         ("time,value\n1,x\n", "of finite times and values"),
         ("time,value\nsoon,1\n", "row 1: 'soon': expected seconds, or a date and time"),
     ],

@@ -242,7 +242,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_what_cannot_be_resampled() -> None:
-    with pytest.raises(HarnessError, match=r"whose it is, and it lasts 0\.0 weeks"):
+    with pytest.raises(HarnessError, match=r"has a user, and it lasts 0\.0 weeks"):
         resample(workload_of(submit=[0, 1]), 0)
     with pytest.raises(HarnessError, match="seed=-1: expected a whole number"):
         resample(workload_of(submit=[0, 1], user=[1, 1]), -1)

@@ -30,7 +30,7 @@ def read(tmp_path):
 def test_who_runs_and_who_waits(read):
     state = read(HEAD, RUNS, WAITS)
     assert state.now == 2 * 3600
-    assert state.there[["submit", STARTED, "procs", "estimate", "user", "run"]].to_numpy().tolist() == [
+    assert state.present[["submit", STARTED, "procs", "estimate", "user", "run"]].to_numpy().tolist() == [
         [0, 600, 48, 14400, 1, -1],
         [4200, -1, 64, 7200, 2, -1],
     ]
@@ -43,7 +43,7 @@ def test_sacct_says_the_same_as_squeue(read):
     waits = "13_7|eve|PENDING|2026-11-19T09:10:00|Unknown|00:00:00|02:00:00|64|0|main|normal"
     step = "11.batch||RUNNING|2026-11-19T08:10:00|2026-11-19T08:10:00|01:50:00||48|48||"
     one, other = read(SACCT, asked, step, waits), read(HEAD, RUNS, WAITS)
-    assert one.there.to_dict() == other.there.assign(used_procs=one.there["used_procs"]).to_dict()
+    assert one.present.to_dict() == other.present.assign(used_procs=one.present["used_procs"]).to_dict()
     assert (one.now, one.labels) == (other.now, other.labels)
 
 
@@ -59,7 +59,7 @@ def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
     waits |= {"array_job_id": number(13), "array_task_id": number(7)}
     one = read(json.dumps({"jobs": [runs, waits], "last_update": number(eight + 7200)}))
     other = read(HEAD, RUNS, WAITS)
-    assert one.there.to_dict() == other.there.to_dict()
+    assert one.present.to_dict() == other.present.to_dict()
     assert (one.now, one.labels, one.header) == (other.now, other.labels, other.header)
 
 
@@ -68,27 +68,27 @@ def test_squeue_in_json_says_the_same_as_in_a_table(read, newer):
 def test_a_text_in_json_is_one_cell(read, field, text):
     job = {"job_id": 20, "array_job_id": 20, "job_state": "PENDING", "start_time": 0, "submit_time": 5}
     found = read(json.dumps({"jobs": [job | {"time_limit": 60, "cpus": 1, field: text}], "last_update": 60}))
-    assert found.there["procs"].tolist() == [1]
+    assert found.present["procs"].tolist() == [1]
     assert len(found.labels) == 1
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", "cannot be read as what squeue --json prints"),
+        ("{", "cannot be read as output of squeue --json"),
         ("{}", "has no 'jobs'"),
         ('{"jobs": [{}], "last_update": 5}', "has no 'job_state'"),
-        ('{"jobs": [], "last_update": 1e999}', "cannot be read as what squeue --json prints"),
-        ('{"jobs": 7, "last_update": 5}', "cannot be read as what squeue --json prints"),
-        ('{"jobs": [], "last_update": 5}', "holds no jobs"),
+        ('{"jobs": [], "last_update": 1e999}', "cannot be read as output of squeue --json"),
+        ('{"jobs": 7, "last_update": 5}', "cannot be read as output of squeue --json"),
+        ('{"jobs": [], "last_update": 5}', "has no jobs"),
         ('{"jobs": [{"job_state": []}], "last_update": 5}', "a job without a job_state"),
         ('{"jobs": [{"job_state": ""}], "last_update": 5}', "a job without a job_state"),
-        ('{"jobs": [{"job_state": [[]]}], "last_update": 5}', "a job_state that is no text"),
-        ('{"jobs": [{"job_state": {"a": 1}}], "last_update": 5}', "a job_state that is no text"),
-        ('{"jobs": [{"job_state": [5]}], "last_update": 5}', "a job_state that is no text"),
-        ('{"jobs": [null], "last_update": 5}', "its jobs are no list of objects"),
-        ('{"jobs": [[]], "last_update": 5}', "its jobs are no list of objects"),
-        ('{"jobs": {"a": 1}, "last_update": 5}', "its jobs are no list of objects"),
+        ('{"jobs": [{"job_state": [[]]}], "last_update": 5}', "a job_state that is not a text"),
+        ('{"jobs": [{"job_state": {"a": 1}}], "last_update": 5}', "a job_state that is not a text"),
+        ('{"jobs": [{"job_state": [5]}], "last_update": 5}', "a job_state that is not a text"),
+        ('{"jobs": [null], "last_update": 5}', "its jobs are not a list of objects"),
+        ('{"jobs": [[]], "last_update": 5}', "its jobs are not a list of objects"),
+        ('{"jobs": {"a": 1}, "last_update": 5}', "its jobs are not a list of objects"),
         ('{"jobs": [], "last_update": 1.5}', "'1.5' is not a whole number"),
         ('{"jobs": [], "last_update": "1e3"}', "'1e3' is not a whole number"),
     ],
@@ -160,7 +160,7 @@ def test_further_jobs_arrive_from_then_on(read):
 
 
 def test_the_state_of_a_machine_is_not_redrawn(read):
-    with pytest.raises(HarnessError, match="nobody comes later: expected jobs to redraw"):
+    with pytest.raises(HarnessError, match="a state without jobs that arrive later: expected jobs to redraw"):
         harness.resample(read(HEAD, RUNS, WAITS).workload(), 1)
 
 
@@ -168,7 +168,7 @@ def test_the_state_of_a_machine_is_not_redrawn(read):
     ("lines", "complaint"),
     [
         (("",), "is empty"),
-        ((HEAD,), "holds no jobs"),
+        ((HEAD,), "has no jobs"),
         ((HEAD.replace("START_TIME", "X"), RUNS), "no column 'Start'"),
         ((HEAD.replace("TIME_LIMIT", "X"), RUNS), "no column 'Timelimit'"),
         ((HEAD, RUNS.replace("2026-11-19T08:10:00", "N/A")), "line 2: a running job without its start time"),
@@ -178,7 +178,7 @@ def test_the_state_of_a_machine_is_not_redrawn(read):
         ((HEAD, RUNS.replace("4:00:00", "soon")), "line 2: Timelimit is 'soon'"),
         ((HEAD, RUNS.rpartition("|")[0]), "line 2: expected 11 cells, found 10"),
         ((HEAD, WAITS.replace("13_7", "13_[7-9]")), "an array of jobs in one line"),
-        ((HEAD, RUNS.replace("RUNNING", "SUSPENDED")), "nobody runs or waits"),
+        ((HEAD, RUNS.replace("RUNNING", "SUSPENDED")), "no job runs or waits"),
         ((HEAD.replace("CPUS", "X"), RUNS), "has no widths"),
     ],
 )
@@ -188,7 +188,7 @@ def test_what_is_no_state(read, lines, complaint):
 
 
 def test_nobody_has_a_limit(read):
-    with pytest.raises(HarnessError, match="expected a time limit of some job"):
+    with pytest.raises(HarnessError, match="expected a time limit of at least one job"):
         read(HEAD, WAITS.replace("2:00:00", "UNLIMITED")).workload()
 
 
@@ -221,5 +221,5 @@ def test_what_a_log_says_of_later_times_is_not_in_its_state(rows, now, after):
         except HarnessError:
             known.append(None)
         else:
-            known.append((state.there.to_dict(), state.past.to_dict(), state.labels, state.steps))
+            known.append((state.present.to_dict(), state.past.to_dict(), state.labels, state.steps))
     assert known[0] == known[1]

@@ -101,8 +101,8 @@ def test_more_columns_in_every_line_are_left_out_and_said(tmp_path: Path) -> Non
             r"line 2: expected 18 numbers separated by blanks, as in the Standard Workload Format, found 3: 1 2 3$",
         ),
         (f"; H\n\n{LINE}\n{LINE[:-3]}\n", r"line 4: .*found 17"),
-        (f"{LINE}\n{LINE} 7\n", r"line 2: .*found 19, unlike the lines before"),
-        (f"{LINE} 7\n{LINE}\n", r"line 2: .*found 18, unlike the lines before"),
+        (f"{LINE}\n{LINE} 7\n", r"line 2: .*found 19, unlike earlier lines"),
+        (f"{LINE} 7\n{LINE}\n", r"line 2: .*found 18, unlike earlier lines"),
         (f"{LINE}\n{line(run='abc')}\n", r"line 2: .*column 4 \(run\) is not a number"),
         (f"{line(run='nan')}\n", r"column 4 \(run\) is not a number"),
         (f"{line(run='inf')}\n", r"column 4 \(run\) is not a number"),
@@ -122,9 +122,9 @@ def test_more_columns_in_every_line_are_left_out_and_said(tmp_path: Path) -> Non
         ),
         ("job,submit,run\n1,2,3\n", r"line 1: .*found 1$"),
         (f"{LINE}\n" + "x" * 500, r"line 2: .*: x{77}\.\.\.$"),
-        ("", "holds no jobs"),
-        (" \n\n", "holds no jobs"),
-        ("; only\n; a header\n", "holds no jobs"),
+        ("", "has no jobs"),
+        (" \n\n", "has no jobs"),
+        ("; only\n; a header\n", "has no jobs"),
         (gzip.compress(LINE.encode() * 99, mtime=0)[:-20], "gzip data ends too early"),
         (b"\x1f\x8bnonsense", "gzip data is damaged"),
         (gzip.compress(LINE.encode(), mtime=0) + b"trailing", "gzip data is damaged"),
@@ -153,7 +153,7 @@ def test_lenient_skips_and_counts(tmp_path: Path) -> None:
     assert step.detail.startswith("first: line 2: ")
     with pytest.raises(HarnessError, match="line 2"):
         log_of(tmp_path, content)
-    with pytest.raises(HarnessError, match="holds no jobs"):
+    with pytest.raises(HarnessError, match="has no jobs"):
         log_of(tmp_path, "nothing\nof use\n", lenient=True)
 
 

@@ -24,7 +24,7 @@ from harness.numba_support.addresses import address_of
 from harness.policy.own_queues import CONDITIONS, OwnQueue
 from harness.policy.scheduler import queue_part
 from harness.policy.spec import Choice
-from harness.policy.timing import Timing
+from harness.policy.timing import DecisionTiming
 from harness.policy_api import compiled_policies
 from harness.workload.log import Workload
 from harness.workload.names import number_of
@@ -38,7 +38,7 @@ def of_part(part: str) -> str:
 
 
 def sort_out(
-    chosen: Mapping[str, Choice], workload: Workload, place: Array, statuses: Any, timing: Timing
+    chosen: Mapping[str, Choice], workload: Workload, place: Array, statuses: Any, timing: DecisionTiming
 ) -> tuple[Mapping[str, Choice], Array | None]:
     """Return the policies that decide, and of each job the number of its queue; None if one queue has them all."""
     queues = chosen["start"].queues
@@ -49,10 +49,10 @@ def sort_out(
         which[_is_in(queues[k], workload)[place]] = k
     used = np.unique(which[statuses == PENDING])
     if len(used) > 1:
-        if limited := set(timing.words) & {"depth", "main"}:
+        if limited := [name for name in ("backfill_depth", "main_interval") if name in timing.periods]:
             raise HarnessError(
-                f"a pass with {min(limited)}={timing.words[min(limited)]:g} beside queues with orders of their own: "
-                "expected backfill or window, which do not go by one order of all jobs"
+                f"{limited[0]}={timing.periods[limited[0]]:g} with queues that have orders of their own: expected "
+                "backfill_interval or plan_horizon, which need no common order of all jobs"
             )
         return chosen, which
     everybody = {part: one for part, one in chosen.items() if part == of_part(part)}
