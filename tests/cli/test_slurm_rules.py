@@ -77,7 +77,7 @@ def test_a_log_that_knows_its_waits_is_replayed_all_the_same(
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("--start", "easy"), "--slurm and --start: the configuration says who starts when and where"),
+        (("--start", "easy"), "--slurm and --start: the configuration decides which jobs start, when and where"),
         (("--procs", "4"), "--slurm and --procs: the configuration says"),
         (("--events", "outages.csv"), "--slurm and --events: "),
     ],

@@ -110,10 +110,10 @@ class Twin:
 
 
 @settings(max_examples=80, deadline=None)
-@given(cases(), st.sampled_from(("none", "greedy", "easy")), st.sampled_from(("together", "ends")))
+@given(cases(), st.sampled_from(("none", "greedy", "easy")), st.sampled_from(("batch", "per-event-completions-first")))
 def test_agrees_with_the_obvious_simulator(case, start, instants):
     rows, procs = case
-    expected = Twin(rows, procs, getattr(Twin, start), instants == "ends").run()
+    expected = Twin(rows, procs, getattr(Twin, start), instants == "per-event-completions-first").run()
     assert quickly(rows, procs, start, instants) == expected
 
 
