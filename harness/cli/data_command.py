@@ -117,7 +117,7 @@ def outages(
     log = read_workload(workload, lenient=lenient, plugins=tuple(plugins or ()))
     size = procs or log.procs
     if size is None:
-        raise HarnessError(f"{log.name} does not name the number of processors of its machine: give --procs N")
+        raise HarnessError(f"{log.name} does not state how many processors its machine had: give --procs N")
     if not (log.jobs["wait"] >= 0).any():
         raise HarnessError(f"{log.name}: no job has a wait; expected a log with waits")
     found = inferred(Occupation.of(log.jobs), size)

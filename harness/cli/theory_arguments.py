@@ -88,7 +88,7 @@ def read(workload: str, given: WorkloadOptions, procs: int | None, column: str |
     jobs = jobs_of(workload, given, column)
     procs = jobs.procs if procs is None else procs
     if procs is None:
-        raise HarnessError(f"{jobs.name} does not name the number of processors of its machine; give --procs")
+        raise HarnessError(f"{jobs.name} does not state how many processors its machine had; give --procs")
     return jobs, procs
 
 

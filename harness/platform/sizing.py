@@ -20,7 +20,7 @@ def of_the_log(source: str, procs: int | None, log: str) -> str:
     if found is None or found[2] != OF_THE_LOG:
         return source
     if procs is None:
-        raise HarnessError(f"{source}: {log} has no number of processors of its machine: expected procs=NUMBER")
+        raise HarnessError(f"{source}: {log} does not state how many processors its machine had: expected procs=NUMBER")
     begin, end = found.span(2)
     return f"{source[:begin]}{procs}{source[end:]}"
 

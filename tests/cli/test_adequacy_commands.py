@@ -35,7 +35,7 @@ def test_a_replay_of_the_same_policy_is_not_off(harness_says: Call, replayed: Pa
     assert len(reference["pairs"]) == 20
     assert reference["low"] <= reference["P"] <= reference["high"]
     assert found["scale"]["skill"] == 1
-    assert "cannot be told from the machine" in summary["verdict"]
+    assert "indistinguishable from the machine" in summary["verdict"]
 
 
 def test_another_policy_is(harness_says: Call, replayed: Path) -> None:

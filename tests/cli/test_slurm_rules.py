@@ -78,7 +78,7 @@ def test_a_log_that_knows_its_waits_is_replayed_all_the_same(
     ("more", "told"),
     [
         (("--start", "easy"), "--slurm and --start: the configuration decides which jobs start, when and where"),
-        (("--procs", "4"), "--slurm and --procs: the configuration says"),
+        (("--procs", "4"), "--slurm and --procs: the configuration decides"),
         (("--events", "outages.csv"), "--slurm and --events: "),
     ],
 )
@@ -102,7 +102,7 @@ def test_its_timeline_and_its_page_are_had(harness_says: Call, log: Path, slurm:
     assert frame.iloc[-1][["queued", "running", "busy"]].tolist() == [0, 0, 0]
     text = page.read_text()
     assert "slurm backfill(interval=30, depth=500, window=86400)" in text
-    assert "as the configuration says" in text
+    assert "as the configuration decides" in text
 
 
 def test_two_configurations_are_compared_or_one_with_policies(harness_says: Call, log: Path, slurm: Path) -> None:

@@ -241,7 +241,7 @@ def test_every_combination_that_can_run_does_and_the_others_are_listed_once(writ
     # Three orders: on 16 and on the log's 16, which are one platform, twice for lublin; on 16 for the bare log.
     assert sorted(reasons.values()) == [6, 9]
     assert any("lacks" in reason for reason in reasons)
-    assert any("does not say how many processors" in reason for reason in reasons)
+    assert any("does not state how many processors" in reason for reason in reasons)
 
 
 def test_a_field_of_which_nothing_can_run_is_refused(write: Write) -> None:
@@ -397,8 +397,8 @@ def test_reservations_are_of_all_platforms_and_tell_runs_apart(write: Write, tmp
     plain = make_run_matrix(read_field(write(text.format(""))))
     reserved = make_run_matrix(read_field(write(text.format(f"reservations = {str(table)!r}\n"))))
     assert [platform.name for platform in reserved.platforms] == [
-        "8 processors, kept by kept.csv",
-        "16 processors, kept by kept.csv",
+        "8 processors, reserved by kept.csv",
+        "16 processors, reserved by kept.csv",
     ]
     assert [told["windows"] for told in reserved.provenance()["platforms"]] == [1, 1]
     table.write_text("begin,end,procs\n0,90000,8\n")

@@ -56,7 +56,7 @@ def test_bundled_platforms_are_sized_by_name() -> None:
 def test_sizes_that_are_none(size: str) -> None:
     with pytest.raises(HarnessError, match=r"expected a number of processors|no such|parameter"):
         read_platform(f"spec-2009-xeon-x5570(procs={size})")
-    with pytest.raises(HarnessError, match="mine has no number of processors"):
+    with pytest.raises(HarnessError, match="mine does not state how many processors"):
         of_the_log("a(procs=log)", None, "mine")
 
 

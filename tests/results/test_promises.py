@@ -180,7 +180,7 @@ def test_what_is_not_known_is_counted_and_refused() -> None:
     assert verify(log_of(unknown), "fcfs", procs=1).left_out == 1
     with pytest.raises(HarnessError, match="none of its 1 jobs"):
         verify(log_of(unknown[:1]), "fcfs", procs=1)
-    with pytest.raises(HarnessError, match="does not say how many processors"):
+    with pytest.raises(HarnessError, match="does not state how many processors"):
         verify(log_of(unknown), "fcfs")
     with pytest.raises(HarnessError, match="did you mean 'easy'"):
         verify(log_of(unknown), "eazy", procs=1)
