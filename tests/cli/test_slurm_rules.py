@@ -102,7 +102,7 @@ def test_its_timeline_and_its_page_are_had(harness_says: Call, log: Path, slurm:
     assert frame.iloc[-1][["queued", "running", "busy"]].tolist() == [0, 0, 0]
     text = page.read_text()
     assert "slurm backfill(interval=30, depth=500, window=86400)" in text
-    assert "as the configuration decides" in text
+    assert "as the configuration says" in text
 
 
 def test_two_configurations_are_compared_or_one_with_policies(harness_says: Call, log: Path, slurm: Path) -> None:
