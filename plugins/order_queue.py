@@ -247,7 +247,7 @@ def order_queue():
             varies=True,
             choices=WHOSE,
             least=dict.fromkeys(NOT_BELOW_ZERO, 0.0),
-            alike=("user", "group"),
+            same_answer_for=("user", "group"),
             reads=("job.user", "job.group"),
         ),
         harness.Order(

@@ -221,9 +221,9 @@ def take_in(
 ) -> dict[str, Any]:
     """Note how many holds there are, and return what the state has for them: `kernels`, and their numbers, `own`."""
     flags = [
-        TIME * ("time" in one.policy.again)
-        + STARTS * ("starts" in one.policy.again)
-        + FREED_BY_STARTS * ("starts" in one.policy.freed_by)
+        TIME * ("time" in one.policy.rechecked_on)
+        + STARTS * ("starts" in one.policy.rechecked_on)
+        + FREED_BY_STARTS * ("starts" in one.policy.released_on)
         for one in holds
     ]
     view.notes.holds = len(holds)

@@ -125,8 +125,8 @@ def falls_unseen(chosen: Mapping[str, Choice]) -> bool:
 def answers_alike(hold: Choice) -> bool:
     """Return whether the hold, with these parameters, holds and releases jobs alike together."""
     policy = hold.policy
-    singly = any(hold.values[name] != policy.parameters[name] for name in policy.singly)
-    return bool(policy.alike) and not singly and "starts" not in policy.freed_by
+    singly = any(hold.values[name] != policy.parameters[name] for name in policy.unless)
+    return bool(policy.same_answer_for) and not singly and "starts" not in policy.released_on
 
 
 def may_stay_by_kin(view: Any, chosen: Mapping[str, Choice], holds: list[Choice]) -> bool:
@@ -135,7 +135,7 @@ def may_stay_by_kin(view: Any, chosen: Mapping[str, Choice], holds: list[Choice]
     bound = view.clock.constrained or notes.moldable or chosen["select"].policy.fits
     usual = not _job_by_job(view) and not notes.horizon < np.inf
     first = FIRST_STARTS in start.guarantees and not start.extras and not start.preemptive and not start.rejects
-    ordered = lasts(order) or (bool(order.policy.alike) and not order.inner and not order.says("learn"))
+    ordered = lasts(order) or (bool(order.policy.same_answer_for) and not order.inner and not order.says("learn"))
     unseen = chosen["rate"].policy.constant and not may_read(chosen["select"].policy, *_WAITING_JOBS)
     alike = all(answers_alike(hold) for hold in holds) and not chosen["start"].queues
     return alike and first and ordered and unseen and usual and not bound and notes.depth >= len(view.jobs)
@@ -145,10 +145,10 @@ def kins_of(jobs: Any, order: Choice, holds: list[Choice]) -> dict[str, Any]:
     """Return the groups of jobs that no hold and no order can tell apart, and the group of each job."""
     count = len(jobs)
     kin = np.arange(count)
-    alike = [hold.policy.alike for hold in holds]
+    alike = [hold.policy.same_answer_for for hold in holds]
     if alike and all(alike):
         kin = np.zeros(count, np.int64)
-        for name in sorted({*order.policy.alike, *(name for names in alike for name in names)}):
+        for name in sorted({*order.policy.same_answer_for, *(name for names in alike for name in names)}):
             _, number = np.unique(jobs[name], return_inverse=True)
             _, kin = np.unique(kin * (number.max(initial=0) + 1) + number, return_inverse=True)
     of_kin = np.zeros(count, hold_records.OF_KIN)

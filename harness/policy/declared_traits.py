@@ -171,7 +171,7 @@ def check_wrapping(policy: "Order") -> None:
 
 
 #: By which fields jobs may be said to be alike: what a job comes with, and keeps.
-ALIKE = ("procs", "requested", "memory", "partition", "user", "group", "queue")
+KEPT_FIELDS = ("procs", "requested", "memory", "partition", "user", "group", "queue")
 
 
 def check_words(policy: "Policy", trait: str, known: tuple[str, ...]) -> None:
@@ -184,12 +184,12 @@ def check_words(policy: "Policy", trait: str, known: tuple[str, ...]) -> None:
             raise HarnessError(f"policy {policy.name!r}: {trait}={given!r:.60}; {did_you_mean(str(word), known)}")
 
 
-def check_alike(policy: "Policy") -> None:
+def check_same_answer(policy: "Policy") -> None:
     """Refuse to call jobs alike by what they do not keep, or if the function is told apart what the engine cannot."""
-    check_words(policy, "alike", ALIKE)
+    check_words(policy, "same_answer_for", KEPT_FIELDS)
     told = [name for name in policy.extras if name in ("columns", "memory", "dice") or name.startswith("per_")]
-    if getattr(policy, "alike", ()) and told:
+    if getattr(policy, "same_answer_for", ()) and told:
         raise HarnessError(
             f"policy {policy.name!r}: it says that jobs are alike, and its function names {' and '.join(told)}, in "
-            "which they may differ: expected none of these, or no alike="
+            "which they may differ: expected none of these, or no same_answer_for="
         )

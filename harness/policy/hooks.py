@@ -249,9 +249,9 @@ def hold_jobs() -> "list[Hold]":  # type: ignore[empty-body]
     A held job is in the system but not in `harness.waiting`: no policy sees it there, no job waits behind it, and it
     has no reservation. When released, it joins the queue in its order. Several holds may be in use; a job is released
     when none holds it, and the first one that holds it is called again. A hold is also called for waiting jobs, before
-    every decision and after every start, which may use up resources. `again=()` declares that a released job is never
-    held again, and `again=("time",)` or `("starts",)` that only this can cause it. `freed_by=("ends", "starts")`
-    declares that the start of another job may release one that is held without a time.
+    every decision and after every start, which may use up resources. `rechecked_on=()` declares that a released job is
+    never held again, and `rechecked_on=("time",)` or `("starts",)` that only this can cause it.
+    `released_on=("ends", "starts")` declares that the start of another job may release one that is held without a time.
 
     A result that is not a number stops the run. A held job that no remaining event can release never starts.
     """

@@ -217,7 +217,7 @@ class Order(Policy):
     falls: bool = field(default=False, kw_only=True)  # … only down, and with clock.now alone
     learn: "Callable[..., None] | None" = field(default=None, kw_only=True)
     order: str = field(default="", kw_only=True)  # the parameter that names the order it wraps
-    alike: tuple[str, ...] = field(default=(), kw_only=True)  # fields: jobs equal in them get one score, whoever waits
+    same_answer_for: tuple[str, ...] = field(default=(), kw_only=True)  # fields: jobs equal in them get one score
     part, plural = "order", "orders"
     hook = "order_queue"
     arguments = ("job", "clock")
@@ -230,7 +230,7 @@ class Order(Policy):
                 f"order {self.name!r}: falls=True is of a score that changes: expected varies=True with it"
             )
         super().__post_init__()
-        declared_traits.check_alike(self)
+        declared_traits.check_same_answer(self)
         if self.learn:
             own = list(inspect.signature(self.function).parameters.values())[2:]
             check_agreement(

@@ -69,7 +69,7 @@ def hold_jobs():
             lowest_window,
             memory=48,
             timed=True,
-            again=(),
+            rechecked_on=(),
             reads=("clock.now", "clock.signal", "clock.epoch", "clock.zone", "job.submit", "job.estimate"),
             least={"delay": 0, "length": 0},
             choices={"by": ("window", "slot", "saving")},

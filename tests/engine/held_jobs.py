@@ -64,20 +64,20 @@ HOLDS = {
     "dependencies(after=success)": (None, follows("success")),
     "dependencies(after=start)": (None, follows("start")),
     "windows": (
-        harness.Hold("windows", windows, again=("time",)),
+        harness.Hold("windows", windows, rechecked_on=("time",)),
         lambda m, j: m.now if j.estimate < 2 or m.now % 8 < 4 else m.now + 8 - m.now % 8,
     ),
     "few": (
-        harness.Hold("few", few, again=("starts",)),
+        harness.Hold("few", few, rechecked_on=("starts",)),
         lambda m, j: math.inf if any(other.user == j.user for other in m.running) else -math.inf,
     ),
     "few(most=2)": (None, lambda m, j: math.inf if sum(o.user == j.user for o in m.running) >= 2 else -math.inf),
     "later": (
-        harness.Hold("later", later, again=()),
+        harness.Hold("later", later, rechecked_on=()),
         lambda m, j: j.submit + (3 if j.place % 3 == 2 else -3),
     ),
     "after": (
-        harness.Hold("after", after, again=()),
+        harness.Hold("after", after, rechecked_on=()),
         lambda m, j: -math.inf if (p := before(m, j)) is None or p.end is not None or p.procs > m.procs else math.inf,
     ),
 }

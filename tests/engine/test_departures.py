@@ -73,7 +73,7 @@ def held_from(state, job, begin=12.0, end=30.0):
 @pytest.mark.parametrize("machine", ["counts", "nodes"])
 def test_a_job_that_comes_to_be_held_moves_no_reservation_later(machine, by_python):
     """The second job is held from 12 s until 30 s and gets a new reservation then."""
-    hold = harness.Hold("held-from", held_from, again=("time",))
+    hold = harness.Hold("held-from", held_from, rechecked_on=("time",))
     policies = {**bundled(), "hold_jobs": {**bundled()["hold_jobs"], "held-from": hold}}
     chosen = Scheduler(order="spf", start="conservative", energy="none", hold="held-from").choose(policies)
     made = [*JOBS, (12, 1, 9, 9)]

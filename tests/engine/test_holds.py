@@ -329,6 +329,6 @@ def test_a_column_that_only_a_policy_knows_is_missed():
 
 def test_a_trait_that_there_is_not_is_refused():
     with pytest.raises(HarnessError, match="did you mean 'starts'"):
-        harness.Hold("odd", free, again=("start",))
+        harness.Hold("odd", free, rechecked_on=("start",))
     with pytest.raises(HarnessError, match="expected several out of"):
-        harness.Hold("odd", free, freed_by="ends")
+        harness.Hold("odd", free, released_on="ends")

@@ -32,7 +32,7 @@ ALIKE = [
 def singly(holds):
     """The same holds, without the word that jobs are alike to them: everybody is asked about."""
     return {
-        name: dataclasses.replace(one, alike=()) if isinstance(one, harness.Hold) else one
+        name: dataclasses.replace(one, same_answer_for=()) if isinstance(one, harness.Hold) else one
         for name, one in holds.items()
     }
 
@@ -68,7 +68,7 @@ def test_asking_once_about_jobs_alike_answers_as_asking_about_everybody(seed, pa
     made, procs = seeded_rows(seed)
     made = furnished([row for k in range(3) for row in made], seed)
     made = [(*row[:4], {**row[4], "user": row[4]["user"] % users}) for row in made]
-    windowed = harness.Hold("windows", windows, again=("time",), alike=("requested",))
+    windowed = harness.Hold("windows", windows, rechecked_on=("time",), same_answer_for=("requested",))
     known = {**bundled()["hold_jobs"], "windows": windowed}
     hold = " + ".join(holds)
     together, apart = (schedule(made, procs, parts, hold, timing, one) for one in (known, singly(known)))
@@ -117,10 +117,10 @@ def sees_the_queue(state, job):
 @pytest.mark.parametrize(
     ("traits", "sentence"),
     [
-        ({"alike": ("usr",)}, "did you mean 'user'"),
-        ({"alike": "user"}, "expected several out of"),
-        ({"alike": ("user",), "memory": 1}, "its function names memory, in which they may differ"),
-        ({"singly": ("most",)}, "singly="),
+        ({"same_answer_for": ("usr",)}, "did you mean 'user'"),
+        ({"same_answer_for": "user"}, "expected several out of"),
+        ({"same_answer_for": ("user",), "memory": 1}, "its function names memory, in which they may differ"),
+        ({"unless": ("most",)}, "unless="),
     ],
 )
 def test_what_cannot_be_alike_is_refused(traits, sentence):

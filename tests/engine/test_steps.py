@@ -19,7 +19,7 @@ SLEEPER = Platform("sleeper", (NodeType(2, 1, **POWER, sleep=(SleepState("off", 
 LOOPS = {
     "usual": {},
     "with readings": {"predict": harness.Predict("as-requested", lambda job, user, clock: job.requested)},
-    "with holds": {"hold": harness.Hold("open", lambda state, job: state.clock.now, again=("time",))},
+    "with holds": {"hold": harness.Hold("open", lambda state, job: state.clock.now, rechecked_on=("time",))},
 }
 
 

@@ -150,7 +150,7 @@ def one_each(state, job, user, group, queue, most=1):
 
 
 @pytest.mark.quick_cases(1)
-@pytest.mark.parametrize("check", ["again", "freed_by"])
+@pytest.mark.parametrize("check", ["rechecked_on", "released_on"])
 @pytest.mark.parametrize("hold", [harness.Hold("one-each", one_each), "limits(user_jobs=1, group_procs=2)"])
 def test_a_hold_that_reads_the_records_of_the_jobs_user_passes(hold, check):
     """Of one job it is asked about after another, whose user, group and queue are others."""

@@ -50,7 +50,7 @@ class _Asked:
 
 
 @check(
-    "again",
+    "rechecked_on",
     "about a released job, a hold is called again only at the events that it declares: an undeclared event would let "
     "the job start although it is held",
     applies=_repeatable,
@@ -65,8 +65,8 @@ def held_again(subject: Subject, case: Case) -> None:
         if not state.clock.asking and not hold.free(state, job):
             raise CheckError(
                 f"job {state.jobs[job].number} starts at {state.clock.now:g} s although it is held then: it was "
-                f"released before, and the hold declares that only {' and '.join(traits.again) or 'nothing'} may make "
-                f"it hold a job again, again={traits.again!r}"
+                f"released before, and the hold declares that only {' and '.join(traits.rechecked_on) or 'nothing'} may"
+                f" make it hold a job again, rechecked_on={traits.rechecked_on!r}"
             )
 
     def watched(chosen: Chosen) -> Chosen:
@@ -79,7 +79,7 @@ def held_again(subject: Subject, case: Case) -> None:
 
 
 @check(
-    "freed_by",
+    "released_on",
     "for a job held without a time, the hold is called again when a job ends, or at other events that it declares: "
     "after an undeclared event, jobs would wait in vain",
     applies=_repeatable,
@@ -96,7 +96,7 @@ def released_in_time(subject: Subject, case: Case) -> None:
                 raise CheckError(
                     f"job {state.jobs[job].number} is held at {state.clock.now:g} s although the hold would release it "
                     "then: it returned another time, or infinity, which means that only "
-                    f"{' and '.join(traits.freed_by)} can release it, freed_by={traits.freed_by!r}"
+                    f"{' and '.join(traits.released_on)} can release it, released_on={traits.released_on!r}"
                 )
 
     def watched(chosen: Chosen) -> Chosen:
@@ -109,10 +109,10 @@ def released_in_time(subject: Subject, case: Case) -> None:
 
 
 @check(
-    "alike",
+    "same_answer_for",
     "a hold is called once for all jobs that are equal in the fields named in alike, and they are held and released "
     "together: a policy that distinguishes them further would hold a job by the answer for another",
-    applies=lambda policy: bool(getattr(policy, "alike", ())),
+    applies=lambda policy: bool(getattr(policy, "same_answer_for", ())),
     crowds=4,
 )
 def same_answer_for_alike(subject: Subject, case: Case) -> None:
@@ -121,12 +121,12 @@ def same_answer_for_alike(subject: Subject, case: Case) -> None:
     given: dict[Any, tuple[float, int]] = {}
 
     def compare(moment: tuple[Any, ...], job: Any, answer: float, later_ones_held: bool = False) -> None:
-        key = (*moment, *(job[name] for name in traits.alike))
+        key = (*moment, *(job[name] for name in traits.same_answer_for))
         before, number = given.setdefault(key, (answer, int(job.number)))
         if not math.isclose(before, answer, rel_tol=1e-9) and not (later_ones_held and answer > before):
             raise CheckError(
                 f"at {moment[0]:g} s the answer is {before:g} for job {number} and {answer:g} for job {job.number}, "
-                f"which are equal in alike={traits.alike!r}"
+                f"which are equal in same_answer_for={traits.same_answer_for!r}"
             )
 
     def of_hold(answer: float, state: Any, job: int, *own: Any) -> None:
@@ -140,7 +140,7 @@ def same_answer_for_alike(subject: Subject, case: Case) -> None:
 
     def watched(chosen: Chosen) -> Chosen:
         part = subject.part
-        asked_singly = replace(chosen[part], policy=replace(chosen[part].policy, alike=()))
+        asked_singly = replace(chosen[part], policy=replace(chosen[part].policy, same_answer_for=()))
         chosen[part] = asked_singly
         add_recorders(chosen, part, after=of_hold if part == "hold" else of_order)
         return chosen

@@ -10,6 +10,9 @@ from harness import Hold
 broken = cage(globals())
 
 
+APART = r"the answer is .* for job \d+ and .* for job \d+"
+
+
 @broken(Hold, "runs", "holds job 1 until nan s, where a time was expected, or infinity")
 def holds_until_no_time(state, job):
     return harness.INFINITY - harness.INFINITY * state.jobs[job].procs
@@ -25,33 +28,33 @@ def asks_again_for_ever(state, job):
     return state.clock.now + 1.0
 
 
-@broken(Hold, "again", "starts at .* although it is held then", again=())
+@broken(Hold, "rechecked_on", "starts at .* although it is held then", rechecked_on=())
 def closes_again_and_does_not_say_so(state, job):
     within = state.clock.now % 8.0
     return state.clock.now if within < 2.0 else state.clock.now + 8.0 - within
 
 
-@broken(Hold, "again", "only time may make it hold a job again", again=("time",))
+@broken(Hold, "rechecked_on", "only time may make it hold a job again", rechecked_on=("time",))
 def counts_the_running_and_does_not_say_so(state, job):
     return harness.INFINITY if len(harness.running(state)) > 0 else state.clock.now
 
 
-@broken(Hold, "again", "only nothing may make it hold a job again", again=())
+@broken(Hold, "rechecked_on", "only nothing may make it hold a job again", rechecked_on=())
 def lets_a_user_have_one_job_and_does_not_say_so(state, job, user):
     return harness.INFINITY if user.running > 0 else state.clock.now
 
 
-@broken(Hold, "freed_by", "although the hold would release it")
+@broken(Hold, "released_on", "although the hold would release it")
 def waits_for_another_of_the_user_and_does_not_say_so(state, job, user):
     return harness.INFINITY if user.running == 0 and job % 2 else state.clock.now
 
 
-@broken(Hold, "freed_by", "although the hold would release it", compiled=False)
+@broken(Hold, "released_on", "although the hold would release it", compiled=False)
 def names_no_time_for_what_time_brings(state, job):
     return math.inf if state.clock.now % 6.0 < 2.0 else 0.0
 
 
-@broken(Hold, "freed_by", "although the hold would release it")
+@broken(Hold, "released_on", "although the hold would release it")
 def waits_for_starts_and_does_not_say_so(state, job):
     return harness.INFINITY if len(harness.running(state)) == 0 and job % 2 else state.clock.now
 
@@ -72,13 +75,25 @@ def knows_who_will_come(state, job):
     return state.jobs[job + 1].submit
 
 
-@broken(Hold, "alike", r"the answer is .* for job \d+ and .* for job \d+", again=("starts",), alike=("user",))
+@broken(
+    Hold,
+    "same_answer_for",
+    APART,
+    rechecked_on=("starts",),
+    same_answer_for=("user",),
+)
 def calls_the_wide_and_the_narrow_alike(state, job):
     wide = state.jobs[job].procs > 1 and len(harness.running(state)) > 0
     return harness.INFINITY if wide else state.clock.now
 
 
-@broken(Hold, "alike", r"the answer is .* for job \d+ and .* for job \d+", again=("starts",), alike=("user",))
+@broken(
+    Hold,
+    "same_answer_for",
+    APART,
+    rechecked_on=("starts",),
+    same_answer_for=("user",),
+)
 def lets_them_go_one_by_one_and_does_not_say_so(state, job):
     waits = state.jobs[job].status == harness.WAITING
     return harness.INFINITY if not waits and state.clock.queued > 0 and len(harness.running(state)) > 0 else 0.0

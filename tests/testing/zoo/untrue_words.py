@@ -64,7 +64,7 @@ def begins_with_the_last(state):
             harness.start(state, job)
 
 
-broken(Order, "alike", r"the answer is .* for job \d+ and .* for job \d+", alike=("user",))(
+broken(Order, "same_answer_for", r"the answer is .* for job \d+ and .* for job \d+", same_answer_for=("user",))(
     lambda job, clock: job.procs, "tells_apart_whom_it_calls_alike"
 )
 broken(Start, "guarantees", "guarantees 'everybody is happy'", guarantees=("everybody is happy",))(
