@@ -78,6 +78,7 @@ from .engine.verbs import (
     reject as reject,
     requeue as requeue,
     sleep_when_idle as sleep_when_idle,
+    arrival_does_not_fit as arrival_does_not_fit,
     start as start,
     suspend as suspend,
     uniform as uniform,

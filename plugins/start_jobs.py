@@ -44,7 +44,8 @@ def none_molding(state):
     start_wide_in_order(state)
 
 
-def easy(state, reservations=1, backfill_order=None, spare=True):
+@harness.jit
+def easy(plan, queue, state, reservations=1, backfill_order=None, spare=True):
     """EASY backfilling (Lifka 1995): whoever does not delay the first blocked jobs may overtake.
 
     The first job that does not fit is promised the earliest time at which enough processors are free by estimates.
@@ -70,70 +71,31 @@ def easy(state, reservations=1, backfill_order=None, spare=True):
     for its least width; a later one gets as many of the free processors as it can use if it ends by then, else only
     what is spare then. With more reservations, later jobs are as wide as they ask to be.
     """
-    head = first_blocked(state, backfill_order)
-    if head < 0:
+    plan.refresh()
+    if backfill_order < 0 and harness.arrival_does_not_fit(state):
         return
-    if reservations == 1:
-        backfill_behind_one(state, head, backfill_order, spare)
-    else:
-        backfill_behind_many(state, reservations, backfill_order, spare)
-
-
-@harness.jit
-def first_blocked(state, backfill_order):
-    """Start jobs in order; return the first that does not fit, or −1 if nobody can overtake it now."""
-    if came_in_vain(state, backfill_order):
-        return -1
-    head = start_in_order(state)
-    return head if state.clock.free > 0 else -1
-
-
-@harness.jit
-def came_in_vain(state, backfill_order):
-    """Return whether all that has happened is the submission of a job that does not fit: see `easy`."""
-    clock = state.clock
-    if clock.each == 0 or backfill_order >= 0 or clock.arrived != 1:
-        return False
-    if clock.departed > 0 or clock.upset > 0:
-        return False
-    return not harness.fits(state, clock.newcomer)
-
-
-@harness.jit
-def backfill_behind_one(state, head, backfill_order, past):
-    """Start later jobs that leave the reservation of `head` alone; those that run past it only if they may."""
-    now = state.clock.virtual
-    at, spare = harness.reservation(state, head)
-    job = -1
-    while True:
-        # Where more than widths count, what a job denies the first depends on more than its width.
-        most = state.clock.cores if state.clock.constrained else spare
-        job = harness.next_overtaker(state, backfill_order, job, at, most if past else 0)
-        if job < 0:
-            return
-        if job == head:
+    shadow, left = harness.INFINITY, reservations
+    for job in queue:
+        if left == 0 or state.clock.free == 0:
+            break
+        if not spare and plan.end_if_started(job) > shadow:
             continue
-        if not harness.later(now + state.jobs[job].left, at):
-            if harness.fits(state, job):
-                harness.start(state, job)
-        elif past:
-            burden = harness.burden(state, job, head)
-            if burden <= spare and harness.fits(state, job) and harness.start(state, job):
-                spare -= burden
+        if not plan.start(job):
+            shadow, left = min(shadow, plan.reserve(job)), left - 1
+    for job in plan.candidates(backfill_order, harness.INFINITY if spare else shadow):
+        plan.start(job)
+    plan.cancel_all()
 
 
-def easy_molding(state, reservations=1, backfill_order=None, spare=True):
+def easy_molding(plan, queue, state, reservations=1, backfill_order=None, spare=True):
     """EASY where jobs have a choice of their width."""
     head = start_wide_in_order(state)
     if head < 0 or state.clock.free == 0:
         return
-    boot = harness.longest_boot(state) * state.clock.rate
     if reservations > 1:
-        if boot > 0.0:
-            wake_behind_many(state, reservations, backfill_order, spare)
-        else:
-            backfill_behind_many(state, reservations, backfill_order, spare)
+        easy(plan, queue, state, reservations, backfill_order, spare)
         return
+    boot = harness.longest_boot(state) * state.clock.rate
     harness.mold(state, head, harness.narrowest(state, head))
     now = state.clock.virtual
     at, left = harness.reservation(state, head)
@@ -150,196 +112,15 @@ def easy_molding(state, reservations=1, backfill_order=None, spare=True):
             left -= min(procs, left)
 
 
-@harness.jit
-def backfill_behind_many(state, reservations, backfill_order, past):
-    """Start later jobs that leave the reservations of the first blocked jobs alone. Plans by processors only."""
-    now = state.clock.virtual
-    first = protect(state, reservations, past)
-    until = harness.INFINITY if past else first
-    job = harness.next_overtaker(state, backfill_order, -1, until, 0)
-    while job >= 0:
-        record = state.jobs[job]
-        if record.reserved < 0 and harness.fits(state, job):
-            at = harness.earliest_fit(state, record.procs, record.left)
-            if not harness.later(at, now) and harness.start(state, job):
-                harness.reserve(state, record.procs, now, record.planned)
-        job = harness.next_overtaker(state, backfill_order, job, until, 0)
-    forget_promises(state, reservations)
-
-
-@harness.jit
-def forget_promises(state, most):
-    """Let jobs that were promised a start, at most so many, be promised none: they are planned anew each time."""
-    left = most
-    job = harness.next_waiting(state, -1)
-    while job >= 0 and left > 0:
-        left -= state.jobs[job].reserved >= 0
-        state.jobs[job].reserved = -1.0
-        job = harness.next_waiting(state, job)
-
-
-@harness.jit
-def protect(state, reservations, past):
-    """Plan so many blocked jobs, and start who fits before and between them; return when the first of them can begin.
-
-    Who would run past that begin, if nobody may, is neither started nor protected.
-    """
-    now = state.clock.virtual
-    harness.plan_from_running(state)
-    first = harness.INFINITY
-    left = reservations
-    job = harness.next_waiting(state, -1)
-    while job >= 0 and left > 0:
-        record = state.jobs[job]
-        at = harness.earliest_fit(state, record.procs, record.left)
-        due = not harness.later(at, now)
-        if not due or past or not harness.later(now + record.left, first):
-            if due and harness.fits(state, job) and harness.start(state, job):
-                harness.reserve(state, record.procs, now, record.planned)
-            else:
-                record.reserved = at
-                harness.reserve(state, record.procs, at, at + record.left)
-                first = min(first, at)
-                left -= 1
-        job = harness.next_waiting(state, job)
-    return first
-
-
-def easy_waking(state, reservations=1, backfill_order=None, spare=True):
-    """EASY where nodes may sleep: the same, with the time that nodes take to wake."""
-    head = first_blocked(state, backfill_order)
-    if head < 0:
-        return
-    if reservations == 1:
-        wake_behind_one(state, head, backfill_order, spare)
-    else:
-        wake_behind_many(state, reservations, backfill_order, spare)
-
-
-@harness.jit
-def left_to_hold(state, job):
-    """Return how long the job would hold its processors if it started now; infinity if none are chosen."""
-    return state.jobs[job].left + harness.boot_time(state, job) * state.clock.rate
-
-
-@harness.jit
-def ends_by(state, job, at):
-    """Return whether the job is done by then if it starts now; its nodes are looked for only where they decide that."""
-    end = state.clock.virtual + state.jobs[job].left
-    if harness.later(end, at):
-        return False
-    if not harness.later(end + harness.longest_boot(state) * state.clock.rate, at):
-        return True
-    return not harness.later(state.clock.virtual + left_to_hold(state, job), at)
-
-
-@harness.jit
-def wake_behind_one(state, head, backfill_order, past):
-    """Start later jobs that leave the reservation of `head` alone, though their nodes have to wake."""
-    at, unneeded = harness.reservation(state, head)
-    job = harness.next_overtaker(state, backfill_order, -1, at, unneeded if past else 0)
-    while job >= 0:
-        procs = state.jobs[job].procs
-        if job != head and harness.fits(state, job):
-            if ends_by(state, job, at):
-                harness.start(state, job)
-            elif past and procs <= unneeded and harness.start(state, job):
-                unneeded -= procs
-        job = harness.next_overtaker(state, backfill_order, job, at, unneeded if past else 0)
-
-
-@harness.jit
-def wake_behind_many(state, reservations, backfill_order, past):
-    """Start who leaves the reservations of the first blocked jobs alone, which leave time for any node to wake."""
-    boot = harness.longest_boot(state) * state.clock.rate
-    harness.plan_from_running(state)
-    first = harness.INFINITY
-    left = reservations
-    job = harness.next_waiting(state, -1)
-    while job >= 0 and left > 0:
-        record = state.jobs[job]
-        if not start_if_due(state, job, past, first):
-            record.reserved = harness.earliest_fit(state, record.procs, record.left + boot)
-            harness.reserve(state, record.procs, record.reserved, record.reserved + record.left + boot)
-            first = min(first, record.reserved)
-            left -= 1
-        job = harness.next_waiting(state, job)
-    until = harness.INFINITY if past else first
-    job = harness.next_overtaker(state, backfill_order, -1, until, 0)
-    while job >= 0:
-        if state.jobs[job].reserved < 0:
-            start_if_due(state, job, past, first)
-        job = harness.next_overtaker(state, backfill_order, job, until, 0)
-    forget_promises(state, reservations)
-
-
-@harness.jit
-def start_if_due(state, job, past, first):
-    """Start the job if it fits beside what is reserved; return whether it does, also if it may not run past `first`."""
-    now = state.clock.virtual
-    record = state.jobs[job]
-    if not harness.fits(state, job):
-        return False
-    length = left_to_hold(state, job)
-    if length == harness.INFINITY or harness.later(harness.earliest_fit(state, record.procs, length), now):
-        return False
-    if past or not harness.later(now + length, first):
-        if not harness.start(state, job):
-            return False
-        harness.reserve(state, record.procs, now, record.planned)
-    return True
-
-
-def easy_by_nodes(state, reservations=1, backfill_order=None, spare=True):
-    """EASY where memory or partitions bind: the same by the plan of nodes."""
-    harness.drop_departed(state)
-    if state.clock.free == 0 or came_in_vain(state, backfill_order):
-        return
-    first = protect_by_nodes(state, reservations, spare)
-    for job in harness.ranked(state, backfill_order):
-        record = state.jobs[job]
-        if record.status == harness.WAITING and record.reserved < 0 and may_run(state, job, spare, first):
-            begin_beside(state, job)
-    for job in harness.waiting(state):
-        if state.jobs[job].status == harness.WAITING:
-            harness.lift(state, job)
-
-
-@harness.jit
-def protect_by_nodes(state, reservations, past):
-    """Promise so many blocked jobs their earliest place, and start who fits before and between them; see `protect`."""
-    first = harness.INFINITY
-    left = reservations
-    for job in harness.waiting(state):
-        if left > 0 and may_run(state, job, past, first) and not begin_beside(state, job):
-            first = min(first, harness.promise(state, job))
-            left -= 1
-    return first
-
-
-@harness.jit
-def may_run(state, job, past, first):
-    """Return whether the job ends by `first`, or may run past it."""
-    lasting = state.jobs[job].left + harness.longest_boot(state)
-    return past or not harness.later(state.clock.virtual + lasting, first)
-
-
-@harness.jit
-def begin_beside(state, job):
-    """Start the job if that delays no promise."""
-    return harness.fits_beside(state, job) and harness.start_beside(state, job)
-
-
 CLOCK = ("arrived", "constrained", "cores", "departed", "each", "free", "newcomer", "now", "rate", "upset", "virtual")
 JOB = ("left", "planned", "procs", "reserved", "start", "status")
 
 
 @harness.hookimpl
 def start_jobs():
-    instead = {"bound": easy_by_nodes, "molding": easy_molding, "waking": easy_waking}
     told = {"guarantees": ("first reservation", FIRST), "order": "backfill_order", "least": {"reservations": 1}}
     reads = (*(f"clock.{name}" for name in CLOCK), *(f"job.{name}" for name in JOB))
     return [
         harness.Start("none", none, molding=none_molding, guarantees=("nobody overtakes", FIRST), reads=()),
-        harness.Start("easy", easy, **instead, **told, reads=reads),
+        harness.Start("easy", easy, molding=easy_molding, **told, reads=reads),
     ]

@@ -3,32 +3,24 @@
 import harness
 
 
-def lull(state, level=200.0, delay=14400.0):
+def lull(plan, queue, state, level=200.0, delay=14400.0):
     """EASY backfilling that waits for a lull: while the signal is above `level`, only who waited for `delay` starts.
 
     So nobody is put off by more than `delay` [s]. Those who may start do so in order, with backfilling.
     Thresholds and bounded delays are those of Wiesner and others (2021), "Let's wait awhile".
     """
+    plan.refresh()
     clock = state.clock
-    head = -1
-    at = 0.0
-    spare = 0
+    blocked = False
     soonest = harness.INFINITY
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if clock.signal > level and clock.now < record.submit + delay:
-            soonest = min(soonest, record.submit + delay)
-        elif head < 0:
-            if not (harness.fits(state, job) and harness.start(state, job)):
-                head = job
-                at, spare = harness.reservation(state, head)
-        elif record.procs <= clock.free and harness.fits(state, job):
-            if not harness.later(clock.virtual + record.left, at):
-                harness.start(state, job)
-            else:
-                burden = harness.burden(state, job, head)
-                if burden <= spare and harness.start(state, job):
-                    spare -= burden
+    for job in queue:
+        latest = state.jobs[job].submit + delay
+        if clock.signal > level and clock.now < latest:
+            soonest = min(soonest, latest)
+        elif not plan.start(job) and not blocked:
+            plan.reserve(job)
+            blocked = True
+    plan.cancel_all()
     if soonest < harness.INFINITY:
         harness.call_again(state, min(soonest, clock.signal_until))
 

@@ -110,7 +110,7 @@ _SENTENCES = {
     BAD_WIDTH: "gave job {job} {value:.0f} processors, where a number between those of harness.narrowest and "
     "harness.widest was expected, for a job that has not begun",
     NO_NODE_PLAN: "planned node by node, where neither memory nor partitions nor anything else that nodes differ by "
-    "binds (harness.Start(…, bound=…) says who plans so; harness.plan_from_running plans here)",
+    "binds: expected a function that takes the plan of the run, def start(plan, queue, …)",
     NOT_TO_PROMISE: "promised job {job} a start or took a promise back, which is not waiting",
     CAUGHT: "caught what somebody whom it had asked raised: what that had begun is half done",
     BAD_ORDER: "let idle nodes sleep with the number {value}, where a time and a depth of at least 0 were expected",

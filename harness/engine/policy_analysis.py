@@ -76,8 +76,7 @@ def falls(chosen: Mapping[str, Choice], view: Any) -> bool:
 
 def plans_by_counts(policy: Policy) -> bool:
     """Return whether a policy plans by numbers of processors, wherever it is called."""
-    function = getattr(policy, "bound", None) or policy.function
-    return isinstance(policy, Start) and calls(function, "plan_from_running", "forget_past")
+    return isinstance(policy, Start) and calls(policy.function, "plan_from_running", "forget_past")
 
 
 def refuse_counting(starts: Iterable[Choice]) -> None:
@@ -86,8 +85,8 @@ def refuse_counting(starts: Iterable[Choice]) -> None:
         if plans_by_counts(start.policy):
             raise HarnessError(
                 f"the start policy {str(start)!r} plans by numbers of processors alone, and here memory, partitions or "
-                "what else jobs ask for binds: expected one that plans there too, as 'easy' and 'conservative' do "
-                "(harness.Start(…, bound=…))"
+                "what else jobs ask for binds: expected one that takes the plan of the run, as 'easy' does "
+                "(def start(plan, queue, …))"
             )
 
 

@@ -21,6 +21,7 @@ from harness.engine.plan import (  # noqa: F401 - what policies may call
     head_reservation,
     node_plan,
     node_plan_backfill,
+    plan_methods,
     reserved_starts,
 )
 from harness.engine.power.draw import draw  # noqa: F401 - what policies may call
@@ -34,12 +35,18 @@ from harness.policy.permissions import WRITABLE, Misuse
 from harness.policy.spec import Choice
 from harness.policy_api import compiled_policies
 from harness.policy_api.compiled_policies import Door, Kernel
+from harness.policy_api.plan_views import PLAN_KINDS, VIEWS
 from harness.policy_api.readonly_views import Viewer, shown, shown_reserving
 
 _ASKED = """
 def kernel(state, own):
     function(shown(state){extra})
     expect_done(state, HOOK)
+"""
+_STARTS = """
+def kernel(state, own):
+    function({arguments}{extra})
+    expect_done(state, STARTING)
 """
 _ASK = """
 def kernel(state, own):
@@ -56,17 +63,26 @@ _WORDS |= {"STARTING": STARTING, "RATING": RATING, "SLEEPING": SLEEPING, "HOLDIN
 
 def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
     seeing = {"shown": shown_reserving if reserving else shown, "all_up_to_date": all_up_to_date}
-    compiled = {**seeing, "up_to_date": up_to_date, **_WORDS}
+    compiled = {**seeing, "up_to_date": up_to_date, **_WORDS, **VIEWS}
     writable = WRITABLE["start_jobs"] if reserving else ()
 
     def interpreted(policies: compiled_policies.Policies) -> dict[str, Any]:
         seeing = {"shown": Viewer(writable, policies), "all_up_to_date": inspect.unwrap(all_up_to_date)}
-        return {**seeing, "up_to_date": up_to_date, **_WORDS}
+        return {**seeing, "up_to_date": up_to_date, **_WORDS, **VIEWS}
 
     return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)
 
 
+def _start_door(plan: str) -> Door:
+    """Return how the loop calls start policies in a run with such a plan."""
+    views = {"plan": f"{plan}_plan(shown(state))", "queue": "queue(shown(state))", "state": "shown(state)"}
+    return _door(_STARTS, run_state.START, _ASK, reserving=True, arguments=views)
+
+
+#: How the loop calls start policies, by the kind of the plan.
+STARTS = {plan: _start_door(plan) for plan in PLAN_KINDS}
 DOORS = {
+    "start_jobs": STARTS["count"],
     "order_queue": _door(
         """
 def kernel(state, who, scores, own):
@@ -83,7 +99,6 @@ def kernel(state, who, scores, own):
         ask(number, who, scores)
 """,
     ),
-    "start_jobs": _door(_ASKED.replace("HOOK", "STARTING"), run_state.START, _ASK, reserving=True),
     "select_resources": _door(
         """
 def kernel(state, job, own):
@@ -216,14 +231,16 @@ def kernel_of(
     plain: bool = False,
     sizes: Mapping[str, int] | None = None,
     columns: compiled_policies.Columns = compiled_policies.no_columns,
+    plan_kind: str = "count",
 ) -> Kernel:
     """Make the kernel of a chosen policy: compiled if possible, else a trampoline into Python.
 
     `sizes`: the number of records of its memory by key, see `harness.policy.per_key_memory.sizes`.
-    `columns`: the further columns of the workload.
+    `columns`: the further columns of the workload. `plan_kind`: the kind of plan that start policies get.
     """
     hook = choice.policy.hook
+    door = STARTS[plan_kind] if hook == "start_jobs" else DOORS[hook]
     try:
-        return compiled_policies.kernel_of(choice, seed, DOORS[hook], plain=plain, sizes=sizes, columns=columns)
+        return compiled_policies.kernel_of(choice, seed, door, plain=plain, sizes=sizes, columns=columns)
     except Misuse as misuse:  # numba saw where it would happen
         raise PolicyError(f"the policy {str(choice)!r} ({hook}) {misuse}") from None

@@ -78,6 +78,7 @@ _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision
     "ranking": _PLACES,  # scratch: jobs being ranked …
     "scores": _NUMBERS,  # … and their scores
+    "planning": from_dtype(plan_records.PLANNING),  # the plan of a start policy, see plan/count_plan.py
     "profile_time": FLOATS,  # future availability, see profile.py
     "profile_free": INDICES,
     "raised_time": FLOATS,  # from when on it rose …

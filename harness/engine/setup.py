@@ -189,6 +189,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         paused=np.empty(count + 1, np.int64),
         ranking=np.empty(2 * count + 2, np.int64),
         scores=np.empty(count + 1),
+        planning=records(np.zeros(1, plan_records.PLANNING))[0],
         profile_time=np.empty(4 * count + 8),
         profile_free=np.empty(4 * count + 8, np.int64),
         raised_time=np.empty(compression.ANSWERS),

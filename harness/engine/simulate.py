@@ -234,26 +234,19 @@ def longest_boot(chosen: Mapping[str, Choice], view: Any) -> float:
 
 
 def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
-    """Return the chosen policies, with what takes a start policy's place where something binds, jobs mold, nodes wake.
-
-    Where several are so the first counts: jobs are as wide as they ask to be where something binds. Whoever plans by
-    nodes or molds looks himself how long nodes take to wake.
-    """
+    """Return the chosen policies, with the function of a start policy that chooses widths where jobs have a choice."""
     tell_who_chooses_no_width(chosen, view)
-    if chosen["select"].policy.fits:
-        return chosen
-    traits = {
-        "bound": view.clock.constrained,
-        "molding": view.notes.moldable,
-        "waking": view.sleep_control.max_boot_time > 0,
-    }
-    trait = next((trait for trait, holds in traits.items() if holds), None)
-    if trait is None:
-        return chosen
     starts = {part: one for part, one in chosen.items() if own_queues_setup.of_part(part) == "start"}
-    if trait == "bound":
+    if kind_of_plan(chosen, view) == "node":
         refuse_counting(starts.values())
-    return {**chosen, **{part: replace(one, policy=one.policy.instead(trait)) for part, one in starts.items()}}
+    if chosen["select"].policy.fits or view.clock.constrained or not view.notes.moldable:
+        return chosen
+    return {**chosen, **{part: replace(one, policy=one.policy.instead("molding")) for part, one in starts.items()}}
+
+
+def kind_of_plan(chosen: Mapping[str, Choice], view: Any) -> str:
+    """Return the kind of plan that start policies get: by nodes where more than numbers of processors binds."""
+    return "node" if view.clock.constrained and not chosen["select"].policy.fits else "count"
 
 
 class RigidWarning(UserWarning):
@@ -290,6 +283,7 @@ def bind(
     `which` is the queue of each job, where queues have policies of their own.
     """
     given: dict[str, Any] = {"plain": plain, "sizes": sizes(view.jobs, len(view.nodes)), "columns": columns}
+    given["plan_kind"] = kind_of_plan(chosen, view)
     held = {f"hold {k}": one for k, one in enumerate(loop_with_holds.in_use(chosen["hold"]))}
     asked = {part: chosen[part] for part in chosen if part != "hold" and (other or part != "predict")}
     bound = {part: policy_kernels.kernel_of(choice, seed, **given) for part, choice in (asked | held).items()}

@@ -11,12 +11,13 @@ import numpy as np
 from harness.engine.decorators import verb, window
 from harness.engine.faults import BAD_LEVEL, BAD_TIMER, NOT_TO_REQUEUE, RATING, SLEEPING, STARTING, PolicyFault, note
 from harness.engine.plan.width import give_width
-from harness.engine.plan.width_limits import may_be_so_wide
+from harness.engine.plan.width_limits import begin_as_wide
 from harness.engine.power.draw import work_left
 from harness.engine.power.sleep import doze, order_naps, rouse
 from harness.engine.queue.scoring import find_prefix, rank_anew
 from harness.engine.queue.waiting_jobs import turn_away, waiting
-from harness.engine.service import begin, forfeit, interrupt, take_off
+from harness.engine.resources.nodes import fits
+from harness.engine.service import forfeit, interrupt, take_off
 from harness.engine.time_comparison import later
 
 #: The handle of the queue's own order, for policies that take another one as a parameter.
@@ -34,9 +35,18 @@ def start(state: Any, job: int, procs: int = 0) -> bool:
     """
     if procs != 0:
         give_width(state, job, procs)
-    if state.notes.moldable and state.notes.holds > 0 and not may_be_so_wide(state, job):
-        return False
-    return begin(state, job)
+    return begin_as_wide(state, job)
+
+
+@verb
+def arrival_does_not_fit(state: Any) -> bool:
+    """Return whether nothing happened but the arrival of one job that does not fit, where each event has its decision.
+
+    False where all events of an instant share one decision. pyss and its descendants take no decision then.
+    """
+    clock = state.clock
+    alone = clock.each != 0 and clock.arrived == 1 and clock.departed == 0 and clock.upset == 0
+    return bool(alone and not fits(state, clock.newcomer))
 
 
 @verb(only=(STARTING, "start"), crosses=True)

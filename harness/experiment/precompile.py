@@ -67,6 +67,6 @@ def _variants(policy: Policy) -> dict[str, Policy]:
     """Return the policy, and the variants of a start policy for some runs, by the words that follow the name."""
     found = {"": policy}
     if isinstance(policy, Start):
-        words = {"bound": ", where something binds", "molding": ", moldable jobs", "waking": ", where nodes sleep"}
+        words = {"molding": ", moldable jobs"}
         found |= {words[trait]: policy.instead(trait) for trait in INSTEAD if getattr(policy, trait)}
     return found

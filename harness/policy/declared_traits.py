@@ -30,7 +30,7 @@ NEEDED = {
 
 
 #: What takes the place of a start policy's function.
-INSTEAD = ("bound", "molding", "waking")
+INSTEAD = ("molding",)
 
 #: The functions that policies may consist of.
 FUNCTIONS = ("function", "fits", *INSTEAD, "learn", "correct")
@@ -152,11 +152,17 @@ def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list
         )
 
 
+def _own(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a start policy's function but for the plan, the queue and the state."""
+    parameters = inspect.signature(function).parameters.values()
+    return [one for one in parameters if one.name not in ("plan", "queue", "state")]
+
+
 def check_instead(policy: "Start") -> None:
     """Refuse a function that is to take the place of the policy's, and does not take what that takes."""
     for trait in INSTEAD:
         other = getattr(policy, trait)
-        if other and inspect.signature(other) != inspect.signature(policy.function):
+        if other and _own(other) != _own(policy.function):
             raise HarnessError(f"policy {policy.name!r}: its {trait} should take what its function takes")
 
 

@@ -125,23 +125,18 @@ def order_queue() -> "list[Order]":  # type: ignore[empty-body]
 def start_jobs() -> "list[Start]":  # type: ignore[empty-body]
     """Which jobs start now?
 
-    Each `harness.Start(name, start)` has a function `start(state, **parameters)`, called once at every instant after
-    all events of the instant. It iterates over `harness.waiting(state)`, the waiting jobs in queue order, checks
+    Each `harness.Start(name, start)` has a function `start(plan, queue, state, **parameters)`, which names those of the
+    first three that it uses. It is called once at every instant after everything that happens then has been applied.
+    `queue` iterates over the waiting jobs in order. `plan.start(job)` starts a job if it fits and delays no
+    reservation, and `plan.reserve(job)` reserves its earliest start; `plugins/README.md` lists all methods. Plans
+    are in virtual time, `state.clock.virtual`. With `state`, a policy looks at `harness.waiting(state)`, asks
     `harness.fits(state, job)`, and calls `harness.start(state, job)`, which returns False if the selection declines.
-    The queue does not change during the iteration: started jobs stay in it, with another `status`, until the function
-    returns.
-
-    For planning there are `harness.running` (which changes as jobs start or are suspended), `harness.reservation`, and
-    the availability profile (`harness.earliest_fit`, `harness.reserve`, `harness.release`, …), which begins with
-    `harness.plan_from_running` or `harness.forget_past`. Plans are in virtual time, `state.clock.virtual`. The profile
-    counts processors. A policy that plans with it declares `bound=…`, a function for machines on which memory or
-    partitions restrict jobs; that function plans with `harness.promise` and related functions, which name processors.
-    With `preemptive=True` a policy may also call `harness.suspend(state, job)`, or `harness.requeue` for a restart from
-    the beginning. With `rejects=True` it may call `harness.reject` for a waiting job.
+    The queue does not move while it is being looked at: started jobs stay in it, with another `status`, until the
+    function returns. With `preemptive=True` it may also `harness.suspend(state, job)`, or `harness.requeue` it so that
+    it begins anew; with `rejects=True` it may `harness.reject` a job that waits.
 
     `molding=…` is a function for moldable jobs: it chooses the width with `harness.start(state, job, procs)`, between
-    `harness.narrowest` and `harness.widest`. `waking=…` is a function for platforms whose nodes sleep: it uses
-    `harness.boot_time` and `harness.longest_boot`.
+    `harness.narrowest` and `harness.widest`.
 
     Starting a job that does not fit, or does not wait, stops the run.
     """

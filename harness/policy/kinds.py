@@ -1,6 +1,7 @@
 """Policies: the kinds of answer that a plugin offers, one for each hook."""
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -250,36 +251,43 @@ class Order(Policy):
         return super().number(name, value)
 
 
+#: What the function of a start policy may take before its parameters.
+STARTING = ("plan", "queue", "state")
+
+
 @dataclass(frozen=True, eq=False)
 class Start(Policy):
-    """Who starts now: `start(state, …)`, calling `harness.start` for each.
+    """Which jobs start now: `start(plan, queue, state, …)`, which names those of the three that it uses, in any order.
 
-    `bound` takes its place where memory or partitions bind, `molding` if jobs may mold, `waking` if nodes may sleep.
+    `plan` is the availability profile of the run, with methods; `queue` iterates over the waiting jobs in order.
+    `molding` takes the place of the function where jobs have a choice of their width.
     """
 
-    function: "OfOne[State, None]"
-    bound: "Callable[..., None] | None" = field(default=None, kw_only=True)
+    function: "Callable[..., None]"
     molding: "Callable[..., None] | None" = field(default=None, kw_only=True)
-    waking: "Callable[..., None] | None" = field(default=None, kw_only=True)
     preemptive: bool = field(default=False, kw_only=True)  # it may suspend or requeue running jobs
     rejects: bool = field(default=False, kw_only=True)  # it may reject waiting jobs
     guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # what conformance may hold it to
     order: str = field(default="", kw_only=True)  # the parameter that names another order
     part, plural = "start", "starts"
     hook = "start_jobs"
-    arguments = ("state",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         declared_traits.check_instead(self)
 
+    @cached_property
+    def arguments(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Return which of `plan`, `queue` and `state` the function takes, in its order."""
+        names = itertools.takewhile(STARTING.__contains__, self._names(required=True))
+        return tuple(names) or ("plan", "queue", "state")
+
     @cache  # noqa: B019 - one object for each policy: what is compiled is kept by it
     def instead(self, trait: str) -> "Start":
-        """Return the policy where memory or partitions bind (`bound`), jobs are moldable, or nodes have to wake."""
+        """Return the policy where jobs have a choice of their width (`molding`)."""
         other = getattr(self, trait)
-        more = () if trait == "waking" else (QUEUE,)
-        reads = None if self.reads is None else (*self.reads, *more)
-        return replace(self, function=other, bound=None, molding=None, waking=None, reads=reads) if other else self
+        reads = None if self.reads is None else (*self.reads, QUEUE)
+        return replace(self, function=other, molding=None, reads=reads) if other else self
 
     def kind(self, name: str) -> type:
         """Return the kind of a parameter; another order is passed as a handle, a whole number."""

@@ -49,7 +49,9 @@ def readable(policy: "Policy") -> tuple[str, ...]:
     """Return what a policy may read: its declaration, or what its arguments give it."""
     if policy.reads is not None:
         return policy.reads
-    whole = "state" in policy.arguments or (getattr(policy, "learn", None) and policy.part == "order")
+    whole = {"plan", "queue", "state"} & set(policy.arguments) or (
+        getattr(policy, "learn", None) and policy.part == "order"
+    )
     return tuple(NAMES) if whole else tuple(name for name in policy.arguments if name in _FIELDS)
 
 

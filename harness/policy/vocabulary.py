@@ -40,6 +40,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "take": ("select_resources",),
     # plans
     "later": _STATE,
+    "arrival_does_not_fit": _STATE,
     "reservation": _STATE,
     "burden": _STATE,
     "longest_boot": _STATE,

@@ -47,6 +47,7 @@ class Door:
     by_merit: str = ""  # … and for one that says what nodes are worth
     otherwise: Mapping[str, str] = field(default_factory=dict)  # what stands for a function that a policy lacks
     job: str = ""  # what `source` calls the job in question, if there is one
+    arguments: Mapping[str, str] = field(default_factory=dict)  # of the hook, where a policy may take some of them
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,8 @@ def source_of(policies: Policies, door: Door) -> str:
     if learning:
         learning = ["if len(who) == 1 and who[0] < 0:", *(f"    {line}" for line in learning[::-1]), "    return"]
     text = "".join(f"    {line}\n" for line in learning)
-    return source.format(extra=_arguments(policies, about=about, job=door.job), learning=text).lstrip()
+    taken = ", ".join(door.arguments[name] for name in policies[0].arguments) if door.arguments else ""
+    return source.format(extra=_arguments(policies, about=about, job=door.job), learning=text, arguments=taken).lstrip()
 
 
 def _with_calls(policy: Policy, source: str, otherwise: Mapping[str, str]) -> str:

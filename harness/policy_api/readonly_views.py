@@ -263,6 +263,11 @@ def unwrap(thing: Any) -> Any:
     return _inside_of(thing).bundle if isinstance(thing, State) else thing
 
 
+def shown_as(kind: Any, state: State) -> Any:
+    """Return another view of the same run."""
+    return kind(_inside_of(state))
+
+
 def record_call(verb: str, thing: Any) -> None:
     """Record what a public function reads, if the reads of this view of the state are recorded."""
     if verb in READ_BY and isinstance(thing, State) and (touched := _inside_of(thing).touched) is not None:

@@ -222,6 +222,8 @@ def with_recorders(
 
     def around(function: Callable[..., Any]) -> Callable[..., Any]:
         inner = getattr(function, "py_func", function)
+        if isinstance(policy, Start):
+            inner = with_state(inner)
 
         @functools.wraps(inner)
         def watching(*arguments: Any) -> Any:
@@ -241,6 +243,21 @@ def with_recorders(
         instead: dict[str, Any] = {name: around(other) for name in INSTEAD if (other := getattr(watched, name))}
         return replace(watched, **instead)
     return replace(watched, constant=False) if isinstance(watched, Rate | Sleep) else watched
+
+
+def with_state(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a start policy as one that takes the state first, then what else it takes."""
+    parameters = list(inspect.signature(function).parameters.values())
+    names = [one.name for one in parameters]
+    others = [one for one in parameters if one.name != "state"]
+
+    def called(state: Any, *arguments: Any) -> Any:
+        given = dict(zip([one.name for one in others], arguments, strict=True), state=state)
+        return function(*(given[name] for name in names))
+
+    state = inspect.Parameter("state", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    called.__signature__ = inspect.Signature([state, *others])  # type: ignore[attr-defined]
+    return functools.update_wrapper(called, function, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
 
 
 def add_recorders(chosen: Chosen, part: str, **calls: Callable[..., None]) -> None:

@@ -13,17 +13,22 @@ taken.
 import harness
 
 
-def lookahead(state, depth=50):
+def lookahead(plan, queue, state, depth=50):
     """EASY that chooses the set of backfilled jobs with the most processors.
 
     If memory, partitions or the selection prevent the start of a chosen job, the others of the set start.
 
     `depth`: number of examined jobs behind the first.
     """
-    head = start_in_order(state)
+    plan.refresh()
+    head = -1
+    for job in queue:
+        if not plan.start(job):
+            head = job
+            break
     if head < 0 or state.clock.free == 0:
         return
-    at, spare = harness.reservation(state, head)
+    at, spare = plan.reserve(head), harness.reservation(state, head)[1]
     free = state.clock.free
     jobs = candidates(state, head, depth)
     # Where memory or partitions bind, spare processors may be those of the first job: no job runs past its start.
@@ -39,17 +44,9 @@ def lookahead(state, depth=50):
         last = max(past[used], within[others])
         if used + others > best + beside or (used + others == best + beside and last < latest):
             best, beside, latest = used, others, last
-    start_packed(state, jobs, past, best)
-    start_packed(state, jobs, within, beside)
-
-
-@harness.jit
-def start_in_order(state):
-    """Start waiting jobs in queue order until one does not fit; return that one, or −1 if all started."""
-    for job in harness.waiting(state):
-        if not (harness.fits(state, job) and harness.start(state, job)):
-            return job
-    return -1
+    start_packed(plan, state, jobs, past, best)
+    start_packed(plan, state, jobs, within, beside)
+    plan.cancel_all()
 
 
 @harness.jit
@@ -82,13 +79,12 @@ def packed(state, jobs, at, past, most):
 
 
 @harness.jit
-def start_packed(state, jobs, last, used):
+def start_packed(plan, state, jobs, last, used):
     """Start the jobs of the set that uses this number of processors, found by its last job."""
     while used > 0:
         job = jobs[last[used]]
         used -= state.jobs[job].procs
-        if harness.fits(state, job):
-            harness.start(state, job)
+        plan.start(job)
 
 
 @harness.hookimpl

@@ -11,7 +11,7 @@ order in which others are tried. With `relax=0` it is EASY backfilling, start by
 import harness
 
 
-def relaxed(state, per_job, relax=0.5):
+def relaxed(plan, queue, state, per_job, relax=0.5):
     """EASY with a first job that backfilled jobs may delay by a share of its wait.
 
     Its wait is that of its earliest reservation so far. No backfilled job may move its start beyond that wait plus
@@ -19,37 +19,29 @@ def relaxed(state, per_job, relax=0.5):
 
     `relax`: the share, 0 for none.
     """
-    head = start_in_order(state)
-    if head < 0 or state.clock.free == 0:
-        return
-    now = state.clock.virtual
-    first = state.jobs[head]
-    harness.plan_from_running(state)
-    latest = latest_begin(state, per_job, head, relax)
-    for job in harness.waiting(state):
-        record = state.jobs[job]
-        if record.status != harness.WAITING or job == head or not harness.fits(state, job):
-            continue
-        harness.reserve(state, record.procs, now, now + record.left)  # as if it ran
-        in_time = not harness.later(harness.earliest_fit(state, first.procs, first.left), latest)
-        if not (in_time and harness.start(state, job)):
-            harness.release(state, record.procs, now, now + record.left)
+    plan.refresh()
+    head, latest = -1, 0.0
+    for job in queue:
+        if state.clock.free == 0:
+            break
+        if head < 0:
+            if not plan.start(job):
+                head, latest = job, latest_start(state, per_job, job, plan.reserve(job), relax)
+                plan.cancel(job)
+        elif harness.fits(state, job) and not harness.later(plan.reserve(job), state.clock.virtual):
+            in_time = not harness.later(plan.reserve(head), latest)
+            plan.cancel(head)
+            if not (in_time and plan.start(job)):
+                plan.cancel(job)
+        else:
+            plan.cancel(job)
+    plan.cancel_all()
 
 
 @harness.jit
-def start_in_order(state):
-    """Start waiting jobs in queue order until one does not fit; return that one, or −1 if all started."""
-    for job in harness.waiting(state):
-        if not (harness.fits(state, job) and harness.start(state, job)):
-            return job
-    return -1
-
-
-@harness.jit
-def latest_begin(state, per_job, head, relax):
-    """Return the latest allowed start of the first job, by its best reservation so far; virtual, as plans are."""
+def latest_start(state, per_job, head, at, relax):
+    """Return until when the first job may be delayed, by the earliest start it was ever promised, in virtual time."""
     clock, record, mine = state.clock, state.jobs[head], per_job[head]
-    at = harness.earliest_fit(state, record.procs, record.left)
     if mine.promised == 0.0 or at < mine.best:
         mine.promised = 1.0
         mine.best = at

@@ -15,7 +15,7 @@ import harness
 SHORTEST = 1e-3
 
 
-def selective(state, memory, threshold=0.0):
+def selective(plan, queue, state, memory, threshold=0.0):
     """Backfill around the reservations of jobs with an expansion factor above a threshold; other jobs have none.
 
     The expansion factor is (waiting + requested time) / requested time. Reservations are made first, in queue order.
@@ -25,11 +25,12 @@ def selective(state, memory, threshold=0.0):
     """
     adapted = mean_slowdown(state, memory)
     needed = threshold if threshold > 0.0 else adapted
-    harness.plan_from_running(state)
+    plan.refresh()
     for starved in (True, False):
-        for job in harness.waiting(state):
-            if state.jobs[job].status == harness.WAITING and (expansion(state, job) >= needed) == starved:
-                start_or_promise(state, job, starved)
+        for job in queue:
+            if (expansion(state, job) >= needed) == starved and not plan.start(job) and starved:
+                plan.reserve(job)
+    plan.cancel_all()
 
 
 @harness.jit
@@ -38,17 +39,6 @@ def expansion(state, job):
     record = state.jobs[job]
     estimate = max(record.estimate, SHORTEST)
     return (state.clock.now - record.submit + estimate) / estimate
-
-
-@harness.jit
-def start_or_promise(state, job, promising):
-    """Start the job if the plan has room for it now; else reserve its earliest room, if it gets a reservation."""
-    record, now = state.jobs[job], state.clock.virtual
-    at = harness.earliest_fit(state, record.procs, record.left)
-    if not harness.later(at, now) and harness.fits(state, job) and harness.start(state, job):
-        harness.reserve(state, record.procs, now, record.planned)
-    elif promising and at < harness.INFINITY:
-        harness.reserve(state, record.procs, at, at + record.left)
 
 
 @harness.jit

@@ -11,7 +11,7 @@ priorities of users and of the site, and the paper searches whole schedules for 
 import harness
 
 
-def slack(state, per_job, slack=1.0):
+def slack(plan, state, per_job, slack=1.0):
     """Conservative backfilling in which a job may start early if all other jobs still start within their slack.
 
     A new job gets the earliest reservation that delays no other one. When processors are free, jobs that fit are tried
@@ -20,45 +20,44 @@ def slack(state, per_job, slack=1.0):
 
     `slack`: largest delay beyond the first reservation, in requested times of the job.
     """
-    start_due(state, per_job, slack)
+    reserve_all(plan, state, per_job, slack)
     for job in harness.waiting(state):
         if state.clock.free == 0:
-            return
+            break
         may = state.jobs[job].status == harness.WAITING and harness.fits(state, job)
-        if may and all_in_time(state, per_job, job) and harness.start(state, job):
+        if may and all_in_time(plan, state, per_job, job) and plan.start(job):
             for other in harness.waiting(state):
                 if state.jobs[other].status == harness.WAITING:
-                    state.jobs[other].reserved = per_job[other].anew
+                    per_job[other].promised = per_job[other].anew
+    plan.cancel_all()
 
 
 @harness.jit
-def start_due(state, per_job, slack):
-    """Plan every job's earliest start, in the order of reservations, and start the jobs that are due now.
+def reserve_all(plan, state, per_job, slack):
+    """Start or reserve all jobs, in the order of the starts they were promised; in that order none moves later.
 
-    In that order no start moves later. Jobs without a reservation come last, in queue order.
+    Jobs without a promise come last, in queue order.
     """
-    now = state.clock.virtual
-    harness.plan_from_running(state)
-    for job in by_promise(state):
-        record = state.jobs[job]
-        newcomer = record.reserved < 0
-        record.reserved = harness.earliest_fit(state, record.procs, record.left)
+    plan.refresh()
+    for job in by_promise(state, per_job):
+        mine = per_job[job]
+        newcomer = mine.latest == 0.0
+        if plan.start(job):
+            mine.promised = state.clock.virtual
+        else:
+            mine.promised = plan.reserve(job)
         if newcomer:
-            per_job[job].latest = record.reserved + slack * record.left
-        due = not harness.later(record.reserved, now)
-        if due and harness.fits(state, job) and harness.start(state, job):
-            harness.reserve(state, record.procs, now, record.planned)
-        elif record.reserved < harness.INFINITY:
-            harness.reserve(state, record.procs, record.reserved, record.reserved + record.left)
+            mine.latest = mine.promised + slack * state.jobs[job].left
+    plan.cancel_all()
 
 
 @harness.jit
-def by_promise(state):
+def by_promise(state, per_job):
     """Return the waiting jobs in the order of their reservations."""
     jobs = harness.waiting(state).copy()
     for k in range(1, len(jobs)):
         job, place = jobs[k], k
-        while place > 0 and promised_before(state, job, jobs[place - 1]):
+        while place > 0 and promised_before(per_job, job, jobs[place - 1]):
             jobs[place] = jobs[place - 1]
             place -= 1
         jobs[place] = job
@@ -66,29 +65,22 @@ def by_promise(state):
 
 
 @harness.jit
-def promised_before(state, job, other):
+def promised_before(per_job, job, other):
     """Return whether the job has an earlier reservation than the other."""
-    mine, theirs = state.jobs[job].reserved, state.jobs[other].reserved
-    return mine >= 0 and (theirs < 0 or mine < theirs)
+    mine, theirs = per_job[job], per_job[other]
+    return mine.latest > 0.0 and (theirs.latest == 0.0 or mine.promised < theirs.promised)
 
 
 @harness.jit
-def all_in_time(state, per_job, job):
-    """Return whether the others could start within their slack if the job started now; store their starts in `anew`."""
-    now = state.clock.virtual
-    harness.plan_from_running(state)
-    harness.reserve(state, state.jobs[job].procs, now, now + state.jobs[job].left)
+def all_in_time(plan, state, per_job, job):
+    """Return whether the others could start within their slack if the job started now; keep their starts as `anew`."""
+    in_time = not harness.later(plan.reserve(job), state.clock.virtual)
     for other in harness.waiting(state):
-        record = state.jobs[other]
-        if other == job or record.status != harness.WAITING:
-            continue
-        at = harness.earliest_fit(state, record.procs, record.left)
-        if harness.later(at, per_job[other].latest):
-            return False
-        per_job[other].anew = at
-        if at < harness.INFINITY:
-            harness.reserve(state, record.procs, at, at + record.left)
-    return True
+        if in_time and other != job and state.jobs[other].status == harness.WAITING:
+            per_job[other].anew = plan.reserve(other)
+            in_time = not harness.later(per_job[other].anew, per_job[other].latest)
+    plan.cancel_all()
+    return in_time
 
 
 @harness.hookimpl
@@ -97,7 +89,7 @@ def start_jobs():
         harness.Start(
             "slack",
             slack,
-            memory=harness.per_job(("latest", "anew")),
+            memory=harness.per_job(("latest", "promised", "anew")),
             least={"slack": 0},
             reads=("queue", "job", "clock"),
         )

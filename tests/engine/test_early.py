@@ -76,7 +76,7 @@ def machine(nodes):
 
 @pytest.mark.parametrize("order", ["fcfs", "spf", "wfp3"])
 def test_nobody_is_forgotten_where_only_some_are_looked_at(order):
-    slowly = harness.Start("plainly", plainly, bound=plainly)
+    slowly = harness.Start("plainly", plainly)
     for seed in range(40):
         jobs, nodes = drawn(seed)
         both = [

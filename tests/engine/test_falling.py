@@ -147,7 +147,7 @@ def test_who_never_comes_first_is_no_mistake():
 @pytest.mark.parametrize(
     "parts",
     [
-        {"start": harness.Start("told", told, bound=told, reads=("queue",))},
+        {"start": harness.Start("told", told, reads=("queue",))},
         {"order": harness.Order("virtual", by_virtual_time, varies=True, falls=True, reads=("job", "clock.virtual"))},
     ],
     ids=["the same where something binds", "another clock"],

@@ -133,9 +133,9 @@ def keeps(policy):
     """The policy, watched: no promise may move later, or to another width."""
     promised = {}
 
-    def watched(state, replan=False):
+    def watched(plan, state, replan=False):
         """As the bundled one."""
-        policy.molding(state, replan)
+        policy.molding(plan, state, replan)
         for job in state.jobs:
             if job.reserved >= 0.0:
                 at, width = promised.setdefault(job.index, (job.reserved, job.procs))

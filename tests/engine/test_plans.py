@@ -243,7 +243,7 @@ def test_processors_in_a_row(by_python):
 
 
 @both_ways
-@pytest.mark.parametrize("start", ["conservative", "conservative(replan=true)", "easy(reservations=2)"])
+@pytest.mark.parametrize("start", ["conservative", "conservative(replan=true)"])
 def test_plans_that_count_are_refused_beside_a_selection_that_declines(start, by_python):
     with pytest.raises(PolicyError, match=r"start_jobs.*by the number of processors alone.*'on-one-node'"):
         run(SPLIT, FOURS, start=start, select=SINGLE, by_python=by_python)

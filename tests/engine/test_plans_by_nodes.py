@@ -82,29 +82,9 @@ def test_who_is_let_in_leaves_the_memory_that_is_promised(start, select, by_pyth
         assert found == [0, 9, 1, 1]
 
 
-def test_a_function_for_where_things_bind_takes_the_same_parameters():
+def test_a_function_for_moldable_jobs_takes_the_same_parameters():
     with pytest.raises(harness.HarnessError, match="should take what its function takes"):
-        harness.Start("odd", lambda state, most=1: None, bound=lambda state, least=1: None)
-
-
-def test_only_where_something_binds_the_other_function_is_asked():
-    asked = []
-    both = [lambda state, kind=kind: asked.append(kind) or harness_greedy(state) for kind in ("free", "bound")]
-    start = harness.Start("noisy", with_state(both[0]), bound=with_state(both[1]), compiled=False)
-    starts([(0, 1, 1, 1)], [(1, NEVER, 0)], start=start)
-    assert set(asked) == {"free"}
-    starts([(0, 1, 1, 1, {"memory": 1.0})], [(1, 8.0, 0)], start=start)
-    assert set(asked) == {"free", "bound"}
-
-
-def with_state(function):
-    return lambda state: function(state)
-
-
-def harness_greedy(state):
-    for job in harness.waiting(state):
-        if harness.fits(state, job):
-            harness.start(state, job)
+        harness.Start("odd", lambda state, most=1: None, molding=lambda state, least=1: None)
 
 
 @pytest.mark.data

@@ -1,7 +1,5 @@
 """Conservative backfilling and EASY where nodes sleep: promises are kept, and nobody waits in vain."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -83,7 +81,6 @@ def test_easy_never_delays_the_first_reservation(case, start):
                 promised[int(job.number)] = at
                 return
 
-    chosen["start"] = replace(chosen["start"], policy=chosen["start"].policy.instead("waking"))
     add_recorders(chosen, "start", after=after)
     outcome = simulate(workload(made), machine(nodes, down, up), chosen, plain=True)
     starts, boots = in_log_order(outcome, "start"), in_log_order(outcome, "boot")
@@ -130,7 +127,6 @@ def test_where_no_node_sleeps_it_is_the_usual_policy():
     chosen = choose(start="conservative", sleep="never", energy="cores")
     found = simulate(workload(THREE), machine([1, 1], 0, 10), chosen)
     assert list(found.jobs.start) == [0, 20, 2]
-    assert choose(start="conservative")["start"].policy.instead("waking").waking is None
 
 
 def test_planned_anew_every_time_it_leaves_time_to_wake_too():

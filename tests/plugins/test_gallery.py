@@ -213,11 +213,11 @@ def test_nobody_begins_later_than_his_slack(case: tuple[int, list], slack: float
     procs, jobs = case
     theirs, latest = _loaded("slack"), {}
 
-    def watched(state, per_job, slack=1.0):
-        theirs.slack(state, per_job, slack)
+    def watched(plan, state, per_job, slack=1.0):
+        theirs.slack(plan, state, per_job, slack)
         latest.update({job: per_job[job].latest for job in range(len(state.jobs))})
 
-    kept = harness.per_job(("latest", "anew"))
+    kept = harness.per_job(("latest", "promised", "anew"))
     policy = harness.register(harness.Start("watched", watched, memory=kept, compiled=False, least={"slack": 0}))
     try:
         begins = harness.simulate(workload(jobs), procs, harness.Scheduler(start=f"watched(slack={slack})")).outcome
@@ -293,10 +293,10 @@ def test_without_a_signal_nobody_is_held() -> None:
     assert starts("lowest_window", [(0, 1, 60, 60), (90000, 1, 60, 60)], hold="lowest-window") == [0, 90000]
 
 
-@pytest.mark.parametrize("start", ["relaxed", "selective", "slack"])
-def test_who_plans_by_numbers_is_refused_where_memory_binds(start: str) -> None:
-    """Two jobs of a processor, on two processors of which one has no memory for the second."""
-    nodes = Platform("bound", (NodeType(2, 1, memory=2.0),))
-    jobs = workload([(0, 1, 5, 5, {"memory": 2.0}), (0, 1, 5, 5, {"memory": 1.0})])
-    with pytest.raises(HarnessError, match=f"'{start}' plans by numbers of processors alone"):
-        harness.simulate(jobs, nodes, harness.Scheduler(start=start), plugins=[start])
+@pytest.mark.parametrize("start", ["relaxed", "selective", "slack", "lookahead"])
+def test_plans_name_nodes_where_memory_binds(start: str) -> None:
+    """The first node alone has memory for the third job, which waits for it; the fourth takes the other meanwhile."""
+    nodes = Platform("bound", (NodeType(1, 1, memory=4.0), NodeType(1, 1, memory=2.0)))
+    rows = [(0, 1, 9, 9, {"memory": 4.0}), (0, 1, 2, 2), (1, 1, 5, 5, {"memory": 4.0}), (3, 1, 4, 4, {"memory": 1.0})]
+    found = harness.simulate(workload(rows), nodes, harness.Scheduler(start=start), plugins=[start])
+    assert list(found.frame["start"]) == [0, 0, 9, 3]

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.engine.decorators import verb
 from harness.engine.plan.count_profile import change, fit_before, lowest_raised, run_before
-from harness.engine.plan.reserved_starts import write_promise
+from harness.engine.plan.reserved_starts import reserved_duration, write_promise
+from harness.engine.records.public import WAITING
 from harness.engine.time_comparison import later
 
 #: How many answers are kept at most; a power of two.
@@ -65,27 +66,28 @@ def compress(state: Any) -> None:
         job = state.queue[k]
         record = state.jobs[job]
         begin = record.reserved
-        if begin < 0.0 or not later(begin, now):
+        if record.status != WAITING or begin < 0.0 or not later(begin, now):
             continue
+        duration = reserved_duration(state, job)
         behind = begin != gap and not later(gap, begin)  # the gap is before its own place: it might use that
-        in_row = record.procs == procs and record.left == length and (begin == over or over == gap + length)
+        in_row = record.procs == procs and duration == length and (begin == over or over == gap + length)
         if behind and not in_row:
             change(state, procs, 1, gap, over)
             gap = over = np.inf
             behind = False
-        known = earliest_known(state, record.procs, record.left)
+        known = earliest_known(state, record.procs, duration)
         if known == begin and not behind:
             continue
         # What is known goes by what is free: it says nothing of who could begin before, up to a place of its own.
         limit = gap if behind else begin
         since = max(now, known) if known <= limit else now
-        found = fit_before(state, record.procs, record.left, since, limit)
+        found = fit_before(state, record.procs, duration, since, limit)
         if known <= limit:
-            keep_answer(state, record.procs, record.left, found)
+            keep_answer(state, record.procs, duration, found)
         if found == begin:
             continue
         write_promise(state, job, found)
-        end = found + record.left
+        end = found + duration
         overlapping = later(end, begin)
         if found != gap:
             change(state, max(procs, 1), 1, gap, over)
@@ -93,8 +95,8 @@ def compress(state: Any) -> None:
         elif begin != over:
             overlapping = False  # the whole gap is taken, and its own place left
         procs = record.procs
-        length = record.left
+        length = duration
         gap = end if overlapping else begin
-        over = begin + record.left
+        over = begin + duration
     if gap < np.inf:
         change(state, procs, 1, gap, over)

@@ -20,6 +20,12 @@ from harness.engine.verbs import when
 BLOCK = 256
 
 
+@verb
+def reserved_duration(state: Any, job: int) -> float:
+    """Return how long a reservation of the job lasts, in virtual time: its estimate and the longest boot of a node."""
+    return float(state.jobs[job].left + state.sleep_control.max_boot_time * state.clock.rate)
+
+
 @verb(apart=True)
 def promise_at(state: Any, job: int, time: float) -> None:
     """Promise a waiting job that it begins at that virtual time; its processors are reserved in the profile.

@@ -5,6 +5,23 @@ import numpy as np
 #: A running job in the plan of ends.
 ONGOING = np.dtype([("end", "f8"), ("job", "i8")], align=True)
 
+#: The state of the plan as a whole. Only modules of `engine/plan` write it.
+PLANNING = np.dtype(
+    [
+        ("form", "i8"),  # of the profile: nothing, one shadow time, or steps; see count_plan.py
+        ("anew", "i8"),  # 1 if the policy plans anew at every decision
+        ("reservations", "i8"),  # of waiting jobs, at most
+        ("head", "i8"),  # the job that holds the one reservation, …
+        ("shadow", "f8"),  # … its virtual time …
+        ("spare", "i8"),  # … and the processors that are free then and not needed
+        ("passed", "i8"),  # the last job of the walk through the queue, −1 none …
+        ("candidate", "i8"),  # … and of the walk through the backfill candidates, …
+        ("order", "i8"),  # … in this order …
+        ("until", "f8"),  # … that end by this virtual time
+    ],
+    align=True,
+)
+
 #: Some cores of one node in the plan of nodes: held by a running job, or promised to a waiting one.
 BOOKING = np.dtype(
     [
