@@ -107,7 +107,7 @@ def compare(
 
 
 def _runtime_differences(jobs: "Workload", schedulers: "Sequence[object]") -> list[str]:
-    """Return a sentence for each schedule whose runtimes differ from those of the workload."""
+    """Return a sentence for each schedule with other runtimes than the workload."""
     from harness.experiment.external_schedule import ExternalSchedule
 
     others = [one.other_runtimes(jobs) for one in schedulers if isinstance(one, ExternalSchedule)]
@@ -245,7 +245,7 @@ def _sentences(found: "Comparison", one: str, other: str, alone: bool) -> Iterat
         streams = counted(found.units, "stream")
         of_this_log = any(Path(name).is_file() and not is_slurm(name) for name in (one, other))
         more = "a schedule has no variations" if of_this_log else "--resample 20 adds 20 variations"
-        more = "a state alone has no variations, a WORKLOAD whose jobs arrive later has" if alone else more
+        more = "a state alone has no variations, a WORKLOAD with later submissions has" if alone else more
         yield f"{streams} of jobs cannot show whether that is more than chance; {more}."
     else:
         yield f"{other} is {words}." if words else f"{other} does not differ significantly from {one} by any measure."

@@ -1,17 +1,19 @@
 """Shell completion of policies, workloads, platforms, fields, formats and measures.
 
-Each function takes the text so far and returns its completions. An error completes nothing: running the command
-prints the message.
+A completion takes the text so far and returns the names that begin with it. An error completes nothing: running the
+command prints the message. Modules are imported when the user asks for a completion.
 """
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib import import_module
+from typing import Any
 
 Completion = Callable[[str], list[str]]
 
 
 def complete_from(names: Callable[[], Iterable[str]]) -> Completion:
-    """Return a completion to one of `names()`. The function is called when the user asks for a completion."""
+    """Return a completion to one of `names()`."""
 
     def complete(incomplete: str) -> list[str]:
         with suppress(Exception):
@@ -21,46 +23,23 @@ def complete_from(names: Callable[[], Iterable[str]]) -> Completion:
     return complete
 
 
-def policies(hook: str) -> Completion:
+def _from(module: str, attribute: str, *more: str) -> Completion:
+    """Return a completion to `more` names and those of an attribute, which may be a function."""
 
-    def names() -> Iterable[str]:
-        from harness.policy.registry import plugins
-
-        return plugins().policies[hook]
+    def names() -> list[str]:
+        found: Any = getattr(import_module(f"harness.{module}"), attribute)
+        return [*more, *(found() if callable(found) else found)]
 
     return complete_from(names)
 
 
-@complete_from
-def workloads() -> Iterable[str]:
-    from harness.workload.catalogue import catalogue
-
-    return ["lublin", "poisson", *catalogue()]
+def policies(hook: str) -> Completion:
+    """Return a completion to the policies of a hook."""
+    return complete_from(lambda: import_module("harness.policy.registry").plugins().policies[hook])
 
 
-@complete_from
-def platforms() -> Iterable[str]:
-    from harness.platform.finding import bundled_platforms
-
-    return bundled_platforms()
-
-
-@complete_from
-def fields() -> Iterable[str]:
-    from harness.experiment.field_reading import bundled_fields
-
-    return bundled_fields()
-
-
-@complete_from
-def measures() -> Iterable[str]:
-    from harness.results.measures import MEASURES
-
-    return MEASURES
-
-
-@complete_from
-def formats() -> Iterable[str]:
-    from harness.present.tables import FORMATS
-
-    return FORMATS
+workloads = _from("workload.catalogue", "catalogue", "lublin", "poisson")
+platforms = _from("platform.finding", "bundled_platforms")
+fields = _from("experiment.field_reading", "bundled_fields")
+measures = _from("results.measures", "MEASURES")
+formats = _from("present.tables", "FORMATS")

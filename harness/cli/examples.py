@@ -59,13 +59,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 def examples(command: str) -> str:
     """Return the examples of a command as a paragraph of its help."""
-    lines = [" ".join(filter(None, ("harness", *_own(command), typed))) for typed in EXAMPLES.get(command, ())]
+    own = "" if command in ("", "data", "plugin", "theory") else command  # the examples of groups name their commands
+    lines = [" ".join(filter(None, ("harness", own, typed))) for typed in EXAMPLES.get(command, ())]
     return "\n".join(f"$ {line}" for line in lines)
-
-
-def _own(command: str) -> tuple[str, ...]:
-    """Return the words of a command. The examples of a group already name its commands."""
-    return () if command in ("", "data", "plugin", "theory") else (command,)
 
 
 class _PlainHelp:

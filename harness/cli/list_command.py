@@ -55,12 +55,13 @@ def list_names(
 
 def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callable[[], Rows]]]:
     """Return each kind with its column heads and a function that returns its rows."""
+    hooks: Rows = [(k.hook, f"harness.{k.__name__}", k.question(), f"harness list {k.plural}") for k in KINDS.values()]
     policies = ("name", "parameters", "rule", "reads")
     kinds: dict[str, tuple[tuple[str, ...], Callable[[], Rows]]] = {
         kind.plural: (policies, lambda hook=kind.hook: _policies(hook, plugins))  # type: ignore[misc]
         for kind in KINDS.values()
     }
-    kinds["hooks"] = (("hook", "policy kind", "question", "policies"), _hooks)
+    kinds["hooks"] = (("hook", "policy kind", "question", "policies"), lambda: hooks)
     kinds["workloads"] = (("name", "jobs", "procs", "about"), _workloads)
     kinds["platforms"] = (PLATFORMS, lambda: _platforms(plugins))
     kinds["fields"] = (("name", "about"), _fields)
@@ -70,10 +71,6 @@ def _kinds(plugins: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Callabl
     kinds["events"] = (("event", "subject", "meaning"), _events)
     kinds["measures"] = (("name", "unit", "better", "formula", "meaning"), lambda: _measures(plugins))
     return kinds
-
-
-def _hooks() -> Rows:
-    return [(k.hook, f"harness.{k.__name__}", k.question(), f"harness list {k.plural}") for k in KINDS.values()]
 
 
 def _policies(hook: str, paths: Iterable[str]) -> Rows:

@@ -1,4 +1,4 @@
-"""Groups of options: dataclasses whose fields become options of a command."""
+"""Groups of options: the fields of a dataclass become options of a command."""
 
 import inspect
 from collections.abc import Callable

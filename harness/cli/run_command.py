@@ -14,7 +14,7 @@ from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.results.schedule import Schedule
-    from harness.workload.log import Step, Workload
+    from harness.workload.log import Workload
 
 
 @options.expand_groups
@@ -222,12 +222,10 @@ def heading(result: "Schedule") -> list[str]:
 
 def preparation(workload: "Workload") -> list[str]:
     """Return a line for each step of the preparation."""
-    return ["preparation:", *map(_step, workload.preparation)]
-
-
-def _step(step: "Step") -> str:
-    detail = f" ({step.detail})" if step.detail else ""
-    return f"  {step.name}: {step.jobs:,} jobs{detail}"
+    steps = [
+        f"  {step.name}: {step.jobs:,} jobs" + f" ({step.detail})" * bool(step.detail) for step in workload.preparation
+    ]
+    return ["preparation:", *steps]
 
 
 def _unaccepted_sentences(result: "Schedule") -> list[str]:

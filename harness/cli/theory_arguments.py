@@ -42,7 +42,7 @@ def require_one_source(workload: str | None, widths: str | None, given: Workload
 
 
 def refuse_rates(workload: str, options: dict[str, float | None]) -> None:
-    """Refuse the options whose values come from the log."""
+    """Refuse options for values that come from the log."""
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise HarnessError(f"{given[0]} is taken from {workload}; give one or the other")

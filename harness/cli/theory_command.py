@@ -21,7 +21,10 @@ app = typer.Typer(help="Closed forms and exact recursions from queueing theory."
 #: Command → its script in `reports`, and its help.
 STUDIES = {
     "compare": ("theory", "Compare the simulator with the closed forms: the table of reports/theory.md."),
-    "service-rate": ("service_rate", "Simulate a cluster whose rate follows its workload: reports/service-rate.md."),
+    "service-rate": (
+        "service_rate",
+        "A cluster with a rate that follows its workload: reports/service-rate.md.",
+    ),
     "other-simulators": (
         "other_simulators",
         "Compare with Batsim and SPARS on sleeping nodes: reports/other-simulators.md.",
@@ -119,6 +122,8 @@ def delays(
     The delays of a WORKLOAD are exact. Without one, the answer is the mean delay of a Poisson stream of
     one-processor jobs.
     """
+    import numpy as np
+
     from harness.theory import delays_of_arrivals
 
     given.known_format()
@@ -140,7 +145,7 @@ def delays(
         ("jobs", len(fitting), ""),
         ("unaccepted", len(jobs) - len(fitting), "jobs wider than the machine, left out"),
         ("mean_delay", float(delay.mean()), "s"),
-        *((name, _quantile(delay, q), "s") for name, q in quantiles.items()),
+        *((name, float(np.quantile(delay, q)), "s") for name, q in quantiles.items()),
         ("max_delay", float(delay.max()), "s"),
         ("delayed", float((delay > 0).mean()), "share of the jobs that wait at all"),
         *reading_rows(jobs),
@@ -221,7 +226,7 @@ def _stability_rows(answer: "Stability") -> list[Row]:
         ("arrival_rate", answer.arrival_rate, "λ, jobs per second"),
         ("max_arrival_rate", answer.max_arrival_rate, "jobs per second at which the queue grows for ever"),
         ("critical_factor", answer.critical_factor, "how much denser the arrivals may become"),
-        ("utilisation", answer.utilisation, "share of the processors' time that is asked for"),
+        ("utilisation", answer.utilisation, "share of the processors' time that is requested"),
         ("critical_utilisation", answer.critical_utilisation, "the most that can be served with such widths"),
         ("unaccepted", answer.unaccepted, "jobs wider than the machine, left out"),
     ]
@@ -246,9 +251,3 @@ def _textbook_delay(
     if count != 1:
         raise HarnessError(f"--service-variance is for one processor, not {count}")
     return "mean_delay", mg1_mean_wait(rate, mean, variance), "s, M/G/1 (Pollaczek–Khinchine)"
-
-
-def _quantile(delay: "FloatArray", q: float) -> float:
-    import numpy as np
-
-    return float(np.quantile(delay, q))

@@ -22,7 +22,7 @@ ASSUMED = ("weeks", "none")
 
 
 class Arrivals:
-    """The weeks before an instant, whose jobs may be submitted again after it."""
+    """The weeks before an instant. Their jobs may be submitted again after it."""
 
     def __init__(self, snapshot: Snapshot, usage: Usage, assumed: str, draw: np.random.Generator) -> None:
         if assumed not in ASSUMED:

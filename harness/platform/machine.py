@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -68,7 +68,8 @@ class NodeType:
         for states in ("curve", "performance", "sleep"):
             object.__setattr__(self, states, tuple(getattr(self, states)))
         for names in ("features", "partitions"):
-            object.__setattr__(self, names, _listed(getattr(self, names)))
+            value = getattr(self, names)
+            object.__setattr__(self, names, (value,) if isinstance(value, str | int) else tuple(value))
         object.__setattr__(self, "resources", counted(self.resources))
         if self.curve:
             check_curve(where, self.curve)
@@ -156,10 +157,6 @@ _LATER = ("features", "resources", "partitions")
 def _identity(node: NodeType) -> tuple[Any, ...]:
     later = tuple((name, getattr(node, name)) for name in _LATER if getattr(node, name))
     return astuple(node)[: -len(_LATER)] + later
-
-
-def _listed(names: Iterable[Any]) -> tuple[Any, ...]:
-    return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 def counted(countables: Any) -> tuple[tuple[str, int], ...]:

@@ -23,63 +23,35 @@ Textbook queues (`harness.theory.classical`):
 Logs for all of them: `read_job_stream`, `JobStream`. `reports/theory.py` compares the simulator with them.
 """
 
-from harness.theory.classical import erlang_b, erlang_c, little, mean_number, mg1_mean_wait, mmc_mean_wait
-from harness.theory.enumeration import (
-    Sampled,
-    constant_by_enumeration,
-    constant_by_partitions,
-    constant_by_sampling,
-)
-from harness.theory.estimation import Estimate, Parameters, estimate_parameters, outcomes
-from harness.theory.infinite_server import (
-    InfiniteServer,
-    completion_curve,
-    completion_curves,
-    negative_binomial_case,
-    poisson_case,
-)
-from harness.theory.job_stream import JobStream, read_job_stream
-from harness.theory.kiefer_wolfowitz import delays, delays_of_arrivals, workloads
-from harness.theory.saturation import Saturated, saturated_constant, saturated_load
-from harness.theory.stability import (
-    Stability,
-    stability_constant,
-    stability_of_log,
-    stability_of_stream,
-    width_distribution,
-)
-
-__all__ = [
-    "Estimate",
-    "InfiniteServer",
-    "JobStream",
-    "Parameters",
-    "Sampled",
-    "Saturated",
-    "Stability",
-    "completion_curve",
-    "completion_curves",
-    "constant_by_enumeration",
-    "constant_by_partitions",
-    "constant_by_sampling",
-    "delays",
-    "delays_of_arrivals",
-    "erlang_b",
-    "erlang_c",
-    "estimate_parameters",
-    "little",
-    "mean_number",
-    "mg1_mean_wait",
-    "mmc_mean_wait",
-    "negative_binomial_case",
-    "outcomes",
-    "poisson_case",
-    "read_job_stream",
-    "saturated_constant",
-    "saturated_load",
-    "stability_constant",
-    "stability_of_log",
-    "stability_of_stream",
-    "width_distribution",
-    "workloads",
-]
+from harness.theory.classical import erlang_b as erlang_b
+from harness.theory.classical import erlang_c as erlang_c
+from harness.theory.classical import little as little
+from harness.theory.classical import mean_number as mean_number
+from harness.theory.classical import mg1_mean_wait as mg1_mean_wait
+from harness.theory.classical import mmc_mean_wait as mmc_mean_wait
+from harness.theory.enumeration import Sampled as Sampled
+from harness.theory.enumeration import constant_by_enumeration as constant_by_enumeration
+from harness.theory.enumeration import constant_by_partitions as constant_by_partitions
+from harness.theory.enumeration import constant_by_sampling as constant_by_sampling
+from harness.theory.estimation import Estimate as Estimate
+from harness.theory.estimation import Parameters as Parameters
+from harness.theory.estimation import estimate_parameters as estimate_parameters
+from harness.theory.estimation import outcomes as outcomes
+from harness.theory.infinite_server import InfiniteServer as InfiniteServer
+from harness.theory.infinite_server import completion_curve as completion_curve
+from harness.theory.infinite_server import completion_curves as completion_curves
+from harness.theory.infinite_server import negative_binomial_case as negative_binomial_case
+from harness.theory.infinite_server import poisson_case as poisson_case
+from harness.theory.job_stream import JobStream as JobStream
+from harness.theory.job_stream import read_job_stream as read_job_stream
+from harness.theory.kiefer_wolfowitz import delays as delays
+from harness.theory.kiefer_wolfowitz import delays_of_arrivals as delays_of_arrivals
+from harness.theory.kiefer_wolfowitz import workloads as workloads
+from harness.theory.saturation import Saturated as Saturated
+from harness.theory.saturation import saturated_constant as saturated_constant
+from harness.theory.saturation import saturated_load as saturated_load
+from harness.theory.stability import Stability as Stability
+from harness.theory.stability import stability_constant as stability_constant
+from harness.theory.stability import stability_of_log as stability_of_log
+from harness.theory.stability import stability_of_stream as stability_of_stream
+from harness.theory.stability import width_distribution as width_distribution

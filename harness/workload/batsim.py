@@ -1,4 +1,4 @@
-"""Batsim's JSON workloads, limited to jobs whose profile is a delay, since these need no network model."""
+"""Batsim's JSON workloads, limited to jobs with a delay as profile, which need no network model."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def read_batsim(path: str | Path) -> Log:
 def _row(job: dict[str, Any], profile: dict[str, Any], path: Path) -> tuple[float, ...]:
     if profile["type"] != "delay":
         raise HarnessError(
-            f"{path}: job {job['id']} has a profile of type {profile['type']!r}, whose length depends on a network; "
+            f"{path}: job {job['id']} has a profile of type {profile['type']!r}; its length depends on a network; "
             "expected 'delay'"
         )
     before = [_number(other) for other in job.get("dependencies", ())]

@@ -35,7 +35,7 @@ INTERRUPTED = ("requeue", "kill")
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """External events, and what happens to jobs whose node fails: `requeue` or `kill`."""
+    """External events, and the treatment of jobs on failing nodes: `requeue` or `kill`."""
 
     frame: pd.DataFrame
     interrupted: str = "requeue"

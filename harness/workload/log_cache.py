@@ -25,7 +25,7 @@ from harness.workload.content import narrowed
 from harness.workload.log import Step
 
 #: Increased when the format below, or the result of a reader, changes.
-_VERSION = 7
+_VERSION = 8
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -61,7 +61,8 @@ def _reading(archive: memoryview) -> CachedReading:
         if any(one.file_size > one.compress_size for one in arrays.zip.infolist()):
             raise ValueError("it is packed")
         about = json.loads(arrays["about"].tobytes())
-        columns = {str(name): _widened(arrays[name]) for name in about["columns"]}
+        columns = {str(name): arrays[name] for name in about["columns"]}
+    columns = {name: one.astype(np.int64) if one.dtype.kind in "iu" else one for name, one in columns.items()}
     return CachedReading(
         jobs=pd.DataFrame(columns, copy=False),
         header=tuple(about["header"]),
@@ -102,7 +103,3 @@ def _sweep(folder: Path) -> None:
         with suppress(OSError):  # another process may have removed it
             if left.stat().st_mtime < time.time() - 3600:
                 left.unlink()
-
-
-def _widened(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return values.astype(np.int64) if values.dtype.kind in "iu" else values

@@ -7,7 +7,7 @@ from harness.workload.resource_columns import names_in
 #: Messages list at most this many names.
 MANY = 20
 
-#: The column of accounts, in logs whose groups are something else.
+#: The column of accounts, in logs that have other groups.
 _ACCOUNT = "x_account"
 
 

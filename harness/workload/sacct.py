@@ -257,7 +257,7 @@ def _memory(dump: Dump, procs: Floats, nodes: Floats) -> Floats:
 def _header(dump: Dump) -> tuple[str, ...]:
     """Return the header lines of an SWF file with these jobs."""
     lines = [f"; UnixStartTime: {dump.numbers['Submit'].min():.0f}", "; TimeZoneString: UTC"]
-    lines.append("; Note: read from sacct, whose local times are treated as UTC")
+    lines.append("; Note: read from sacct, whose local times are taken as they are")
     for name, field in _NAMED.items():
         if name in dump.table:
             texts = [text for text in pd.unique(dump.table[name]) if text]

@@ -43,9 +43,9 @@ def attempt(reader: Callable[[str], float], text: str) -> float | None:
 
 def _instant(text: str) -> float:
     """Return seconds since 1970 in the site's time zone, from `2021-01-06T14:09:15` or from seconds."""
-    return (
-        float(text) if text.isdigit() else (datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds()
-    )
+    if text.isdigit():
+        return float(text)
+    return (datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds()
 
 
 def _duration(text: str) -> float:
@@ -55,10 +55,6 @@ def _duration(text: str) -> float:
         raise ValueError(text)
     days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return 86400 * days + 3600 * hours + 60 * minutes + seconds
-
-
-def _minutes(text: str) -> float:
-    return 60.0 * int(text)
 
 
 def _count(text: str) -> float:
@@ -105,7 +101,7 @@ READERS: dict[str, Callable[[str], float] | None] = {
     "ElapsedRaw": _count,
     **dict.fromkeys(("ReqCPUS", "AllocCPUS", "NCPUS", "AllocNodes", "NNodes", "ReqNodes", "ArrayJobID"), _count),
     "Timelimit": _duration,
-    "TimelimitRaw": _minutes,
+    "TimelimitRaw": lambda minutes: 60.0 * int(minutes),
     "ReqMem": kilobytes,
     "State": _state,
     **dict.fromkeys(("User", "UID", "Group", "GID", "Account", "QOS", "Partition", "Cluster"), None),
@@ -118,7 +114,7 @@ READERS: dict[str, Callable[[str], float] | None] = {
 _FREE = ("AdminComment", "Comment", "Constraints", "Container", "JobName", "Reason", "SubmitLine", "SystemComment",
          "WCKey", "WorkDir")  # fmt: skip
 
-#: Columns that are not used, but whose form shows whether the cells are in their columns.
+#: Unused columns with a form that shows whether the cells are in the right columns.
 _SHAPES: dict[str, Callable[[str], float]] = {
     **dict.fromkeys(("CPUTimeRAW", "DBIndex", "NTasks", "Priority", "QOSRAW", "UID", "GID"), _count),
     **dict.fromkeys(("CPUTime", "Suspended", "TotalCPU"), _duration),

@@ -71,7 +71,7 @@ class Signal:
         return hashlib.sha256(facts + self.times.tobytes() + self.values.tobytes()).hexdigest()
 
     def at(self, header: tuple[str, ...], begin: float) -> "Signal":
-        """Return the signal on the clock of a log whose first job is submitted at `begin`."""
+        """Return the signal on the clock of a log with its first submission at `begin`."""
         if not self.dated:
             return self
         start = WallClock.of(header).start

@@ -186,7 +186,7 @@ _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def _line_by_line(content: bytes, path: Path, lenient: bool) -> tuple[bytes, int, str]:
-    """Return the well-formed lines, the number of skipped ones, and what is wrong with the first of these."""
+    """Return the well-formed lines, the number of skipped ones, and the error in the first of these."""
     kept = bytearray()  # needs less memory than a list of lines
     skipped, first = 0, ""
     wide: bool | None = None  # set by the first well-formed line

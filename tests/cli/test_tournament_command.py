@@ -144,7 +144,7 @@ def test_interrupting_says_how_to_go_on(harness_says: Call, field: Path, monkeyp
     monkeypatch.setattr("harness.experiment.runner.tournament", interrupted)
     answer = harness_says("tournament", field)
     assert answer.status == 130
-    assert "kept in tournaments/small; the same command goes on" in answer.err
+    assert "kept in tournaments/small; the same command continues" in answer.err
     assert "Traceback" not in answer.err
 
 
