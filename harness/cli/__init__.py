@@ -44,9 +44,7 @@ app = typer.Typer(
 
 
 @app.callback(epilog="--debug, anywhere on the command line, prints where an error was raised.")
-def _main_options(
-    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
-) -> None:
+def _main_options(version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
     if version:
         echo(__version__)
         raise typer.Exit

@@ -52,8 +52,7 @@ def adequacy(
     overheads: options.Overheads = "inside",
     submission: options.Submission = _AT_ONCE,
     repetitions: Annotated[
-        int,
-        options.statistics(help="pairs of repetitions with random overheads", min=0, max=10_000),
+        int, options.statistics(help="pairs of repetitions with random overheads", min=0, max=10_000)
     ] = 20,
 ) -> None:
     """Replay WORKLOAD and measure how far the replay is from its log.

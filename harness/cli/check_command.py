@@ -41,10 +41,7 @@ def check(
         int | None, typer.Option(metavar="N", help="only print the last N baselines; nothing runs", min=2)
     ] = None,
     workers: options.Workers = None,
-    format: Annotated[
-        str,
-        options.output(help="table, github (markdown for a pull request) or json"),
-    ] = "table",
+    format: Annotated[str, options.output(help="table, github (markdown for a pull request) or json")] = "table",
 ) -> int:
     """Repeat the runs of BASELINE, and print which measures changed and which job first started at another time.
 

@@ -39,8 +39,7 @@ def compare(
     given: options.SignalReplayOptions,
     state: options.StateFile = None,
     resample: Annotated[
-        int,
-        options.statistics(help="also compare on this many variations of the log", min=0, max=1000),
+        int, options.statistics(help="also compare on this many variations of the log", min=0, max=1000)
     ] = 0,
     measures: Annotated[str, options.output(metavar="MEASURE,…", help="compare by these measures")] = "",
     workers: options.Workers = None,

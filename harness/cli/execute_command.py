@@ -38,10 +38,7 @@ def execute(
         bool, typer.Option("--as-root", help="with accounts: submit jobs of several users; slurmd runs as root")
     ] = False,
     speed: Annotated[float, typer.Option(help="speed of time in the execution", min=1, max=1000)] = 30.0,
-    out: Annotated[
-        Path | None,
-        options.output(help="write the schedule to FILE.csv (WORKLOAD-slurm.csv)"),
-    ] = None,
+    out: Annotated[Path | None, options.output(help="write the schedule to FILE.csv (WORKLOAD-slurm.csv)")] = None,
 ) -> None:
     """Run WORKLOAD on a real Slurm, many times faster than real time, with jobs that only sleep.
 

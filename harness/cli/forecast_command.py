@@ -33,17 +33,10 @@ def forecast(
         options.about_jobs(metavar="S|DATE", help="the instant: seconds after the log's first submission, or a date"),
     ] = "",
     state: options.StateFile = None,
-    repetitions: Annotated[
-        int,
-        options.statistics(help="number of simulations, each with other runtimes", min=1),
-    ] = 50,
-    level: Annotated[
-        float,
-        options.statistics(help="share of the repetitions in an interval"),
-    ] = 0.8,
+    repetitions: Annotated[int, options.statistics(help="number of simulations, each with other runtimes", min=1)] = 50,
+    level: Annotated[float, options.statistics(help="share of the repetitions in an interval")] = 0.8,
     arrivals: Annotated[
-        str,
-        options.statistics(metavar="weeks|none", help="later submissions: those of an earlier week, or none"),
+        str, options.statistics(metavar="weeks|none", help="later submissions: those of an earlier week, or none")
     ] = "weeks",
     calibrate: Annotated[
         int,

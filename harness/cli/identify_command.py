@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 @options.expand_groups
 def identify(
     workload: options.Workload,
-    order: Annotated[
-        list[str] | None,
-        options.policies(help="an order; repeatable (default: all)"),
-    ] = None,
+    order: Annotated[list[str] | None, options.policies(help="an order; repeatable (default: all)")] = None,
     start: Annotated[
         list[str] | None,
         options.policies(help="a start policy; repeatable (default: EASY-SJBF and all without preemption)"),
@@ -29,8 +26,7 @@ def identify(
     given: options.ReplayOptions,
     best: Annotated[int | None, options.output(help="print only the best N", min=1)] = None,
     states: Annotated[
-        int,
-        options.statistics(help="number of logged states in which single decisions are compared", min=0),
+        int, options.statistics(help="number of logged states in which single decisions are compared", min=0)
     ] = 200,
     events: options.Events = None,
     interrupted: options.Interrupted = "requeue",

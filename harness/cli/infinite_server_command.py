@@ -59,10 +59,7 @@ def infinite_server(
     completion: Annotated[float, typer.Option(help="find the limit for this completion probability")] = 0.95,
     confidence: Annotated[float, typer.Option(help="confidence level of the estimates")] = 0.95,
     column: arguments.Column = None,
-    out: Annotated[
-        Path | None,
-        options.output(help="write the distribution of busy processors to this CSV"),
-    ] = None,
+    out: Annotated[Path | None, options.output(help="write the distribution of busy processors to this CSV")] = None,
     picture: Annotated[
         Path | None,
         options.output(
@@ -214,9 +211,5 @@ def _model_rows(model: "InfiniteServer", completion: float) -> list[Row]:
             for q in (0.5, 0.95, 0.99, 0.999)
         ),
         ("completion_probability", model.completion_probability, "share of jobs not stopped by the limit"),
-        (
-            "critical_limit",
-            model.critical_limit(completion),
-            f"s, mean limit for {100 * completion:g} % completion",
-        ),
+        ("critical_limit", model.critical_limit(completion), f"s, mean limit for {100 * completion:g} % completion"),
     ]

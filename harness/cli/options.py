@@ -45,14 +45,8 @@ Workload = Annotated[
     str,
     typer.Argument(help="a log by path or short name, or a model: lublin(jobs=…)", autocompletion=completion.workloads),
 ]
-Platform = Annotated[
-    str | None,
-    about_machine(help="a platform by name or path", autocompletion=completion.platforms),
-]
-Procs = Annotated[
-    int | None,
-    about_machine("--procs", "-p", help="a cluster of this many identical processors", min=1),
-]
+Platform = Annotated[str | None, about_machine(help="a platform by name or path", autocompletion=completion.platforms)]
+Procs = Annotated[int | None, about_machine("--procs", "-p", help="a cluster of this many identical processors", min=1)]
 Order = Annotated[str, _policy(kinds.Order, "--order", "-o")]
 Start = Annotated[str, _policy(kinds.Start, "--start", "-s")]
 Select = Annotated[str, _policy(kinds.Select)]
@@ -80,17 +74,12 @@ StateFile = Annotated[
 ]
 Launch = Annotated[str, statistics(help="distribution of a job's launch overhead [s]")]
 Completion = Annotated[str, statistics(help="distribution of a job's completion overhead [s]")]
-Submission = Annotated[
-    str,
-    statistics(help="distribution of the delay until the scheduler sees a job [s]"),
-]
+Submission = Annotated[str, statistics(help="distribution of the delay until the scheduler sees a job [s]")]
 Overheads = Annotated[
-    str,
-    statistics(metavar="inside|outside", help="whether a job's runtime includes its launch and its completion"),
+    str, statistics(metavar="inside|outside", help="whether a job's runtime includes its launch and its completion")
 ]
 Format = Annotated[
-    str,
-    output("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats),
+    str, output("--format", "-f", help="table, json, csv, markdown, latex or html", autocompletion=completion.formats)
 ]
 By = Annotated[str, typer.Option(metavar="MEASURE", help="rank by this measure", autocompletion=completion.measures)]
 MaxSize = Annotated[
@@ -156,8 +145,7 @@ class JobOptions(WorkloadOptions):
     """Options of commands that need the prepared jobs of one workload."""
 
     variation: Annotated[
-        int | None,
-        about_jobs(help="resample the log with this seed, week by week per user", min=0),
+        int | None, about_jobs(help="resample the log with this seed, week by week per user", min=0)
     ] = None
 
     def jobs(self, source: str) -> "harness.Workload":
@@ -190,24 +178,22 @@ class SchedulerOptions(TableOptions):
     platform: Platform = None
     procs: Procs = None
     reservations: Annotated[
-        Path | None,
-        about_machine(help="advance reservations and maintenance: a CSV of begin, end, nodes, users …"),
+        Path | None, about_machine(help="advance reservations and maintenance: a CSV of begin, end, nodes, users …")
     ] = None
     select: Select = "first-fit"
     rate: Rate = "full"
     sleep: Sleep = "never"
     predict: Predict = "requested"
     hold: Hold = "none"
-    queues: Annotated[
-        Path | None,
-        policies(help="a TOML file of queues, each with its own order and start policy"),
-    ] = None
+    queues: Annotated[Path | None, policies(help="a TOML file of queues, each with its own order and start policy")] = (
+        None
+    )
     event_semantics: Annotated[
         str,
         about_timing(
-            metavar="batch|per-event|per-event-completions-first",
-            help="decide once for all events of an instant, or after each event (submissions before completions, or "
-            "after them)",
+            metavar="WORD",
+            help="batch: decide once for all events of an instant; per-event: after each event, submissions before "
+            "completions; per-event-completions-first: the same, completions before submissions",
         ),
     ] = "batch"
     backfill_interval: Annotated[

@@ -23,18 +23,14 @@ PAGE = "report.html"
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of a tournament's results")],
-    out: Annotated[
-        Path | None,
-        options.output(metavar="FILE.html", help="the page (DIR/report.html)"),
-    ] = None,
+    out: Annotated[Path | None, options.output(metavar="FILE.html", help="the page (DIR/report.html)")] = None,
     by: options.By = "mean_bounded_slowdown",
     unit: options.InferenceUnit = None,
     look: Annotated[
         list[str] | None, typer.Option(metavar="SCHEDULER", help="show this scheduler in detail; repeatable")
     ] = None,
     images: Annotated[
-        Path | None,
-        options.output(metavar="DIR", help="also write its first pictures as SVG and PNG"),
+        Path | None, options.output(metavar="DIR", help="also write its first pictures as SVG and PNG")
     ] = None,
     session: Annotated[
         int | None, typer.Option(metavar="N", help="the session to show, if several ran in the folder (the last)")

@@ -29,8 +29,7 @@ def run(
     rules: SlurmRules,
     state: options.StateFile = None,
     schedule: Annotated[
-        Path | None,
-        options.output(help="write the schedule to FILE.csv, .parquet, .arrow, .json, .swf or .swf.gz"),
+        Path | None, options.output(help="write the schedule to FILE.csv, .parquet, .arrow, .json, .swf or .swf.gz")
     ] = None,
     timeline: Annotated[
         Path | None,
@@ -42,17 +41,10 @@ def run(
     events: options.Events = None,
     interrupted: options.Interrupted = "requeue",
     measures: Annotated[
-        str,
-        options.output(metavar="NAMES", help="all, or names and groups of measures: jobs, machine, energy, log"),
+        str, options.output(metavar="NAMES", help="all, or names and groups of measures: jobs, machine, energy, log")
     ] = "",
-    fairness: Annotated[
-        int,
-        options.output(help="measure fairness on a sample of this many jobs (slow)", min=0),
-    ] = 0,
-    report: Annotated[
-        Path | None,
-        options.output(metavar="FILE.html", help="also write a page with charts"),
-    ] = None,
+    fairness: Annotated[int, options.output(help="measure fairness on a sample of this many jobs (slow)", min=0)] = 0,
+    report: Annotated[Path | None, options.output(metavar="FILE.html", help="also write a page with charts")] = None,
 ) -> None:
     """Replay WORKLOAD on a platform under a scheduler, and print measures of the schedule.
 

@@ -21,10 +21,7 @@ app = typer.Typer(help="Closed forms and exact recursions from queueing theory."
 #: Command → its script in `reports`, and its help.
 STUDIES = {
     "compare": ("theory", "Compare the simulator with the closed forms: the table of reports/theory.md."),
-    "service-rate": (
-        "service_rate",
-        "A cluster with a rate that follows its workload: reports/service-rate.md.",
-    ),
+    "service-rate": ("service_rate", "A cluster with a rate that follows its workload: reports/service-rate.md."),
     "other-simulators": (
         "other_simulators",
         "Compare with Batsim and SPARS on sleeping nodes: reports/other-simulators.md.",

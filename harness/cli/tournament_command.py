@@ -36,26 +36,18 @@ def tournament(
     *,
     given: options.TableOptions,
     slurm: Annotated[
-        list[str] | None,
-        typer.Option(metavar="slurm.conf", help="also run this configuration of Slurm; repeatable"),
+        list[str] | None, typer.Option(metavar="slurm.conf", help="also run this configuration of Slurm; repeatable")
     ] = None,
-    out: Annotated[
-        Path | None,
-        options.output(help="the folder of the results (tournaments/NAME)"),
-    ] = None,
+    out: Annotated[Path | None, options.output(help="the folder of the results (tournaments/NAME)")] = None,
     workers: options.Workers = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="run on this Dask cluster")] = None,
     resample: Annotated[
-        int | None,
-        options.statistics(help="number of variations of each workload", min=0, max=10_000),
+        int | None, options.statistics(help="number of variations of each workload", min=0, max=10_000)
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="only the first N jobs of each workload", min=1)] = None,
     state: options.StateFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only estimate the time it takes")] = False,
-    keep_schedules: Annotated[
-        bool,
-        options.output("--keep-schedules", help="keep every schedule as Parquet"),
-    ] = False,
+    keep_schedules: Annotated[bool, options.output("--keep-schedules", help="keep every schedule as Parquet")] = False,
     isolate: Annotated[
         bool, typer.Option("--isolate", help="import plugins only in processes of their own, one for each run")
     ] = False,

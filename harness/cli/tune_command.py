@@ -29,10 +29,7 @@ def tune(
             autocompletion=completion.measures,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        options.output(help="the folder of the search (tunings/NAME)"),
-    ] = None,
+    out: Annotated[Path | None, options.output(help="the folder of the search (tunings/NAME)")] = None,
     seed: options.Seed = 0,
     workers: options.Workers = None,
 ) -> None:
