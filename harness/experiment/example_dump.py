@@ -75,6 +75,5 @@ def _date(seconds: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Return seconds as Slurm prints them, D-HH:MM:SS."""
     days, rest = divmod(round(seconds), 86400)
     return f"{f'{days}-' if days else ''}{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"

@@ -208,7 +208,6 @@ class ExternalSchedule:
 
 
 def _scheduler(platform: "Platform | int | None", jobs: Workload) -> Chosen:
-    """Return the scheduler that starts jobs at their recorded times."""
     chosen = choose_policies(Scheduler(), machine_of(platform, jobs))
     return replace(chosen, choices={**chosen.choices, "start": Choice.plain(_STARTING)})
 

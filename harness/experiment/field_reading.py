@@ -72,16 +72,11 @@ def read_field(source: str | Path, *, slurms: Iterable[str] = (), plugins: Itera
     except UnicodeDecodeError as error:
         raise HarnessError(f"{path}: cannot be read as a field: {error}; expected TOML, not {_A_LOG}") from error
     if path.suffix.lower() != ".toml":
-        _expect_toml(text, path)
+        try:
+            toml_of(text, path, "a field")
+        except HarnessError as error:  # the file may be a log
+            raise HarnessError(f"{error}, not {_A_LOG}") from error
     return parse_field(SourceText(path, text + more), plugins=plugins)
-
-
-def _expect_toml(text: str, path: Path) -> None:
-    """Raise an error that mentions logs if the text is not TOML: the file may be a log."""
-    try:
-        toml_of(text, path, "a field")
-    except HarnessError as error:
-        raise HarnessError(f"{error}, not {_A_LOG}") from error
 
 
 def parse_field(written: SourceText, *, plugins: Iterable[str | Path] = ()) -> Field:

@@ -52,7 +52,6 @@ def _describe(origin: str, paths: tuple[str, ...], say: Say) -> None:
 
 
 def _serve(origins: list[str], say: Say) -> None:
-    """Do one run after the other, with only the plugins of these origins."""
     requests: SimpleQueue[tuple[Task, Workload, str]] = SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
     with registry.loading_by(lambda source: source.load() if source.origin in origins else None):

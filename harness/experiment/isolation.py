@@ -76,7 +76,6 @@ def isolating(plugins: Iterable[str | Path], isolate: bool = True) -> Iterator[N
 
 
 def _described(source: registry.PluginSource, paths: tuple[str, ...]) -> StandIn:
-    """Return a stand-in for a plugin, which another process describes."""
     name = isolated_worker.__name__
     with ChildProcess(name, "describe", source.origin, json.dumps(paths)) as child:
         try:
@@ -149,7 +148,6 @@ class ProcessPool(Threads):
             child.kill()
 
     def _in_process(self, task: Task, run: "Run", origins: list[str]) -> Finished:
-        """Do a run in another process, and return its results or its error."""
         began = time.time()
         came, error = None, ""
         with TemporaryDirectory(prefix="harness-run-") as folder:

@@ -47,7 +47,6 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
 
 
 def _for_special_runs() -> dict[str, Callable[[], Any]]:
-    """Return what only runs with special features need."""
     from harness.engine.event_semantics import compiled_run_with_readings
     from harness.engine.loop_with_holds import compiled_run_with_holds
     from harness.engine.plan.width import compiled_mold

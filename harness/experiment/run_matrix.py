@@ -196,7 +196,6 @@ class RunMaker:
                 return found if slurm is None else machine_of_policies(slurm, found)
 
     def _reserved(self, machine: Platform) -> Platform:
-        """Return the platform with the field's advance reservations."""
         if not self.field.reservations:
             return machine
         with self.field.written.locating("reservations"):

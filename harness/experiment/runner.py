@@ -77,7 +77,6 @@ def tournament(
 def _complete(
     field: Field | str | Path, plugins: tuple[str, ...], resamples: int | None, jobs: int | None, state: Any
 ) -> Field:
-    """Return the field with the arguments that concern all its workloads."""
     if not isinstance(field, Field):
         field = read_field(field, plugins=plugins)
     if resamples is not None:
@@ -93,7 +92,6 @@ def default_folder(field: Field) -> Path:
 
 
 def _run_all(plan: RunMatrix, store: Store, pool: Pool, keep_schedules: bool, watch: Watch) -> None:
-    """Do every run that is not in the store, the longest first."""
     settled = store.completed_runs()
     todo = sorted((run for run in plan.runs if run.identity not in settled), key=lambda run: run.length, reverse=True)
     progress = Progress(len(plan.runs), len(plan.runs) - len(todo), jobs_to_do=sum(run.jobs for run in todo))

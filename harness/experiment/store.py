@@ -137,7 +137,6 @@ class Store:
                 self.database.execute("UPDATE sessions SET over = 1 WHERE session = ?", (session.session,))
 
     def _ended(self, lock: str) -> bool:
-        """Return whether no process holds a session's lock."""
         try:
             held = self._sessions.lock(lock)
         except FileNotFoundError:
@@ -149,7 +148,6 @@ class Store:
         return True
 
     def _tidy(self, mine: str) -> None:
-        """Remove the lock files of processes that were killed."""
         living = {session.lock for session in checked_sessions(self.database) if not session.over}
         for name in self._sessions.names():
             if name != mine and name not in living:

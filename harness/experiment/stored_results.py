@@ -9,7 +9,7 @@ from harness.disk.stored import stored_bytes
 from harness.errors import HarnessError, did_you_mean
 from harness.experiment.field import PARTS
 from harness.experiment.store import open_read_only, schedule_path
-from harness.experiment.store_tables import RunRow, checked_plan, checked_runs, checked_sessions
+from harness.experiment.store_tables import checked_plan, checked_runs, checked_sessions
 from harness.policy.scheduler import SLURM, Scheduler
 from harness.results.measures import MEASURES
 
@@ -96,20 +96,21 @@ class Results:
         import pandas as pd
 
         with open_read_only(self.folder) as database:
-            runs = {run.identity: run for run in checked_runs(database, self.session)}
-            plan = [one for one in checked_plan(database, self._session) if _tried(runs.get(one.identity))]
-            tried = [runs[one.identity] for one in plan]
+            tried = (run for run in checked_runs(database, self.session) if run.status != "running")
+            runs = {run.identity: run for run in tried}
+            plan = [one for one in checked_plan(database, self._session) if one.identity in runs]
+            done = [runs[one.identity] for one in plan]
             columns: dict[str, Any] = {
                 name: [getattr(one, name) for one in plan] for name in ("workload", "platform", "variation", "seed")
             }
             columns |= {part: [one.policies[part] for one in plan] for part in PARTS}
-            columns |= {name: [getattr(run, name) for run in tried] for name in ("status", "error")}
+            columns |= {name: [getattr(run, name) for run in done] for name in ("status", "error")}
             frame = pd.DataFrame(columns)
             for name in ("jobs", "seconds"):
-                frame[name] = pd.to_numeric([getattr(run, name) for run in tried])
+                frame[name] = pd.to_numeric([getattr(run, name) for run in done])
             frame.insert(4, "scheduler", scheduler_names(frame, self._refused())[: len(frame)])
             frame = frame.rename(columns=COLUMNS)
-            measures = [run.measures or {} for run in tried]
+            measures = [run.measures or {} for run in done]
             extra = dict.fromkeys(name for values in measures for name in values if name not in MEASURES)
             if taken := [name for name in (*_LAST, *frame) if name in extra]:
                 raise ValueError(f"runs: measures: {taken[0]!r} is no measure")
@@ -118,9 +119,9 @@ class Results:
                 frame[name] = [math.nan if value is None else float(value) for value in values]
             against = [name for name, one in MEASURES.items() if one.against_log]
             frame.loc[self._of_unnamed_machines(frame), against] = math.nan
-            frame["plugins"] = [", ".join(map(" ".join, run.plugins or [])) for run in tried]
+            frame["plugins"] = [", ".join(map(" ".join, run.plugins or [])) for run in done]
             for name in _LAST[1:]:
-                frame[name] = [getattr(run, name) for run in tried]
+                frame[name] = [getattr(run, name) for run in done]
         return frame
 
     def _of_unnamed_machines(self, frame: "pd.DataFrame") -> "pd.Series[bool]":
@@ -157,10 +158,6 @@ class Results:
         if not self.keeps(identity):
             raise HarnessError(f"{path}: there is no such schedule: expected a run that was made with keep_schedules")
         return parquet_table(stored_bytes(path, "a schedule"), path)
-
-
-def _tried(run: RunRow | None) -> bool:
-    return run is not None and run.status != "running"
 
 
 def scheduler_names(frame: "pd.DataFrame", refused: "pd.DataFrame | None" = None) -> list[str]:

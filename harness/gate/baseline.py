@@ -82,7 +82,7 @@ class ReplacedBaseline(_Keys):
 
     replaced: str  # the day
     harness: str
-    measures: dict[str, float]  # means over its runs, for the measures in MATTER
+    measures: dict[str, float]  # means over its runs, for the measures in DEFAULT_TOLERANCES
 
 
 class Baseline(_Keys):

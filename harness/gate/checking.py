@@ -217,7 +217,6 @@ def _stale(old: Baseline, made: Baseline) -> Iterator[str]:
 
 
 def _executed(runs: Mapping[Key, Run], workers: int, watch: Watch) -> Iterator[tuple[Key, Finished]]:
-    """Do runs, the longest first, and yield their results as they finish."""
     progress = Progress(len(runs), found=0, jobs_to_do=sum(run.jobs for run in runs.values()))
     watch(progress)
     longest_first = sorted(runs.values(), key=lambda run: run.length, reverse=True)
@@ -236,7 +235,6 @@ def _write(
     measures: Measures,
     given: Mapping[Key, GivenSchedule],
 ) -> None:
-    """Write a baseline with the results of its runs."""
     past = tuple(_past(key, result, measures, given.get(key)) for key, result in results.items())
     made = made.model_copy(update={"runs": past})
     former = {"former": former_baselines(old, made)} if old else {}
@@ -320,7 +318,6 @@ def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Differe
 
 
 def _names(keys: Iterable[Key]) -> list[str]:
-    """Return short names of the schedulers."""
     return scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
 
 

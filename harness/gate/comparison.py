@@ -53,10 +53,10 @@ DEFAULT_TOLERANCES = {
 
 
 def chosen_measures(known: Mapping[str, Measure], chosen: Iterable[str]) -> tuple[list[Measure], dict[str, float]]:
-    """Return the measures of a check, and the default tolerances of those in `MATTER`.
+    """Return the measures of a check, and the default tolerances of those in `DEFAULT_TOLERANCES`.
 
-    These are the `chosen` measures, by default those in `MATTER` and those of plugins. Jobs that never started always
-    count, because most other measures leave them out.
+    These are the `chosen` measures, by default those in `DEFAULT_TOLERANCES` and those of plugins. Jobs that never
+    started always count, because most other measures leave them out.
     """
     names = list(chosen)
     for name in names:

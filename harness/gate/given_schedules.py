@@ -65,7 +65,6 @@ def given_schedules(
 
 
 def _key(name: str, runs: Iterable[Key]) -> Key:
-    """Return the one run that a schedule of a workload replaces."""
     keys = [key for key in runs if not name or key[0] == name]
     if not keys:
         known = dict.fromkeys(key[0] for key in runs)

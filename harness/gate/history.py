@@ -26,7 +26,7 @@ def former_baselines(old: Baseline, made: Baseline) -> tuple[ReplacedBaseline, .
 
 
 def means(runs: Iterable[BaselineRun]) -> dict[str, float]:
-    """Return the mean of each measure in `MATTER` over the runs that have a value."""
+    """Return the mean of each measure in `DEFAULT_TOLERANCES` over the runs that have a value."""
     found: dict[str, list[float]] = {}
     for past in runs:
         for name in DEFAULT_TOLERANCES:
@@ -36,7 +36,7 @@ def means(runs: Iterable[BaselineRun]) -> dict[str, float]:
 
 
 def history_table(baseline: Baseline, count: int, format: str) -> str:
-    """Return a table of the measures in `MATTER` for the last `count` baselines, the present one last."""
+    """Return a table of the measures in `DEFAULT_TOLERANCES` for the last `count` baselines, the present one last."""
     if not baseline.former:
         raise HarnessError("the baseline has no former one: expected one that --update wrote with other results")
     past = [

@@ -61,7 +61,6 @@ def _open(window: Window, now: float, requested: float) -> bool:
 
 
 def _told(kind: Sequence[float]) -> str:
-    """Return a kind of job in words."""
     requested, procs, *whose = kind
     told = [f"a little over {requested / 3600:g} h"] if requested >= 1 else ["any length"]
     told += [f"{procs:g} processors"] if procs > 1 else []

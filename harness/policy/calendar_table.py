@@ -120,7 +120,6 @@ def _number(value: Any) -> bool:
 
 
 def _conditions(where: str, window: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return the conditions of a window, with times in seconds."""
     found = {name: _condition(where, window, name) for name in CONDITIONS}
     for above, at_most in (("longer", "at_most"), ("wider", "at_most_procs")):
         if not found[above] < found[at_most]:
@@ -181,7 +180,6 @@ def _day(where: str, key: str, name: str) -> int:
 
 
 def _days(where: str, text: str) -> list[int]:
-    """Return the days in a text such as `Mon-Thu, Sat`."""
     found = []
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))

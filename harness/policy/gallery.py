@@ -30,14 +30,14 @@ def example_descriptions() -> list[Example]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         rule, _, rest = (ast.get_docstring(tree) or "").partition("\n\n")
         source = rest.partition("\n\n")[0].removeprefix("Source: ")
-        hooks = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and _marked(node)]
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        hooks = [
+            one.name
+            for one in functions
+            if any(ast.unparse(mark).startswith("harness.hookimpl") for mark in one.decorator_list)
+        ]
         found.append(Example(name, tuple(hooks), " ".join(rule.split()), " ".join(source.split())))
     return found
-
-
-def _marked(function: ast.FunctionDef) -> bool:
-    """Return whether a function implements a hook."""
-    return any(ast.unparse(mark).startswith("harness.hookimpl") for mark in function.decorator_list)
 
 
 def plugin_path(given: str | Path) -> Path:

@@ -20,8 +20,6 @@ def learner(name: str, make: Callable[[], Any]) -> Predict:
 
 
 class _Learnt:
-    """The data of one run."""
-
     def __init__(self, make: Callable[[], Any]) -> None:
         self.model = make()
         self.taught = False  # whether it has learnt from a job; many models cannot predict before

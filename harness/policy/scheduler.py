@@ -66,7 +66,7 @@ def choose_all(choices: Mapping[str, Choice], policies: Policies) -> "Chosen":
 
 
 def queue_choices(start: Choice, policies: Policies) -> dict[str, Choice]:
-    """Return the policies of the queues of a start policy, by the names of `own_part`."""
+    """Return the policies of the queues of a start policy, by the names of `queue_part`."""
     found: dict[str, Choice] = {}
     names = [queue.name for queue in start.queues]
     for queue in start.queues:

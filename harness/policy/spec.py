@@ -109,7 +109,6 @@ def bounded_number(number: float) -> float:
 
 
 def _value(node: ast.expr) -> Any:
-    """Return the value of a parameter."""
     match node:
         case ast.Constant(value=str(word)):
             return word.replace(_HYPHEN, "-")

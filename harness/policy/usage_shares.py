@@ -2,9 +2,9 @@
 
 import inspect
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
 
@@ -46,7 +46,7 @@ def refuse_shares(where: str, arguments: Collection[str], named: Iterable[str]) 
 
 def half_life_in(choices: Iterable["Choice"]) -> float | None:
     """Return the half-life of the usage in a run [s], infinite for none; None if no policy uses the counts."""
-    asking = [choice for choice in _all_of(choices) if share_arguments(choice.policy)]
+    asking = [one for choice in choices for one in choice.chain if share_arguments(one.policy)]
     if not asking:
         return None
     naming = [choice for choice in asking if HALF_LIFE in choice.values]
@@ -57,9 +57,3 @@ def half_life_in(choices: Iterable["Choice"]) -> float | None:
                 f"{choice.values[HALF_LIFE]:g} s: expected the same half-life in a run"
             )
     return float(naming[0].values[HALF_LIFE] or math.inf) if naming else A_WEEK
-
-
-def _all_of(choices: Iterable[Any]) -> Iterator["Choice"]:
-    """Yield the choices and those that they wrap."""
-    for choice in choices:
-        yield from choice.chain

@@ -29,8 +29,6 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class _Column:
-    """One column of the table."""
-
     name: str
     values: list[Any]
     unit: str = ""

@@ -151,7 +151,6 @@ def _standings(
     pairs: AllPairs,
     groups: list[tuple[int, ...]],
 ) -> Iterator[Standing]:
-    """Yield the schedulers in the order of `mean_ranks`."""
     values, energies = paired.measures[criterion.name], paired.measures.get(ENERGY)
     means = pd.DataFrame({name: _logs(table).mean(skipna=False) for name, table in paired.measures.items()})
     variations = values[~_of_logs(values)]

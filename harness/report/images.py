@@ -28,7 +28,7 @@ def draw(page: Page, folder: Path) -> list[Path]:
         {
             "fig": printed(figure),
             "path": folder / f"{number:02}-{_file_name(figure)}.{kind}",
-            "opts": _options(figure, kind),
+            "opts": {"format": kind, "width": _WIDTH, "height": figure.height, "scale": 2 if kind == "png" else 1},
         }
         for number, figure in enumerate(page.shown_first, 1)
         for kind in _FORMATS
@@ -51,10 +51,6 @@ def _diagrams(page: Page, folder: Path) -> Iterator[Path]:
             path = folder / "ratios.svg"
             path.write_text(drawing(section.data["diagram"]), encoding="utf-8")
             yield path
-
-
-def _options(figure: Figure, kind: str) -> dict[str, Any]:
-    return {"format": kind, "width": _WIDTH, "height": figure.height, "scale": 2 if kind == "png" else 1}
 
 
 def _file_name(figure: Figure) -> str:

@@ -97,7 +97,6 @@ def _sections(subject: PageData) -> list[Shown]:
 
 
 def _missing(results: "Results", frame: pd.DataFrame) -> list[str]:
-    """Return warnings about runs that the page lacks."""
     failed = int((frame["status"] == "failed").sum())
     done = len(frame) - failed
     if done == results.planned:

@@ -89,7 +89,6 @@ def _policies_of(schedule: "Schedule", known: Policies) -> list[Mapping[str, str
 
 
 def _configured(part: str, spec: str) -> Mapping[str, str]:
-    """Return a part that a Slurm configuration decides."""
     return {"part": part, "spec": spec, "about": "as the configuration says", "version": ""}
 
 
@@ -134,6 +133,5 @@ def _rows(part: str, choice: Choice, known: Policies) -> list[Mapping[str, str]]
 
 
 def _policy(part: str, choice: Choice) -> Mapping[str, str]:
-    """Return a policy with its parameters, its summary, and the version of its source here."""
     policy = choice.policy
     return {"part": part, "spec": str(choice), "about": policy.summary, "version": fingerprint(policy.function)}

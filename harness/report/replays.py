@@ -65,7 +65,8 @@ def replays(
     found, gone, other = [], [], []
     for number, one in enumerate(wanted):
         watch(number, len(wanted))
-        run = known.get(one.row["identity"]) or known.get(_name(one.row))
+        by_name = tuple(one.row[name] for name in ("workload", "platform", "variation", "seed", *COLUMNS.values()))
+        run = known.get(one.row["identity"]) or known.get(by_name)
         title = f"{one.row['scheduler']} on {one.row['workload']}"
         if run is None:
             gone.append(title)
@@ -96,11 +97,6 @@ def _by_name(plan: "RunMatrix") -> "dict[Any, Run]":
         for run in plan.runs
     }
     return named | {run.identity: run for run in plan.runs}
-
-
-def _name(row: "pd.Series[Any]") -> tuple[Any, ...]:
-    """Return the name of a run in the store's table."""
-    return tuple(row[name] for name in ("workload", "platform", "variation", "seed", *COLUMNS.values()))
 
 
 def choose(frame: pd.DataFrame, schedulers: list[str], look: Sequence[str] = ()) -> tuple[list[_Wanted], list[str]]:
@@ -145,7 +141,6 @@ def _jobs(runs: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _repeated(run: "Run", wanted: _Wanted, rectangles: int) -> tuple[RunDetails, str]:
-    """Simulate a run again; return its details, and the digest of its schedule."""
     schedule = run.simulate(timeline=True)
     name, scheduler = str(wanted.row["workload"]), str(wanted.row["scheduler"])
     pairs = PAIRS if wanted.repeated else 0

@@ -31,7 +31,8 @@ def winners(subject: PageData) -> dict[str, Any] | None:
     if ranking is None:
         return {"why_not": subject.why_not}
     standings = ranking.standings
-    shown = [name for name in dict.fromkeys((ranking.by, *COMPANIONS)) if _known(standings[0].means.get(name))]
+    means = standings[0].means
+    shown = [name for name in dict.fromkeys((ranking.by, *COMPANIONS)) if name in means and means[name] == means[name]]
     return {
         "ranking": ranking,
         "by": spoken(ranking.by),
@@ -52,7 +53,6 @@ def winners(subject: PageData) -> dict[str, Any] | None:
 
 
 def _short(ranking: Ranking) -> list[tuple[str, ...]]:
-    """Return the ranking on one platform in a few columns."""
     return [
         (str(s.rank), s.scheduler, f"{s.mean_rank:.2f}", readable(s.ratio, 3), readable(s.mean, _DIGITS))
         for s in ranking.standings
@@ -115,10 +115,6 @@ def head(measure: Measure, logs: str = "") -> dict[str, str]:
         "better": measure.better,
         "tip": tip,
     }
-
-
-def _known(value: float | None) -> bool:
-    return value is not None and value == value
 
 
 def _matrix(ranking: Ranking) -> list[list[dict[str, Any] | None]]:

@@ -174,7 +174,6 @@ def compare_executions(
 
 
 def _incidents(log: Log, busy: Occupation, procs: int, jobs: int, alike: bool) -> list[str]:
-    """Return the incidents of an execution on a machine of `procs` processors."""
     found = []
     if lacking := jobs - len(log.jobs):
         found.append(f"{lacking:,} of {jobs:,} jobs are missing")

@@ -38,7 +38,6 @@ _ROWS = 100_000
 
 
 def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the rows in pieces."""
     return (frame.iloc[begin : begin + _ROWS] for begin in range(0, len(frame), _ROWS))
 
 

@@ -201,6 +201,5 @@ def _as_logged(stream: Stream, held: Workload, workload: Workload, before: Float
 
 
 def _mean(rows: tuple[Growth, ...]) -> Growth:
-    """Return the mean growth of pairs over their first jobs."""
     P, E, different = np.mean([(row.P, row.E, row.different) for row in rows], axis=0).tolist()
     return Growth(rows[0].jobs, P, E, different)

@@ -69,7 +69,6 @@ def sentence(schedule: "Schedule") -> str:
 
 
 def _waited(waits: npt.NDArray[np.float64]) -> str:
-    """Return how long the jobs waited, in words."""
     jobs = counted(len(waits), "job")
     if waits.max() == 0:
         return f"{jobs}, and none waited"

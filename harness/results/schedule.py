@@ -203,7 +203,6 @@ class Schedule:
 
     @cached_property
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of `frame`, with statuses as codes."""
         jobs = self.workload.jobs
         records = self._records
         submit, start, end, service = (records[name] for name in ("submit", "start", "end", "service"))
@@ -243,7 +242,7 @@ class Schedule:
 
     @cached_property
     def _ran(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Cache of `of_those_that_ran`."""
+        """The columns that `ran_column` has returned."""
         return {}
 
     @cached_property

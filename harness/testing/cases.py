@@ -174,7 +174,6 @@ def jobs(draw: st.DrawFn, platform: Platform, most: int) -> tuple[Job, ...]:
 
 
 def _asks(platform: Platform) -> bool:
-    """Return whether jobs on the platform may request more than processors and memory."""
     return any(t.features for t in platform.types)
 
 

@@ -23,7 +23,7 @@ def history(schedule: Schedule) -> dict[str, dict[str, str]]:
 
 
 def require_same(one: Schedule, other: Schedule, what: str) -> None:
-    """Raise `Wrong` if two schedules differ."""
+    """Raise `CheckError` if two schedules differ."""
     second = history(other)
     for who, first in history(one).items():
         for name, value in first.items():

@@ -1,4 +1,4 @@
-"""The declaration of checks. A check is a function of a policy and a case that raises `Wrong`, with a reason."""
+"""The declaration of checks. A check is a function of a policy and a case that raises `CheckError`, with a reason."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

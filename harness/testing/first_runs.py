@@ -27,7 +27,7 @@ Body = Callable[[Subject, Case], None]
 
 
 def check_first_runs(body: Body, subject: Subject, case: Case) -> bool:
-    """Call `body` with a subject and a case as the first action of a process; raise the `Wrong` that it raises.
+    """Call `body` with a subject and a case as the first action of a process; raise the `CheckError` that it raises.
 
     Returns False, without a call, if the policy is in no plugin file: another process cannot load it.
     """

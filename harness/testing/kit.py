@@ -40,7 +40,6 @@ class PolicyFailure(AssertionError):  # noqa: N818 - as pytest says it
 
 
 def _in_memory(case: Case) -> str:
-    """Return the table of a workload that no log can contain."""
     columns = ["job", "submit", "procs", "work", "estimate", "cancel", *(ASKED if case.asking else ())]
     table = case.workload().jobs[columns].to_string(index=False)
     return f"{table}\n({'requests of jobs' if case.asking else 'jobs of 0 s'}: only a workload made in Python)\n"

@@ -75,7 +75,7 @@ class Subject:
         return dict(choose_all({**company, self.part: mine}, policies))
 
     def run(self, case: Case, *, plain: bool = False, watched: Callable[[Chosen], Chosen] | None = None) -> Schedule:
-        """Replay the case; an error that stops the run becomes `Stopped`. `watched` adds recorders to the chosen
+        """Replay the case; an error that stops the run becomes `RunStopped`. `watched` adds recorders to the chosen
         policies.
         """
         chosen = self.choose(case)

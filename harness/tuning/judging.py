@@ -125,7 +125,6 @@ def _counted(folder: Path, chosen: Sequence[Trial]) -> int:
 
 
 def _field(search: Search, schedulers: Sequence[Scheduler], plugins: tuple[str, ...]) -> str:
-    """Return the text of the judgement's field."""
     about = "The default and the results of a search, on weeks and logs that the search did not use."
     lines = [f"about = {json.dumps(about)}", "workloads = ["]
     for source in search.field.workloads:

@@ -195,8 +195,6 @@ def _found(text: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _replaced(text: str, part: str, values: Mapping[str, float]) -> str:
-    """Return a policy with values instead of its ranges."""
-
     def value(match: re.Match[str]) -> str:
         number = float(values[f"{part}.{match[1]}"])
         return f"{match[1]}={int(number) if number.is_integer() else repr(number)}"

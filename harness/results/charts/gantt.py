@@ -77,7 +77,6 @@ def _around(centre: float, begin: float, end: float) -> tuple[float, float]:
 def _rectangles(
     placements: pd.DataFrame, first_cores: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
 ) -> pd.DataFrame:
-    """Return placements as rectangles over processors, neighbours of one job merged."""
     pieces = _on_cores(placements, first_cores, sizes).sort_values(["job", "begin", "core"], kind="stable")
     job, begin, core, cores = (pieces[name].to_numpy() for name in ("job", "begin", "core", "cores"))
     new = np.ones(len(pieces), bool)

@@ -87,7 +87,6 @@ def _front(leaders: pd.DataFrame, measure: Measure, other: Measure) -> dict[str,
 def _point(
     own: pd.DataFrame, measures: tuple[Measure, Measure], place: int, around: str, numbered: bool
 ) -> dict[str, Any]:
-    """Return the mean of a scheduler's runs, with bars if there are several runs."""
     measure, other = measures
     scheduler = label(own["scheduler"].iloc[0])
     shown = f"{label(spoken(measure.name))} %{{y:,.4g}} {label(measure.unit)}"

@@ -73,7 +73,6 @@ def _fits(number: int, uses: list[tuple[Allocation, int]], node: NodeType, jobs:
 
 
 def _licensed(stretches: list[Allocation], case: Case) -> None:
-    """Refuse more licences in use than there are."""
     most = dict(case.platform.licences).get("licence")
     if most is None:
         return
