@@ -154,7 +154,9 @@ class ProcessPool(Threads):
             child = self._process(origins)
             try:
                 replayed = run.replayed
-                sent = replace(task, variation=0, keep=task.keep if not origins else None, versions=_known(task))
+                # Without those of policies: another process may compute other digests for them.
+                versions = {name: version for name, version in task.versions.items() if name != "policies"}
+                sent = replace(task, variation=0, keep=task.keep if not origins else None, versions=versions)
                 child.send(pickle.dumps((sent, replayed, folder)))
                 answer = self._answer(child)
                 if origins:
@@ -196,7 +198,8 @@ class ProcessPool(Threads):
                         state, ready = "running", True
                     case {"compiling": [str(words), int() | float() as seconds], "over": over}:
                         state = "running" if over and ready else "compiling"
-                        _tell(words, float(seconds), bool(over))
+                        for report in list(on_progress):
+                            report(words[:200], float(seconds), bool(over))
                     case {"done": dict(answer)}:
                         return answer
                     case {"error": problem} | {"refused": problem}:
@@ -222,11 +225,6 @@ def _origins(run: "Run") -> list[str]:
     used = {id(choice.policy) for part in run.scheduler.values() for choice in part.chain}
     found = zip(registry.plugin_sources(run.plugins), registry.plugins(*run.plugins).others, strict=False)
     return [source.origin for source, (_, plugin) in found if not isinstance(plugin, StandIn) or plugin.is_needed(used)]
-
-
-def _known(task: Task) -> dict[str, Any]:
-    """Return the versions without those of policies: another process may compute other digests for policies."""
-    return {name: version for name, version in task.versions.items() if name != "policies"}
 
 
 def _schedule(run: "Run", workload: Workload, folder: Path, answer: dict[str, Any]) -> Schedule:
@@ -263,8 +261,3 @@ def _results(schedule: Schedule, task: Task, answer: dict[str, Any]) -> dict[str
     """Return the results of a schedule: computed here, except the measures of plugins."""
     own = {str(name): float(value) for name, value in answer["measures"].items()}
     return stored_results_of(schedule, task) | {"measures": own | schedule.measures()}
-
-
-def _tell(words: str, seconds: float, over: bool) -> None:
-    for tell in list(on_progress):
-        tell(words[:200], seconds, over)

@@ -176,16 +176,12 @@ def scheduler_names(frame: "pd.DataFrame", refused: "pd.DataFrame | None" = None
         part
         for part in PARTS
         for rows in (tried if part == "energy" else ours,)
-        if _varies(rows, part) or _differs_from_default(rows, part)
+        if (rows.groupby("platform")[part].nunique() > 1).any() or _differs_from_default(rows, part)
     ] or ["order", "start"]
     if slurm.any() and len(shown) == 1:
         shown = ["order", "start"]  # next to a Slurm, show also the policies that all others share
     rows = zip(every[shown].itertuples(index=False), every["start"], slurm, strict=True)
     return [start if whole else " + ".join(row) for row, start, whole in rows]
-
-
-def _varies(frame: "pd.DataFrame", part: str) -> bool:
-    return bool((frame.groupby("platform")[part].nunique() > 1).any())
 
 
 def _differs_from_default(frame: "pd.DataFrame", part: str) -> bool:

@@ -277,7 +277,8 @@ def _compared(
     measures = list(measures)
     keys = list(dict.fromkeys([*runs, *before]))
     explained = 0
-    for key, scheduler in zip(keys, _names(keys), strict=True):
+    names = scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
+    for key, scheduler in zip(keys, names, strict=True):
         if key in given or (key in before and before[key].scheduler):
             scheduler = _by(scheduler, before.get(key), given.get(key))
         if key in problems:
@@ -315,10 +316,6 @@ def _difference(run: Run, before: bytes, now: bytes, explained: bool) -> Differe
     schedule = run.simulate(workload, placements=True)
     decision = decision_at(schedule, starts, difference.instant, common=run.scheduler.steady)
     return replace(difference, decision=decision)
-
-
-def _names(keys: Iterable[Key]) -> list[str]:
-    return scheduler_names(pd.DataFrame([{"platform": key[1], **dict(key[4])} for key in keys]))
 
 
 def _by(policies: str, was: BaselineRun | None, now: GivenSchedule | None) -> str:

@@ -111,15 +111,15 @@ def _groupings(jobs: pd.DataFrame, submit: Floats, clock: WallClock) -> Iterator
     width = np.ceil(np.log2(jobs["procs"].to_numpy())).astype(int)
     yield "width [procs]", width, lambda k: "1" if k <= 0 else "2" if k == 1 else f"{2 ** (k - 1) + 1}–{2**k}"
     hours = np.ceil(np.log2(np.maximum(jobs["estimate"].to_numpy(), 1.0) / 3600)).astype(int)
-    yield "requested time [h]", np.maximum(hours, -3), lambda k: _class(k, -3)
+    yield (
+        "requested time [h]",
+        np.maximum(hours, -3),
+        lambda k: f"up to {2.0**k:g}" if k <= -3 else f"{2.0 ** (k - 1):g}–{2.0**k:g}",
+    )
     dated = clock.start is not None
     yield "hour submitted", clock.hours(submit), lambda k: f"{k}–{k + 1} h"
     yield "weekday submitted", clock.weekdays(submit), lambda k: DAYS[k] if dated else f"day {k + 1}"
     yield "month submitted", clock.months(submit), lambda k: f"{k // 100}-{k % 100:02d}" if dated else f"month {k}"
-
-
-def _class(k: int, least: int) -> str:
-    return f"up to {2.0**k:g}" if k == least else f"{2.0 ** (k - 1):g}–{2.0**k:g}"
 
 
 def _members(keys: Any, told: Any) -> Iterator[tuple[str, Any]]:
