@@ -54,7 +54,7 @@ def test_nothing_is_left_to_fill_in(tmp_path: Path, harness_says: Call) -> None:
         (["../up"], "cannot be the name of a plugin"),
         (["lambda"], "cannot be the name of a plugin"),
         (["random"], "a Python package 'random' already exists"),
-        (["harness"], "a Python package 'harness' is there already"),
+        (["harness"], "a Python package 'harness' already exists"),
         (["wfp3"], "there is already a policy 'wfp3' (order_queue)"),
         (["mine", "--hook", "order"], "there is no hook 'order' for policies; did you mean 'order_queue'?"),
         (["mine", "--out", "nowhere"], "nowhere: no such folder"),

@@ -108,8 +108,8 @@ def test_another_users_record_that_is_not_there_stops_the_run(compiled):
         (0, "names per_user, and its memory has no such part"),
         (harness.per_queue(("jobs",)), "names per_user, and its memory has no such part"),
         ((1, 2, harness.per_user(("jobs",))), "expected a number of floats, harness.per_user"),
-        (-1, "expected how many floats it keeps"),
-        ("jobs", "expected how many floats it keeps"),
+        (-1, "expected a number of floats"),
+        ("jobs", "expected a number of floats"),
         ((harness.per_user(("a",)), harness.per_user(("b",))), "names a key twice"),
     ],
 )
