@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.experiment.simulation import FrozenScoreWarning, reads_the_time
+from harness.experiment.simulation import FrozenScoreWarning
 from harness.policy.registry import plugins
+from harness.policy_api.policy_diagnostics import reads_the_time
 from harness.testing import PolicyFailure, check_policy
 
 PLUGIN = """
