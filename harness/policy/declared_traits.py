@@ -1,4 +1,4 @@
-"""What cannot be declared of a policy: refused when it is made, in a sentence."""
+"""Checks of the traits that policies declare; they raise when a policy is made."""
 
 import inspect
 import itertools
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SIGNAL = "signal"
 
-#: What policies may need to know, in words: about the nodes, or what is told from outside.
+#: The data that policies may need, in words: about the nodes, or the external signal.
 NEEDED = {
     "idle": "the idle power of every node",
     "peak": "the peak power of every node",
@@ -29,7 +29,7 @@ NEEDED = {
 }
 
 
-#: What takes the place of a start policy's function.
+#: The functions that may replace that of a start policy.
 INSTEAD = ("molding",)
 
 #: The functions that policies may consist of.
@@ -44,7 +44,7 @@ def _named(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda given: isinstance(given, Mapping) and all(isinstance(k, str) and fits(v) for k, v in given.items())
 
 
-#: Traits, whether one is of its kind, and what that is.
+#: Traits, the check of their values, and the expected values in words.
 _KINDS_OF_TRAITS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
     (("needs", "guarantees", "columns"), _words, "several words, as in ('idle', 'peak')"),
     (
@@ -69,7 +69,7 @@ _KINDS_OF_TRAITS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...]
 
 
 def check_traits(policy: "Policy") -> None:
-    """Refuse names that cannot be written on a command line, and traits of another kind than they are of."""
+    """Refuse names that cannot be written on a command line, and trait values of another kind."""
     where = f"policy {policy.name!r}"
     if not re.fullmatch(r"[A-Za-z]\w*(-[A-Za-z]\w*)*", str(policy.name)) or keyword.iskeyword(policy.name):
         raise HarnessError(
@@ -90,7 +90,7 @@ def check_traits(policy: "Policy") -> None:
 
 
 def check_extras(policy: "Policy") -> None:
-    """Refuse memory and columns that are asked for and not declared, or declared in a way that cannot be."""
+    """Refuse arguments for memory and columns that are not declared, and invalid declarations."""
     where = f"policy {policy.name!r}"
     refuse_undeclared(policy, policy.extras)
     refuse_shares(where, policy.arguments, policy.extras)
@@ -98,7 +98,7 @@ def check_extras(policy: "Policy") -> None:
         not callable(policy.fresh) or policy.compiled or policy.memory or "memory" not in policy.extras
     ):
         raise HarnessError(
-            f"{where}: fresh={policy.fresh!r:.40}: expected something to call that makes its memory for a run, with "
+            f"{where}: fresh={policy.fresh!r:.40}: expected a callable that makes its memory for a run, with "
             "compiled=False, without memory=, and a function that names memory"
         )
     if ("columns" in policy.extras) != bool(policy.columns) or (policy.columns and policy.hook == "account_energy"):
@@ -109,19 +109,19 @@ def check_extras(policy: "Policy") -> None:
     for column in policy.columns:
         if not re.fullmatch(r"x_\w+", str(column)):
             raise HarnessError(
-                f"{where} asks for the column {column!r:.40}: expected a further one, whose name begins with x_; "
+                f"{where} names the column {column!r:.40}: expected a further one, with a name that begins with x_; "
                 "the others are in the records"
             )
 
 
 def refuse_undeclared(policy: "Policy", asked: Iterable[str]) -> None:
-    """Refuse a function that asks for memory which is neither declared nor made at the beginning of a run."""
+    """Refuse a function with an argument for memory that is neither declared nor made at the beginning of a run."""
     asked = [name for name in asked if not (policy.fresh and name == "memory")]
     refuse_memory(f"policy {policy.name!r}", policy.memory, asked)
 
 
 def check_parameters(policy: "Policy") -> None:
-    """Refuse defaults of no known kind, and declarations about parameters that do not exist."""
+    """Refuse defaults of unknown kinds, and declarations about parameters that do not exist."""
     named = (*policy.choices, *policy.least, *policy.most, *itertools.chain(*policy.rising), policy.cap)
     for name in filter(None, named):
         if name not in policy.parameters:
@@ -131,7 +131,7 @@ def check_parameters(policy: "Policy") -> None:
         raise HarnessError(f"policy {policy.name!r}: cap={policy.cap!r}: expected a parameter that is a number [W]")
     for name in policy.parameters:
         try:
-            if policy.kind(name) is Table and policy.parameters[name]:  # an empty one is to be given by users
+            if policy.kind(name) is Table and policy.parameters[name]:  # users must give an empty one
                 policy.value(name, list(policy.parameters[name]))
         except StopIteration:
             raise HarnessError(
@@ -141,14 +141,16 @@ def check_parameters(policy: "Policy") -> None:
 
 
 def check_agreement(policy: "Policy", name: str, arguments: list[str], own: list[inspect.Parameter]) -> None:
-    """Refuse a further function, `name`, that does not take its arguments and what the first takes besides."""
+    """Refuse a further function, `name`, unless it takes its arguments and the additional ones of the first
+    function.
+    """
     function = getattr(policy, name)
     theirs = list(inspect.signature(function).parameters.values())
     if [p.name for p in theirs[: len(arguments)]] != arguments or theirs[len(arguments) :] != own:
         expected = ", ".join([*arguments, *map(str, own)])
         raise HarnessError(
             f"policy {policy.name!r}: its {name} {function.__name__}{inspect.signature(function)} should be written "
-            f"{function.__name__}({expected}), with what its function takes besides"
+            f"{function.__name__}({expected}), with the additional arguments of its function"
         )
 
 
@@ -159,29 +161,29 @@ def _own(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def check_instead(policy: "Start") -> None:
-    """Refuse a function that is to take the place of the policy's, and does not take what that takes."""
+    """Refuse a replacing function with other arguments than the policy's function."""
     for trait in INSTEAD:
         other = getattr(policy, trait)
         if other and _own(other) != _own(policy.function):
-            raise HarnessError(f"policy {policy.name!r}: its {trait} should take what its function takes")
+            raise HarnessError(f"policy {policy.name!r}: its {trait} should have the arguments of its function")
 
 
 def check_wrapping(policy: "Order") -> None:
-    """Refuse a parameter that is to name the order which is wrapped, and names none by default."""
+    """Refuse a parameter for a wrapped order without the name of an order as its default."""
     check_traits(policy)
     if policy.order and not isinstance(policy.parameters.get(policy.order), str):
         raise HarnessError(
-            f"policy {policy.name!r}: order={policy.order!r:.40}: expected a parameter of its function whose default "
-            "is the name of an order, as in order='inner' and inner='fcfs'"
+            f"policy {policy.name!r}: order={policy.order!r:.40}: expected a parameter of its function with the name "
+            "of an order as default, as in order='inner' and inner='fcfs'"
         )
 
 
-#: By which fields jobs may be said to be alike: what a job comes with, and keeps.
+#: The fields that `same_answer_for` may name: those that never change.
 KEPT_FIELDS = ("procs", "requested", "memory", "partition", "user", "group", "queue")
 
 
 def check_words(policy: "Policy", trait: str, known: tuple[str, ...]) -> None:
-    """Refuse a trait that is not several words out of those that are known."""
+    """Refuse a trait unless it is several of the known words."""
     given = getattr(policy, trait)
     if isinstance(given, str) or not isinstance(given, tuple | list):
         raise HarnessError(f"policy {policy.name!r}: {trait}={given!r:.40}: expected several out of {known}")
@@ -191,11 +193,11 @@ def check_words(policy: "Policy", trait: str, known: tuple[str, ...]) -> None:
 
 
 def check_same_answer(policy: "Policy") -> None:
-    """Refuse to call jobs alike by what they do not keep, or if the function is told apart what the engine cannot."""
+    """Refuse `same_answer_for` with fields that may change, or with arguments in which such jobs may differ."""
     check_words(policy, "same_answer_for", KEPT_FIELDS)
     told = [name for name in policy.extras if name in ("columns", "memory", "dice") or name.startswith("per_")]
     if getattr(policy, "same_answer_for", ()) and told:
         raise HarnessError(
-            f"policy {policy.name!r}: it says that jobs are alike, and its function names {' and '.join(told)}, in "
+            f"policy {policy.name!r}: same_answer_for is given, and its function names {' and '.join(told)}, in "
             "which they may differ: expected none of these, or no same_answer_for="
         )

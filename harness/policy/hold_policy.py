@@ -1,4 +1,4 @@
-"""The kind of policy that holds jobs. Several are written as one: `limits(user_jobs=8) + begin`.
+"""The kind of policy that holds jobs, and the text of several holds: `limits(user_jobs=8) + begin`.
 
 Import it from `kinds`, which lists it among the others.
 """

@@ -1,4 +1,4 @@
-"""Policies: the kinds of answer that a plugin offers, one for each hook."""
+"""Policies: one class for the policies of each hook."""
 
 import inspect
 import itertools
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     B = TypeVar("B")
     R = TypeVar("R")
 
-    # What an author writes: the hook's arguments, then memory and dice if it wants them, then parameters with defaults.
+    # The functions of policies: the hook's arguments, optional memory and dice, then parameters with defaults.
     OfOne = (
         Callable[[A], R]
         | Callable[[A, Memory], R]
@@ -40,54 +40,56 @@ if TYPE_CHECKING:
         | Callable[[A, B, Memory, Columns], R]
     )
 
-#: What an author's function may ask for besides the hook's own arguments, by naming it without a default.
+#: Arguments without default that a function may have in addition to those of the hook.
 EXTRAS = ("memory", "dice", "columns", *(f"per_{key}" for key in KEYS), *usage_shares.NAMES)
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """One named answer to the question of a hook.
+    """One named policy for a hook.
 
-    `function` takes the hook's arguments, then, if it names them, `memory` (an array of `memory` floats that are
-    its own for the run, or what `fresh()` returns at its beginning), `per_user` and the like (records of its own, by
+    `function` takes the arguments of the hook, then, if it names them, `memory` (an array of `memory` floats of its own
+    for the run, or the object that `fresh()` returns at its beginning), `per_user` and similar (records of its own, by
     key), `dice` (its own random generator, for `harness.uniform`) and `columns` (the further columns of the workload
-    that it named), then parameters, which all have defaults. A parameter's default gives its kind: whole number,
-    number, yes/no, a tuple of numbers, or a word out of `choices`.
+    that it declared). Parameters follow, which all have defaults. The default determines the kind: whole number,
+    number, truth value, a tuple of numbers, or a word out of `choices`.
     """
 
     name: str
     function: Callable[..., Any]
-    memory: "int | Keyed | tuple[int | Keyed, ...]" = field(default=0, kw_only=True)  # what it may keep between calls
+    memory: "int | Keyed | tuple[int | Keyed, ...]" = field(default=0, kw_only=True)  # kept between calls
     fresh: Callable[[], Any] | None = field(
         default=None, kw_only=True
     )  # makes its memory, of any kind, if not compiled
     columns: tuple[str, ...] = field(default=(), kw_only=True)  # further columns of the workload that it reads
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
-    least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the least value of a parameter
-    most: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # … and the greatest
+    least: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the minimum of a parameter
+    most: Mapping[str, float] = field(default_factory=dict, kw_only=True)  # the maximum of a parameter
     rising: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)  # parameters that must not be below another
     cap: str = field(default="", kw_only=True)  # the parameter above which the platform's power is reported [W]
     readers: Mapping[str, Callable[[str], list[float]]] = field(
         default_factory=dict, kw_only=True
     )  # of files, by table
-    needs: tuple[str, ...] = field(default=(), kw_only=True)  # which of idle, peak, … the platform must give; signal
+    needs: tuple[str, ...] = field(
+        default=(), kw_only=True
+    )  # the data that the platform must have: idle, peak, …; signal
     reads: tuple[str, ...] | None = field(default=None, kw_only=True)  # the state that it reads; None: all it can
-    timed: bool = field(default=False, kw_only=True)  # the date or the passing of time alone may change its answers
-    compiled: bool = field(default=True, kw_only=True)  # False: never compile it, it needs Python
-    part: ClassVar[str]  # what a scheduler calls it
-    plural: ClassVar[str]  # what a list of them is called
-    hook: ClassVar[str]  # who offers them
-    arguments: ClassVar[tuple[str, ...]]  # of the hook's own, to the function …
-    further: ClassVar[tuple[str, ...]] = ()  # … and those that it may name besides, as those of `EXTRAS`
-    answer: ClassVar[str] = ""  # what the function returns, if anything
+    timed: bool = field(default=False, kw_only=True)  # its answers may depend on the date or on time alone
+    compiled: bool = field(default=True, kw_only=True)  # False: it runs as plain Python
+    part: ClassVar[str]  # its name in a scheduler
+    plural: ClassVar[str]  # the name of a list of them
+    hook: ClassVar[str]  # the hook that returns them
+    arguments: ClassVar[tuple[str, ...]]  # the arguments of the hook
+    further: ClassVar[tuple[str, ...]] = ()  # further optional arguments, in addition to `EXTRAS`
+    answer: ClassVar[str] = ""  # the result of the function in words
 
     @classmethod
     def question(cls) -> str:
-        """Return the question that policies of this kind answer, the first line of their hook's documentation."""
+        """Return the question of the hook, the first line of its documentation."""
         return inspect.cleandoc(getattr(hooks, cls.hook).__doc__).split("\n")[0]
 
     def __new__(cls, *_: Any, **traits: Any) -> "Policy":
-        """Refuse traits that policies of this kind do not have, and what is no kind of policy."""
+        """Refuse unknown traits, and the base class itself."""
         if cls is Policy:
             raise HarnessError("harness.Policy is no kind of policy: expected one of them, such as harness.Order")
         known = [one.name for one in fields(cls)]
@@ -104,8 +106,8 @@ class Policy:
             expected = ", ".join([*wanted, "…=default"])
             raise HarnessError(
                 f"policy {self.name!r}: its function {self.function.__name__}{inspect.signature(self.function)} "
-                f"should be written {self.function.__name__}({expected}); only memory, dice, columns, per_user and the "
-                "like may stand between, and every parameter needs a default"
+                f"should be written {self.function.__name__}({expected}); only memory, dice, columns, per_user and "
+                "similar may be between, and every parameter needs a default"
             )
         check_extras(self)
         check_parameters(self)
@@ -117,22 +119,22 @@ class Policy:
 
     @cached_property
     def extras(self) -> tuple[str, ...]:
-        """Return which of `EXTRAS`, and of what else its hook has, the function asks for."""
+        """The names in `EXTRAS` and `further` that the function has as arguments."""
         return tuple(self._names(required=True)[len(self.arguments) :])
 
     @property
     def floats(self) -> int:
-        """Return how many floats it keeps for the run."""
+        """The number of floats that it keeps for the run."""
         return floats(self.memory)
 
     @property
     def keyed(self) -> tuple[Keyed, ...]:
-        """Return the records that it keeps by key."""
+        """The records that it keeps by key."""
         return keyed(self.memory)
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters and their defaults, words where there are `choices`."""
+        """The parameters and their defaults, as words if there are `choices`."""
         parameters = inspect.signature(self.function).parameters
         defaults = {name: parameters[name].default for name in self._names(required=False)}
         places = {name: words for name, words in self.choices.items() if isinstance(defaults.get(name), int)}
@@ -141,12 +143,12 @@ class Policy:
 
     @property
     def stochastic(self) -> bool:
-        """Tell whether it flips coins."""
+        """Whether it makes random decisions."""
         return "dice" in self.extras
 
     @property
     def summary(self) -> str:
-        """Return the first line of its function's documentation."""
+        """The first line of its function's documentation."""
         return str(inspect.getdoc(self.function) or "").split("\n")[0]
 
     def kind(self, name: str) -> type:
@@ -156,7 +158,7 @@ class Policy:
         return next(kind for kind in (bool, int, float, Table) if isinstance(self.parameters[name], kind))
 
     def value(self, name: str, given: Any) -> Any:
-        """Return what a user gave for a parameter as it will be kept; refuse what is of another kind or too much."""
+        """Return a user's value of a parameter as it is stored; refuse values of another kind or out of bounds."""
         kind = self.kind(name)
         if kind is Table:
             table = Table.of(given, f"{self.name}({name}={given!r})", self.readers.get(name))
@@ -199,23 +201,23 @@ class Policy:
 
 
 def functions_of(policy: Policy) -> dict[str, Any]:
-    """Return the author's functions by what the generated source calls them, and the fields that they are."""
+    """Return the author's functions of a policy by the names of their fields."""
     found = {name: getattr(policy, name, None) for name in declared_traits.FUNCTIONS}
     return {name: getattr(function, "py_func", function) for name, function in found.items() if function}
 
 
 @dataclass(frozen=True, eq=False)
 class Order(Policy):
-    """Who is next: `score(job, clock, …) -> float`, lowest first.
+    """Which job is next: `score(job, clock, …) -> float`, lowest first.
 
-    `learn(state, …)` is called once an instant, before the jobs of that instant are scored; it takes what the score
-    takes besides job and clock, and keeps what it learns in `memory`. An order may wrap another one: the parameter that
-    `order` names is the score that the order of that name gives to the job.
+    `learn(state, …)` is called once an instant, before the jobs of that instant are scored. It takes the arguments of
+    the score after job and clock, and keeps data in `memory`. An order may wrap another one: the parameter named by
+    `order` is the score that the order of that name gives to the job.
     """
 
     function: "OfTwo[Job, Clock, float]"
     varies: bool = field(default=False, kw_only=True)  # the score of a waiting job changes with time
-    falls: bool = field(default=False, kw_only=True)  # … only down, and with clock.now alone
+    falls: bool = field(default=False, kw_only=True)  # the score only falls, and only because of clock.now
     learn: "Callable[..., None] | None" = field(default=None, kw_only=True)
     order: str = field(default="", kw_only=True)  # the parameter that names the order it wraps
     same_answer_for: tuple[str, ...] = field(default=(), kw_only=True)  # fields: jobs equal in them get one score
@@ -228,7 +230,7 @@ class Order(Policy):
         check_wrapping(self)
         if self.falls and not self.varies:
             raise HarnessError(
-                f"order {self.name!r}: falls=True is of a score that changes: expected varies=True with it"
+                f"order {self.name!r}: falls=True is for a score that changes: expected varies=True with it"
             )
         super().__post_init__()
         declared_traits.check_same_answer(self)
@@ -239,11 +241,11 @@ class Order(Policy):
             )
 
     def kind(self, name: str) -> type:
-        """Return the kind of a parameter; the order that it wraps is passed as the score that gives, a number."""
+        """Return the kind of a parameter; a wrapped order is passed as its score, a number."""
         return float if name == self.order else super().kind(name)
 
     def number(self, name: str, value: Any) -> float:
-        """Return the number that the kernel gets; for the order that it wraps there is none."""
+        """Return the number that the kernel gets; not a number for the order that it wraps."""
         if name == self.order:
             if not isinstance(value, str):
                 raise HarnessError(f"{self.name}({name}={value!r}): expected the name of an order policy")
@@ -251,7 +253,7 @@ class Order(Policy):
         return super().number(name, value)
 
 
-#: What the function of a start policy may take before its parameters.
+#: The arguments that the function of a start policy may take before its parameters.
 STARTING = ("plan", "queue", "state")
 
 
@@ -260,14 +262,14 @@ class Start(Policy):
     """Which jobs start now: `start(plan, queue, state, …)`, which names those of the three that it uses, in any order.
 
     `plan` is the availability profile of the run, with methods; `queue` iterates over the waiting jobs in order.
-    `molding` takes the place of the function where jobs have a choice of their width.
+    `molding` replaces the function if jobs are moldable.
     """
 
     function: "Callable[..., None]"
     molding: "Callable[..., None] | None" = field(default=None, kw_only=True)
     preemptive: bool = field(default=False, kw_only=True)  # it may suspend or requeue running jobs
     rejects: bool = field(default=False, kw_only=True)  # it may reject waiting jobs
-    guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # what conformance may hold it to
+    guarantees: tuple[str, ...] = field(default=(), kw_only=True)  # guarantees that the conformance checks test
     order: str = field(default="", kw_only=True)  # the parameter that names another order
     part, plural = "start", "starts"
     hook = "start_jobs"
@@ -278,13 +280,13 @@ class Start(Policy):
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return which of `plan`, `queue` and `state` the function takes, in its order."""
+        """The names among `plan`, `queue` and `state` that the function takes, in its order."""
         names = itertools.takewhile(STARTING.__contains__, self._names(required=True))
         return tuple(names) or ("plan", "queue", "state")
 
     @cache  # noqa: B019 - one object for each policy: what is compiled is kept by it
     def instead(self, trait: str) -> "Start":
-        """Return the policy where jobs have a choice of their width (`molding`)."""
+        """Return the policy for moldable jobs (`molding`)."""
         other = getattr(self, trait)
         reads = None if self.reads is None else (*self.reads, QUEUE)
         return replace(self, function=other, molding=None, reads=reads) if other else self
@@ -294,7 +296,9 @@ class Start(Policy):
         return int if name == self.order else super().kind(name)
 
     def number(self, name: str, value: Any) -> float:
-        """Return the number that the kernel gets; for another order that is 0 if one was named, −1 for the queue's."""
+        """Return the number that the kernel gets; for another order 0 if one is named, else −1 for the queue's
+        order.
+        """
         if name == self.order:
             if value is not None and not isinstance(value, str):
                 raise HarnessError(f"{self.name}({name}={value!r}): expected the name of an order policy")
@@ -304,10 +308,10 @@ class Start(Policy):
 
 @dataclass(frozen=True, eq=False)
 class Rate(Policy):
-    """How fast: `rate(state, …) -> float`, 1 is full speed."""
+    """How fast nodes run: `rate(state, …) -> float`, 1 is full speed."""
 
     function: "OfOne[State, float]"
-    constant: bool = field(default=False, kw_only=True)  # its answer never changes: it is asked once
+    constant: bool = field(default=False, kw_only=True)  # its answer never changes: it is called once
     part, plural = "rate", "rates"
     hook = "set_rate"
     arguments = ("state",)
@@ -327,7 +331,7 @@ class Sleep(Policy):
 
 @dataclass(frozen=True, eq=False)
 class Energy(Policy):
-    """How many watts a node draws: `watts(node, clock, …) -> float`."""
+    """How much power a node draws: `watts(node, clock, …) -> float`."""
 
     function: "OfTwo[Node, Clock, float]"
     part, plural = "energy", "energies"
@@ -336,7 +340,7 @@ class Energy(Policy):
     answer = "a number of watts"
 
 
-from harness.policy.hold_policy import Hold as Hold  # noqa: E402 - made of what stands above
+from harness.policy.hold_policy import Hold as Hold  # noqa: E402 - uses the classes above
 from harness.policy.predictor import Predict as Predict  # noqa: E402
 from harness.policy.selection import Prefer as Prefer  # noqa: E402
 from harness.policy.selection import Select as Select  # noqa: E402

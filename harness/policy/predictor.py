@@ -1,4 +1,4 @@
-"""The kind of policy that predicts runtimes, and may learn from those of others and correct itself.
+"""The kind of policy that predicts runtimes, and may learn from ended jobs and correct itself.
 
 Import it from `kinds`, which lists it among the others.
 """
@@ -14,21 +14,20 @@ from harness.policy.kinds import EXTRAS, Policy
 
 @dataclass(frozen=True, eq=False)
 class Predict(Policy):
-    """How long a job takes: `predict(job, user, clock, …) -> float`, when it is submitted.
+    """How long a job takes: `predict(job, user, clock, …) -> float`, called when it is submitted.
 
-    `user` is the policy's own record of the job's user, of what it declared with `memory=harness.per_user(…)`.
-    `learn(job, user, clock, …)` is called when a job has ended and `job.service` is known; `correct(job, user, clock,
-    …) -> float` when a running job outlives `job.estimate`, with what it takes in all, which has to be more. Without
-    it the request is believed from then on. Both name of the arguments, memory and parameters of `predict` what they
-    want.
+    `user` is the policy's own record of the job's user, declared with `memory=harness.per_user(…)`. `learn(job, user,
+    clock, …)` is called when a job has ended and `job.service` is known. `correct(job, user, clock, …) -> float` is
+    called when a running job exceeds `job.estimate`, and returns a longer estimate of its whole runtime. Without it the
+    estimate becomes the requested time. Both may name any of the arguments, memory and parameters of `predict`.
     """
 
     function: Callable[..., float]
     learn: Callable[..., None] | None = field(default=None, kw_only=True)
     correct: Callable[..., float] | None = field(default=None, kw_only=True)
-    capped: bool = field(default=True, kw_only=True)  # the request is the most that is believed
-    clairvoyant: bool = field(default=False, kw_only=True)  # `job.service` already says how long it takes
-    constant: bool = field(default=False, kw_only=True)  # the request is believed: nobody is ever asked
+    capped: bool = field(default=True, kw_only=True)  # the requested time is an upper limit
+    clairvoyant: bool = field(default=False, kw_only=True)  # `job.service` is the true runtime
+    constant: bool = field(default=False, kw_only=True)  # the estimate is the requested time; it is never called
     part, plural = "predict", "predictors"
     hook = "predict_runtime"
     arguments = ("job", "user", "clock")

@@ -1,4 +1,4 @@
-"""The kinds of policy that say on which nodes a job runs: one that takes them itself, one by the merits of nodes.
+"""The kinds of policy that select nodes: one takes nodes itself, one ranks them.
 
 Import them from `kinds`, which lists them among the others.
 """
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Select(Policy):
-    """On which nodes: `select(state, job, …) -> bool`, calling `harness.take`; False to decline.
+    """On which nodes a job runs: `select(state, job, …) -> bool`, calling `harness.take`; False to decline.
 
-    One that may decline although there are processors enough says so with `fits(state, job, then, …) -> bool`: whether
-    it would place the job if each node had `then[node].free` free cores, of which it could have `then[node].room`.
-    Plans ask it, and it keeps neither `memory` nor `dice`; without it they stop the run when it declines.
+    A selection that may decline although enough processors are free declares `fits(state, job, then, …) -> bool`. It
+    returns whether it would place the job if each node had `then[node].free` free cores, of which the job could have
+    `then[node].room`. Plans call it, and it keeps neither `memory` nor `dice`. Without it, plans stop the run when the
+    selection declines.
     """
 
     function: "OfTwo[State, int, bool]"
@@ -39,8 +40,8 @@ class Select(Policy):
             return
         if self.extras:
             raise HarnessError(
-                f"policy {self.name!r}: it asks for {' and '.join(self.extras)}, but plans ask a selection with a fits "
-                "of its own in vain as well; expected neither memory nor dice"
+                f"policy {self.name!r}: it names {' and '.join(self.extras)}, but plans also call a selection with "
+                "fits for starts that do not happen: expected neither memory nor dice"
             )
         own = list(inspect.signature(self.function).parameters.values())[2:]
         check_agreement(self, "fits", ["state", "job", "then"], own)
@@ -48,14 +49,15 @@ class Select(Policy):
 
 @dataclass(frozen=True, eq=False)
 class Prefer(Select):
-    """On which nodes, by their merits: `merit(node, job, …) -> float`; the highest first, equal ones in their order.
+    """On which nodes a job runs, by rank: `merit(node, job, …) -> float`; the highest first, equal ones in their order.
 
-    It is asked about nodes on which the job has room, and never declines. With an argument `procs`, how many processors
-    the node would give the job, it is asked anew for every node that is taken. Of nodes alike (`harness.unlike`) it is
-    asked about one, unless it names a field in which they may differ: so it is fast on large machines.
+    It is called for nodes that have room for the job, and never declines. An argument `procs` is the number of
+    processors that the node would give the job; the function is then called again after each node that is taken. Of
+    equal nodes (`harness.unlike`) it is called for one, unless it names a field in which they may differ. This makes it
+    fast on large machines.
     """
 
-    function: "OfTwo[Node, Job, float] | Callable[[Node, Job, int], float]"  # type: ignore[assignment]  # asked otherwise
+    function: "OfTwo[Node, Job, float] | Callable[[Node, Job, int], float]"  # type: ignore[assignment]  # called differently
     further = ("procs",)
     arguments = ("node", "job")
     answer = "a number"
@@ -63,4 +65,4 @@ class Prefer(Select):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fits:
-            raise HarnessError(f"policy {self.name!r}: goes by merits and never declines; fits= is for harness.Select")
+            raise HarnessError(f"policy {self.name!r}: ranks nodes and never declines; fits= is for harness.Select")

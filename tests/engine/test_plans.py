@@ -285,7 +285,7 @@ def with_coins(state, job, dice):
 
 
 def test_a_selection_that_is_asked_in_vain_keeps_nothing():
-    with pytest.raises(harness.HarnessError, match="asks for dice"):
+    with pytest.raises(harness.HarnessError, match="names dice"):
         harness.Select("coins", with_coins, fits=on_one_node_fits)
 
 

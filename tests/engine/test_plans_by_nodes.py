@@ -83,7 +83,7 @@ def test_who_is_let_in_leaves_the_memory_that_is_promised(start, select, by_pyth
 
 
 def test_a_function_for_moldable_jobs_takes_the_same_parameters():
-    with pytest.raises(harness.HarnessError, match="should take what its function takes"):
+    with pytest.raises(harness.HarnessError, match="should have the arguments of its function"):
         harness.Start("odd", lambda state, most=1: None, molding=lambda state, least=1: None)
 
 

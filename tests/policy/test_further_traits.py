@@ -203,7 +203,7 @@ def test_what_cannot_be_wrapped_is_refused(offered, spec, words):
 
 
 def test_a_parameter_that_names_no_order_is_refused():
-    with pytest.raises(HarnessError, match="a parameter of its function whose default is the name of an order"):
+    with pytest.raises(HarnessError, match="a parameter of its function with the name of an order"):
         Order("wrong", aged, order="weight")
 
 
@@ -261,7 +261,7 @@ def unfair(state, memory):
     ],
 )
 def test_memory_that_cannot_be_is_refused(traits):
-    with pytest.raises(HarnessError, match="expected something to call that makes its memory"):
+    with pytest.raises(HarnessError, match="expected a callable that makes its memory"):
         Start("wrong", fair, **traits)
     with pytest.raises(HarnessError, match="a function that names memory"):
         Start("wrong", lambda state: None, fresh=Seen, compiled=False)
@@ -350,7 +350,10 @@ def test_columns_that_are_not_there_are_refused(offered):
     [
         (lambda: Order("wrong", by_priority), "a function that names columns"),
         (lambda: Order("wrong", aged, columns=("x_a",)), "a function that names columns"),
-        (lambda: Order("wrong", by_priority, columns=("work",)), "expected a further one, whose name begins with x_"),
+        (
+            lambda: Order("wrong", by_priority, columns=("work",)),
+            "expected a further one, with a name that begins with x_",
+        ),
         (lambda: Order("wrong", by_priority, columns="x_a"), "expected several"),
         (lambda: Energy("wrong", lambda node, clock, columns: 1.0, columns=("x_a",)), "account_energy may not"),
     ],
