@@ -147,7 +147,7 @@ def test_the_sum_of_equation_12_counts_what_was_served_meanwhile(data):
     schedule = controlled(read_tasks(data / "hpcwld/HPC_KRC2.csv"), 0, 0)
     told = study.summary(schedule)
     exact, summed = told["mean workload [work]"], told["mean workload by the sum of eq. 12 [work]"]
-    page = (folder("reports") / "service-rate.md").read_text()
+    page = " ".join((folder("reports") / "service-rate.md").read_text(encoding="utf-8").split())
     assert f"gives {summed:,.0f} where the integral is {exact:,.0f}, {100 * (1 - exact / summed):.0f} % less" in page
     whole = study.summary(controlled(read_tasks(data / "hpcwld/HPC_KRC2.csv")))
     assert [[name, readable(value)] for name, value in whole.items()] == published()[3][: len(whole)]
@@ -161,7 +161,7 @@ def test_run_and_theory_read_the_same_jobs(data):
     kept, usual = (prepare(read_workload(path), zeros=zeros, gap="before") for zeros in ("keep", "drop"))
     by_run = simulate(kept, 80, Scheduler(start="none", energy="none")).measures()["mean_wait"]
     assert by_run == pytest.approx(by_theory)
-    page = (folder("reports") / "service-rate.md").read_text()
+    page = " ".join((folder("reports") / "service-rate.md").read_text(encoding="utf-8").split())
     for told in (f"wait for {by_run:,.2f} s", f"takes {len(usual):,} jobs", f"there are {len(kept):,}, and"):
         assert told in page
     assert f"the {len(kept) - len(usual):,} tasks of zero seconds" in page
@@ -206,7 +206,7 @@ def test_two_readings_of_the_tasks_of_figure_2(data, gap: str, seconds_at: float
     told = list(study.shown(study.controlled(tasks, record=False), 7000, 500).values())
     assert told[0] == waiting
     assert told[1] == pytest.approx(mean, abs=0.1)
-    page = (folder("reports") / "service-rate.md").read_text()
+    page = " ".join((folder("reports") / "service-rate.md").read_text(encoding="utf-8").split())
     assert f"| {waiting} | {mean:,.1f} |".replace("0.0", "0") in page
 
 
