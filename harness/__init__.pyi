@@ -4,19 +4,9 @@
 
 from .policy_api.compiled_policies import PlainPython as PlainPython
 from .disk import bundled as bundled
-from .engine.plan.head_reservation import burden as burden, reservation as reservation
+from .engine.plan.head_reservation import reservation as reservation
 from .engine.plan.width_limits import narrowest as narrowest, widest as widest
-from .engine.plan.node_plan import (
-    drop_departed as drop_departed,
-    fits_beside as fits_beside,
-    lift as lift,
-    plan_nodes as plan_nodes,
-    promise as promise,
-    start_beside as start_beside,
-)
-from .engine.plan.node_plan_backfill import next_beside as next_beside
 from .engine.resources.capacity import portion as portion
-from .engine.plan.compression import compress as compress
 from .engine.faults import PolicyError as PolicyError
 from .engine.observation import described as described
 from .engine.events.clocks_and_signals import hour as hour, weekday as weekday
@@ -35,7 +25,6 @@ from .engine.queue.queue_iteration import next_overtaker as next_overtaker
 from .engine.queue.queue_iteration import next_waiting as next_waiting
 from .engine.power.draw import drawn as drawn, load_share as load_share, power_at as power_at, work_left as work_left
 from .engine.plan.count_profile import (
-    earlier_fit as earlier_fit,
     earliest_fit as earliest_fit,
     forget_past as forget_past,
     plan_from_running as plan_from_running,
@@ -43,9 +32,6 @@ from .engine.plan.count_profile import (
     reserve as reserve,
 )
 from .engine.plan.reserved_starts import (
-    due as due,
-    next_promise as next_promise,
-    promise_at as promise_at,
     unpromised as unpromised,
 )
 from .engine.queue.waiting_jobs import departed as departed, running as running, waiting as waiting

@@ -66,7 +66,7 @@ _SENTENCES = {
     NOT_RUNNING: "suspended job {job}, which is not running",
     NOT_PREEMPTIVE: "took job {job} off its processors, which only policies declared preemptive=True may do",
     NO_ROOM: "started job {job}, which needs {procs} processors where only {value:.0f} can be had: "
-    "it would overcommit the nodes (ask harness.fits first, or harness.fits_beside)",
+    "it would overcommit the nodes (ask harness.fits first)",
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "
     "processors: it would overcommit the node (ask harness.room first)",
     UNEVEN: "chose {value:.0f} nodes for job {job}, which asks for fewer, with more of its processors on each "
@@ -83,8 +83,8 @@ _SENTENCES = {
     "number of jobs submitted so far",
     BAD_LEVEL: "asked to be called when the work left has fallen to {value} s, where at least 0 and less than now "
     "was expected (ask harness.work_left first)",
-    NO_PLAN: "asked for a place in a plan that was not made (call harness.plan_from_running, harness.forget_past "
-    "or harness.plan_nodes before)",
+    NO_PLAN: "asked for a place in a plan that was not made (call harness.plan_from_running or "
+    "harness.forget_past before)",
     FULL_PLAN: "reserved and released so much that the plan changes {value:.0f} times, more often than all jobs could "
     "make it (harness.release what is promised no longer)",
     BAD_PROCS: "planned for {value:.0f} processors, where at least 1 and no more than the machine has were expected",

@@ -28,9 +28,7 @@ FIELDS |= {"job.reserved"}
 NAMES = FIELDS | set(_FIELDS) | {QUEUE, NODE_CLASSES}
 
 #: Function of `harness` → what its result depends on; the others read only what policies may always know.
-READ_BY = dict.fromkeys(
-    ("waiting", "ranked", "prefix", "unpromised", "due", "compress", "next_promise", "next_beside"), QUEUE
-)
+READ_BY = dict.fromkeys(("waiting", "ranked", "prefix", "unpromised"), QUEUE)
 READ_BY |= {"work_left": "clock.demand", "unlike": NODE_CLASSES, "count_alike": NODE_CLASSES}
 READ_BY |= dict.fromkeys(("longest_vacant", "put_to_sleep", "wake"), "node.status")
 

@@ -33,9 +33,7 @@ SANE = {"procs": (1, 2, 3), "spare": (1, 2), "job": (0,), "node": (0, 1), "after
 SANE |= {"duration": (0.0, 1.0, 5.0), "overhead": (0.0, 2.0), "rate": (0.5, 1.0), "end": (40.0, math.inf)}
 SANE |= dict.fromkeys(("time", "begin", "at", "virtual", "than"), (10.0, 12.0, 15.0, 30.0)) | {"level": (0.0, 1.0)}
 PLAN = ("plan_from_running", "forget_past")
-NODES = ("plan_nodes", "drop_departed")
-BEFORE = dict.fromkeys(("earliest_fit", "earlier_fit", "promise_at", "compress", "reserve", "release"), PLAN)
-BEFORE |= dict.fromkeys(("promise", "lift", "fits_beside", "next_beside", "start_beside"), NODES)
+BEFORE = dict.fromkeys(("earliest_fit", "reserve", "release"), PLAN)
 PAIR = Platform("pair", (NodeType(2, 2, **POWER),))
 MIXED = Platform("mixed", (NodeType(2, 3, 3.0, 6.0, **POWER), NodeType(3, 2, 4.0, 9.0, **POWER, partition=1)))
 
@@ -86,7 +84,7 @@ def argument(dice, name, hostile):
 def call(state, dice, verbs, hostile):
     """Call one verb, of a waiting or running job if it asks for one."""
     verb = dice.choice(verbs)
-    if verb in BEFORE and dice.random() < 0.9 and not (BEFORE[verb] is NODES and state.clock.constrained == 0):
+    if verb in BEFORE and dice.random() < 0.9:
         getattr(harness, dice.choice(BEFORE[verb]))(state)
     given = {}
     for name in list(inspect.signature(getattr(harness, verb)).parameters)[1:]:
@@ -97,7 +95,7 @@ def call(state, dice, verbs, hostile):
             if len(jobs) == 0:
                 return
             given[name] = int(dice.choice(list(jobs)))
-    if verb in ("start", "start_beside") and dice.random() > hostile and not harness.fits(state, given["job"]):
+    if verb == "start" and dice.random() > hostile and not harness.fits(state, given["job"]):
         return
     getattr(harness, verb)(state, **given)
 

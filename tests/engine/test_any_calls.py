@@ -53,26 +53,6 @@ def serve(state):
             harness.start(state, job)
 
 
-def plans_nodes_where_none_differ(state):
-    harness.plan_nodes(state)
-
-
-def drops_the_departed_where_none_differ(state):
-    harness.drop_departed(state)
-
-
-def asks_beside_no_plan(state):
-    harness.fits_beside(state, 0)
-
-
-def starts_beside_no_plan(state):
-    harness.start_beside(state, 0)
-
-
-def lifts_out_of_no_plan(state):
-    harness.lift(state, 0)
-
-
 def goes_on_behind_nobody(state):
     harness.next_overtaker(state, -1, 10**9, 100.0, 4)
 
@@ -94,11 +74,6 @@ def draws_from_nothing(state, dice):
 
 
 REFUSED = {
-    plans_nodes_where_none_differ: "planned node by node, where neither memory nor partitions",
-    drops_the_departed_where_none_differ: "planned node by node, where neither memory nor partitions",
-    asks_beside_no_plan: r"a plan that was not made \(call .*plan_nodes",
-    starts_beside_no_plan: "a plan that was not made",
-    lifts_out_of_no_plan: "a plan that was not made",
     goes_on_behind_nobody: "named the job with index 1000000000",
     draws_from_the_queue: "something else than its dice",
     draws_from_numbers_of_jobs: "something else than its dice",
@@ -193,35 +168,6 @@ def test_what_a_selection_raised_a_start_policy_cannot_catch(run):
     parts = {"start": harness.Start("catches", catches, compiled=False), "select": harness.Select("shaky", shaky)}
     with pytest.raises(PolicyError, match=r"'catches' .* caught what somebody whom it had asked raised"):
         run(workload(rows), PAIR, plain=True, **parts)
-
-
-@pytest.mark.slow
-@both_ways
-def test_promises_are_for_those_who_wait(run, plain):
-    def promises(state):
-        harness.drop_departed(state)
-        for job in harness.running(state):
-            harness.promise(state, job)
-        serve(state)
-
-    rows = [(*row, {"memory": 1.0}) for row in JOBS]
-    with pytest.raises(PolicyError, match=r"'promises' .*promised job 1 a start or took a promise back"):
-        run(workload(rows), MIXED, plain=plain, start=harness.Start("promises", promises))
-
-
-@pytest.mark.slow
-@both_ways
-def test_who_does_not_fit_beside_is_not_started_beside(run, plain):
-    """And it is not the selection that is to blame."""
-
-    def begins(state):
-        harness.plan_nodes(state)
-        harness.promise(state, 0)
-        harness.start_beside(state, 1)
-
-    rows = [(10, 12, 5, 5, {"memory": 1.0}), (10, 2, 5, 5, {"memory": 1.0})]
-    with pytest.raises(PolicyError, match=r"'begins' .*started job 2, which needs 2 processors where only"):
-        run(workload(rows), MIXED, plain=plain, start=harness.Start("begins", begins))
 
 
 @pytest.mark.slow

@@ -103,11 +103,6 @@ def asks_for_a_reservation(state, at=0):
     return harness.reservation(state, at)[0]
 
 
-def asks_for_the_burden(state, at=0):
-    serve(state)
-    return harness.burden(state, 0, at)
-
-
 def asks_for_power(state, at=0):
     serve(state)
     return harness.power_at(state, at, 1.0)[0]
@@ -124,7 +119,7 @@ def suspends(state, at=0):
 BEYOND = [
     *(reads_jobs, reads_nodes, reads_slices, reads_a_column, reads_a_curve, reads_the_queue, reads_the_running),
     *(reads_memory, writes_memory, reads_memory_in_a_helper, reads_dice, asks_whether_it_fits, asks_for_room),
-    *(asks_for_a_reservation, asks_for_the_burden, asks_for_power, starts, suspends),
+    *(asks_for_a_reservation, asks_for_power, starts, suspends),
 ]
 
 

@@ -7,6 +7,7 @@ from shared.strategies import workload
 
 import harness
 from harness.engine.plan import node_plan, node_reservations, node_timelines
+from harness.engine.plan.node_plan import drop_departed, fits_beside, promise, start_beside
 from harness.engine.setup import Extras
 from harness.engine.simulate import put_together, simulate
 from harness.platform.machine import NodeType, Platform
@@ -16,11 +17,11 @@ NEVER = float("inf")
 
 def plainly(state):
     """Conservative backfilling by nodes in which everybody is asked at every instant, in so many words."""
-    harness.drop_departed(state)
+    drop_departed(state)
     start_whoever_fits(state, False)
     for job in harness.waiting(state):
         if state.jobs[job].status == harness.WAITING:
-            harness.promise(state, job)
+            promise(state, job)
     before = state.clock.started
     start_whoever_fits(state, True)
     while state.clock.started > before:  # he may have begun elsewhere than he was promised to
@@ -38,8 +39,8 @@ def plainly(state):
 def start_whoever_fits(state, due):
     for job in harness.waiting(state):
         waits = state.jobs[job].status == harness.WAITING and state.jobs[job].reserved >= 0
-        if waits and (is_due(state, job) or not due) and harness.fits_beside(state, job):
-            harness.start_beside(state, job)
+        if waits and (is_due(state, job) or not due) and fits_beside(state, job):
+            start_beside(state, job)
 
 
 @harness.jit

@@ -83,22 +83,8 @@ def fits_for_nan(state):
     harness.earliest_fit(state, 1, np.nan)
 
 
-def fits_for_less_than_no_time(state):
-    harness.forget_past(state)
-    harness.earlier_fit(state, 1, -5.0, 9.0)
-
-
-def lifts_from_nan(state):
-    harness.forget_past(state)
-    harness.earlier_fit(state, 1, 5.0, np.nan)
-
-
 def fits_before_any_plan(state):
     harness.earliest_fit(state, 1, 5.0)
-
-
-def lifts_before_any_plan(state):
-    harness.earlier_fit(state, 1, 5.0, 9.0)
 
 
 def reserves_before_any_plan(state):
@@ -121,14 +107,6 @@ def reserves_for_nobody(state):
     harness.reservation(state, 2000)
 
 
-def is_burdened_by_nobody(state):
-    harness.burden(state, -3, 0)
-
-
-def burdens_nobody(state):
-    harness.burden(state, 0, 1 << 40)
-
-
 REFUSED = [
     (reserves_for_ever, "the plan changes 20 times"),
     (releases_for_ever, "the plan changes 20 times"),
@@ -140,17 +118,12 @@ REFUSED = [
     (releases_more_than_there_is, "for 5 processors"),
     (fits_nothing, "for 0 processors"),
     (fits_for_nan, "the time nan"),
-    (fits_for_less_than_no_time, "the time -5.0"),
-    (lifts_from_nan, "the time nan"),
     (fits_before_any_plan, "not made .call harness.plan_from_running"),
-    (lifts_before_any_plan, "not made"),
     (reserves_before_any_plan, "not made"),
     (releases_before_any_plan, "not made"),
     (fits_nobody, "job with index -1, which is not waiting"),
     (fits_one_too_many, "job with index 1, which is not waiting"),
     (reserves_for_nobody, "job with index 2000, which"),
-    (is_burdened_by_nobody, "job with index -3, which"),
-    (burdens_nobody, "job with index 1099511627776, which"),
 ]
 
 

@@ -8,6 +8,7 @@ from shared.running import choose
 from shared.strategies import workload
 
 import harness
+from harness.engine.plan.count_profile import earlier_fit
 from harness.engine.simulate import simulate
 from harness.numba_support.memmove import shift
 from harness.platform.machine import plain
@@ -26,7 +27,7 @@ def plainly_compress(state):
         record = state.jobs[job]
         begin = record.reserved
         if begin >= 0:
-            earlier = harness.earlier_fit(state, record.procs, record.left, begin)
+            earlier = earlier_fit(state, record.procs, record.left, begin)
             harness.release(state, record.procs, begin, begin + record.left)
             harness.reserve(state, record.procs, earlier, earlier + record.left)
             record.reserved = earlier
