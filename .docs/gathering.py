@@ -54,6 +54,7 @@ MENU = {
     "Development": {
         "Structure of the code": "harness/README.md",
         "Contributing": "CONTRIBUTING.md",
+        "Tests": "tests/README.md",
         "Security": "SECURITY.md",
     },
 }
