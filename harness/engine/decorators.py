@@ -1,8 +1,8 @@
-"""How functions are marked: for the engine alone, or for policies to call.
+"""Decorators of functions: those that the engine alone calls, and those that policies call.
 
-A verb is declared once, as a function of the engine's state. What is public is that function behind a door: it opens
-what the policy was shown, refuses jobs that are not there and callers that may not, and shows the answer. The door is
-the same Python text compiled and interpreted; the engine itself passes by it.
+A function that policies call is declared once, as a function of the engine's state. Its public form unwraps the view
+that the policy has, refuses jobs that do not exist and policies that may not call it, and wraps the answer. The same
+Python text is compiled and interpreted. The engine itself calls the function without these checks.
 """
 
 import functools
@@ -27,18 +27,18 @@ from harness.policy_api.readonly_views import explain_error, record_call, shown,
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Marks a function of the engine that only compiled code calls.
+#: Decorator of functions of the engine that only compiled code calls.
 inner = njit(**ENGINE)
 
 
 def seldom(function: F) -> F:
-    """Mark a function of the engine that only some runs call: it is compiled when one does."""
+    """Declare a function of the engine that few runs call: it is compiled at its first call."""
     compiled = compile_separately(function, STATE)
     overload(function, jit_options=ENGINE, strict=False)(lambda *arguments: compiled(arguments[0]))
     return function
 
 
-#: The same, for those that are called in one place, or are so short: they become part of their caller.
+#: The same for functions that are called in one place, or are short: they are inlined into their caller.
 once = njit(**ENGINE, forceinline=True)
 
 #: How the functions of plugins are compiled: part of their caller, and their arrays checked.
@@ -46,11 +46,11 @@ CHECKED = {**NO_WRAPPERS, "forceinline": True, "boundscheck": True}
 
 
 def jit(function: F) -> F:
-    """Mark a function of a plugin that its policies call: compiled with them, and still plain Python."""
+    """Declare a function of a plugin that its policies call: it is compiled with them, and Python can call it, too."""
     return register_jitable(**CHECKED)(function)
 
 
-#: The hook whose policies alone may call a verb: as the engine numbers it, and in words.
+#: The hook whose policies alone may call a function: its number in the engine, and its words.
 Only = tuple[int, str] | None
 
 _JOBS = ("job", "reserved")  # parameters of verbs that are jobs
@@ -58,7 +58,7 @@ _JOBS = ("job", "reserved")  # parameters of verbs that are jobs
 
 @register_jitable(**ENGINE)
 def expect_job(state: Any, job: int) -> None:
-    """Refuse a job that is not there, or not submitted yet."""
+    """Refuse a job that does not exist, or is not submitted yet."""
     if not 0 <= job < state.clock.next:
         note(state.clock, NO_JOB, job, -1, state.clock.next)
         raise PolicyFault
@@ -66,14 +66,14 @@ def expect_job(state: Any, job: int) -> None:
 
 @register_jitable(**ENGINE)
 def expect_no_fault(state: Any) -> None:
-    """Stop the run if a policy was told of a fault of its own, and caught that: what it began was left half done."""
+    """Stop the run if a policy caught the error of a fault of its own: its work is incomplete."""
     if state.clock.fault != 0:
         raise PolicyFault
 
 
 @register_jitable(**ENGINE)
 def expect_done(state: Any, hook: int) -> None:
-    """Stop the run also if a policy of `hook` caught what another one raised that it had asked."""
+    """Stop the run also if a policy of `hook` caught an exception of another policy that it had called."""
     expect_no_fault(state)
     if state.clock.hook != hook:
         state.clock.hook = hook
@@ -85,7 +85,7 @@ _NO_DICE = "drew a number from something else than its dice (name the argument d
 
 
 def expect_dice(dice: Any) -> None:
-    """Refuse to draw from anything but a generator: it is written to, and might be an array of the engine's."""
+    """Refuse to draw from anything but a generator, which is written to: it might be an array of the engine."""
     if not isinstance(dice, np.ndarray) or dice.dtype != np.uint64 or dice.shape != (1,) or not dice.flags.writeable:
         raise Misuse(_NO_DICE)
 
@@ -117,13 +117,12 @@ def verb(
     crosses: bool = False,
     window: bool = False,
 ) -> Any:
-    """Mark a function that policies call: compiled with them, and still plain Python.
+    """Declare a function that policies call: it is compiled with them, and Python can call it, too.
 
-    `only` is the hook whose policies may call it, as the engine's number and in words; such verbs look after their
-    arguments themselves. `apart` is for long ones: they are compiled once, and called (`apart.py`); a `family` for
-    those that only some runs call: these compile all of it.
-    `crosses` is for those of them that call `inner` functions: from plain Python they go through compiled code. A
-    `window` returns a part of an array, or makes one.
+    `only` is the hook whose policies may call it; such functions check their arguments themselves. Long functions are
+    `apart`: they are compiled once and called. Those of a `family` are compiled together, for runs that need them.
+    Functions with `crosses` call `inner` ones: from plain Python they run compiled. A `window` returns a part of an
+    array, or a new array.
     """
     if function is None:
         return functools.partial(verb, only=only, apart=apart, family=family, crosses=crosses, window=window)
@@ -134,7 +133,7 @@ def verb(
     body = crossing(function) if crosses else functools.wraps(function)(lambda *arguments: function(*arguments))
     overload(body, jit_options=flags, strict=False)(lambda *arguments: compiled(arguments[0]))
     public, door = _doors(function, body, only, window)
-    unshown = next(iter(inspect.signature(function).parameters)) == "dice"  # policies have them as they are
+    unshown = next(iter(inspect.signature(function).parameters)) == "dice"  # a generator has no view
 
     @overload(public, jit_options={**flags, "forceinline": True}, strict=False)
     def chosen(*arguments: Any, **named: Any) -> Any:
@@ -144,12 +143,12 @@ def verb(
     return public
 
 
-#: Marks a verb that returns a part of an array, or makes one.
+#: Decorator of functions for policies that return a part of an array, or a new array.
 window: Callable[[F], F] = functools.partial(verb, window=True)
 
 
 def _doors(function: Any, body: Any, only: Only, window: bool) -> tuple[Any, Any]:
-    """Make the public form of a verb, in Python and to be compiled: their text is made from its signature."""
+    """Return the public form of a function, for Python and to be compiled; its text comes from the signature."""
     parameters = list(inspect.signature(function).parameters.values())
     first, *others = (p.name for p in parameters)
     defaults = {f"default_{p.name}": p.default for p in parameters if p.default is not p.empty}

@@ -1,6 +1,7 @@
-"""How the loop calls the policies of each hook: one declaration each, which `harness.compile` makes kernels of.
+"""The kernels with which the loop calls the policies of each hook: one template per hook.
 
-A kernel shows the state to the author's function, and itself writes down what the function answers.
+`harness.policy_api.compiled_policies` makes kernels of the templates. A kernel passes views of the state to the
+author's function, and writes its answer into the state.
 """
 
 import inspect
@@ -9,12 +10,12 @@ from typing import Any
 
 from harness.engine import (
     run_state,
-    verbs,  # noqa: F401 - what policies may call
+    verbs,  # noqa: F401 - functions for policies
 )
 from harness.engine.decorators import CHECKED, expect_done
-from harness.engine.events import clocks_and_signals  # noqa: F401 - what policies may call
+from harness.engine.events import clocks_and_signals  # noqa: F401 - functions for policies
 from harness.engine.faults import HOLDING, RATING, SLEEPING, STARTING, PolicyError
-from harness.engine.plan import (  # noqa: F401 - what policies may call
+from harness.engine.plan import (  # noqa: F401 - functions for policies
     boot_time,
     compression,
     count_profile,
@@ -24,17 +25,17 @@ from harness.engine.plan import (  # noqa: F401 - what policies may call
     plan_methods,
     reserved_starts,
 )
-from harness.engine.power.draw import draw  # noqa: F401 - what policies may call
-from harness.engine.queue import queue_iteration, waiting_jobs  # noqa: F401 - what policies may call
+from harness.engine.power.draw import draw  # noqa: F401 - functions for policies
+from harness.engine.queue import queue_iteration, waiting_jobs  # noqa: F401 - functions for policies
 from harness.engine.queue.usage_sums import all_up_to_date, up_to_date
 from harness.engine.records.public import CORRECTING, LEARNING, WONDERING
-from harness.engine.resources import node_classes, nodes  # noqa: F401 - what policies may call
+from harness.engine.resources import node_classes, nodes  # noqa: F401 - functions for policies
 from harness.engine.resources.node_ranking import list_offers, take_best
 from harness.engine.resources.nodes import room
 from harness.policy.permissions import WRITABLE, Misuse
 from harness.policy.spec import Choice
 from harness.policy_api import compiled_policies
-from harness.policy_api.compiled_policies import Door, Kernel
+from harness.policy_api.compiled_policies import Kernel, KernelTemplate
 from harness.policy_api.plan_views import PLAN_KINDS, VIEWS
 from harness.policy_api.readonly_views import Viewer, shown, shown_reserving
 
@@ -61,7 +62,7 @@ _WORDS |= {"list_offers": list_offers, "room": room, "take_best": take_best}
 _WORDS |= {"STARTING": STARTING, "RATING": RATING, "SLEEPING": SLEEPING, "HOLDING": HOLDING}
 
 
-def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> Door:
+def _template(source: str, signature: Any, trampoline: str, *, reserving: bool = False, **more: Any) -> KernelTemplate:
     seeing = {"shown": shown_reserving if reserving else shown, "all_up_to_date": all_up_to_date}
     compiled = {**seeing, "up_to_date": up_to_date, **_WORDS, **VIEWS}
     writable = WRITABLE["start_jobs"] if reserving else ()
@@ -70,20 +71,20 @@ def _door(source: str, signature: Any, trampoline: str, *, reserving: bool = Fal
         seeing = {"shown": Viewer(writable, policies), "all_up_to_date": inspect.unwrap(all_up_to_date)}
         return {**seeing, "up_to_date": up_to_date, **_WORDS, **VIEWS}
 
-    return Door(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)
+    return KernelTemplate(source, signature, trampoline, compiled, interpreted, CHECKED, Misuse, **more)
 
 
-def _start_door(plan: str) -> Door:
+def _start_template(plan: str) -> KernelTemplate:
     """Return how the loop calls start policies in a run with such a plan."""
     views = {"plan": f"{plan}_plan(shown(state))", "queue": "queue(shown(state))", "state": "shown(state)"}
-    return _door(_STARTS, run_state.START, _ASK, reserving=True, arguments=views)
+    return _template(_STARTS, run_state.START, _ASK, reserving=True, arguments=views)
 
 
 #: How the loop calls start policies, by the kind of the plan.
-STARTS = {plan: _start_door(plan) for plan in PLAN_KINDS}
-DOORS = {
+STARTS = {plan: _start_template(plan) for plan in PLAN_KINDS}
+TEMPLATES = {
     "start_jobs": STARTS["count"],
-    "order_queue": _door(
+    "order_queue": _template(
         """
 def kernel(state, who, scores, own):
 {learning}    jobs = shown(state).jobs
@@ -99,7 +100,7 @@ def kernel(state, who, scores, own):
         ask(number, who, scores)
 """,
     ),
-    "select_resources": _door(
+    "select_resources": _template(
         """
 def kernel(state, job, own):
     return truth(function(shown(state), job{extra}))
@@ -135,7 +136,7 @@ def kernel(state, job, own):
 """,
         job="job",
     ),
-    "set_rate": _door(
+    "set_rate": _template(
         """
 def kernel(state, own):
     answer = number(function(shown(state){extra}))
@@ -151,8 +152,8 @@ def kernel(state, own):
     return answer
 """,
     ),
-    "set_sleep": _door(_ASKED.replace("HOOK", "SLEEPING"), run_state.SLEEP, _ASK),
-    "account_energy": _door(
+    "set_sleep": _template(_ASKED.replace("HOOK", "SLEEPING"), run_state.SLEEP, _ASK),
+    "account_energy": _template(
         """
 def kernel(state, piece, own):
     nodes = state.nodes
@@ -181,7 +182,7 @@ def kernel(state, piece, own):
     return answer
 """,
     ),
-    "predict_runtime": _door(
+    "predict_runtime": _template(
         """
 def kernel(state, index, why, own):
     job = shown(state).jobs[index]
@@ -204,7 +205,7 @@ def kernel(state, index, why, own):
 """,
         otherwise={"learn": "pass", "correct": "job.requested"},
     ),
-    "hold_jobs": _door(
+    "hold_jobs": _template(
         """
 def kernel(state, job, own):
     answer = instant(function(shown(state), job{extra}))
@@ -239,8 +240,8 @@ def kernel_of(
     `columns`: the further columns of the workload. `plan_kind`: the kind of plan that start policies get.
     """
     hook = choice.policy.hook
-    door = STARTS[plan_kind] if hook == "start_jobs" else DOORS[hook]
+    template = STARTS[plan_kind] if hook == "start_jobs" else TEMPLATES[hook]
     try:
-        return compiled_policies.kernel_of(choice, seed, door, plain=plain, sizes=sizes, columns=columns)
+        return compiled_policies.kernel_of(choice, seed, template, plain=plain, sizes=sizes, columns=columns)
     except Misuse as misuse:  # numba saw where it would happen
         raise PolicyError(f"the policy {str(choice)!r} ({hook}) {misuse}") from None

@@ -1,8 +1,8 @@
-"""The arrays of a run, put together: what is listed here once is what there is.
+"""The arrays of a run: each is listed once, with its type.
 
-Two bundles are handed around. `View` is what every policy is asked with. `State` adds arrays for the engine alone, and
-the kernels of all policies. In compiled code each is one pointer (`pointers.py`), in plain Python a named tuple.
-What a policy sees of either is for `shown.py` to say.
+`View` is the argument of every policy. `State` adds arrays for the engine alone, and the kernels of all policies. In
+compiled code each is one pointer (`pointer_tables`), in plain Python a named tuple. Policies get read-only views of
+both (`readonly_types`, `readonly_views`).
 """
 
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""Where a kernel lies in memory."""
+"""The addresses of kernels in memory."""
 
 from functools import cache
 from typing import Any
@@ -6,6 +6,6 @@ from typing import Any
 
 @cache
 def address_of(kernel: Any) -> int:
-    """Return where the code of a kernel begins, which has one signature: what compiled code calls, not Python."""
+    """Return the address of a kernel of one signature; compiled code calls it there."""
     (result,) = kernel.overloads.values()
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))

@@ -32,14 +32,14 @@ from harness.numba_support.fingerprint import compiler_version, engine_version
 if USE_INTERNALS:
     from harness.numba_support import internals
 
-#: Called with the name of what is about to be compiled because it was not found on disk.
+#: Called with the name of each kernel that is compiled because it was not found on disk.
 on_compiling: list[Callable[[str], None]] = []
 
-#: Called with what is compiled or loaded, for how long so far [s], and whether that is over: at its beginning, every
-#: `SLOW` seconds, and at its end.
+#: Called with the words for a kernel that is compiled or loaded, the time so far [s], and whether it is done. It is
+#: called at the beginning, every `SLOW` seconds, and at the end.
 on_progress: list[Callable[[str, float, bool], None]] = []
 
-#: What takes longer is worth a line to people [s].
+#: Compiling that takes longer is reported [s].
 SLOW = 5.0
 
 _DIGEST = hashlib.sha256().digest_size
@@ -68,7 +68,7 @@ def compile_and_keep(
 ) -> Any:
     """Compile the function `kernel` of `source`, in which `names` are known, or load it from disk.
 
-    What it calls back in Python it finds in `module`. `words` are what people call it.
+    `module` is where it finds the Python functions that it calls back. `words` name it in messages.
     """
     processor = internals.processor() if USE_INTERNALS else ""
     ours, python = (engine_version(), compiler_version()), sys.implementation.cache_tag or ""
@@ -78,7 +78,7 @@ def compile_and_keep(
     # Compiled functions are linked by name: two kernels of one name, compiled by different processes, would be one.
     own_name = f"kernel_{digest}"
     source = source.replace("def kernel(", f"def {own_name}(")
-    # The module named here must be importable when the kernel is loaded again; what the kernel calls are globals,
+    # The module named here must be importable when the kernel is loaded again; the functions it calls are globals,
     # not closures, because numba never finds closures over compiled functions again.
     namespace = {**names, "np": np, "__name__": module}
     exec(compile(source, f"<{name}>", "exec"), namespace)
@@ -123,7 +123,7 @@ def _progress_reported(words: str) -> Iterator[None]:
 
 
 class _Keeper:
-    """Keeps what one kernel was compiled to, where numba asks for what it has kept."""
+    """Keeps the code of one kernel, in the place of numba's own cache."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
@@ -180,7 +180,7 @@ def make_private(folder: Path) -> None:
 
 
 def _refuse_strangers(path: Path, status: os.stat_result) -> None:
-    """Refuse a file or folder that somebody else may have written; the administrator is nobody else."""
+    """Refuse a file or folder that another user may have written; the administrator is trusted."""
     if not hasattr(os, "getuid"):
         return
     if status.st_uid not in (os.getuid(), 0):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numba
 
-#: numba's versions whose internals are known: from the first on, before the second. `pyproject.toml` has the same.
+#: The versions of numba whose internals are used: from the first, up to but not including the second.
 TESTED = ("0.60", "0.69")
 
 

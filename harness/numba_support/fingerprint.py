@@ -1,4 +1,4 @@
-"""Short digests of the engine's source and of a policy's: what compiled code and results were made from."""
+"""Short digests of the source of the engine and of policies: compiled code and results are named by them."""
 
 import hashlib
 import itertools
@@ -20,7 +20,7 @@ def engine_version() -> str:
 
 
 def compiler_version() -> str:
-    """Return a short digest of how code is compiled and kept: what another version kept is not read."""
+    """Return a short digest of the code that compiles and keeps: code that another version kept is not read."""
     return _version_of("numba_support", "policy_api")
 
 
@@ -38,7 +38,7 @@ def files_of(*packages: str) -> list[Path]:
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Return a short digest of what a function does: its code, and that of everything of the author's it refers to."""
+    """Return a short digest of a function's code, and of all code of the author's that it refers to."""
     walk = _Walk()
     walk.add(function)
     return walk.digest.hexdigest()[:12]
@@ -67,11 +67,11 @@ class _Walk:
                 self.add(item)
         elif isinstance(thing, int | float | complex | str | bytes | bool | type(None)):
             self.digest.update(repr(thing).encode())
-        elif isinstance(thing, type) and self.of_author(thing):  # what it is made of: its methods, its values
+        elif isinstance(thing, type) and self.of_author(thing):  # its methods and its values
             self.add_class(thing)
         elif isinstance(thing, type | types.BuiltinFunctionType | np.ufunc):
             self.digest.update(f"{getattr(thing, '__module__', '')}.{thing.__name__}".encode())
-        else:  # what it will do cannot be told from here: never found again
+        else:  # it may do anything: its code is never found again
             self.digest.update(os.urandom(16))
 
     def add_function(self, function: types.FunctionType) -> None:
@@ -91,11 +91,11 @@ class _Walk:
 
     @staticmethod
     def of_author(made: type) -> bool:
-        """Tell whether a class is the author's: plugins are modules that nobody imported by name."""
+        """Return whether a class is the author's: plugins are not imported by name."""
         return made.__module__ not in sys.modules or is_own(sys.modules[made.__module__])
 
     def add_class(self, made: type) -> None:
-        """Add a class of the author's, with all that it says of itself and inherits."""
+        """Add a class of the author's, with its attributes and its bases."""
         self.digest.update(made.__qualname__.encode())
         if id(made) in self.seen:
             return
@@ -125,7 +125,7 @@ def is_own(module: Any) -> bool:
 
 
 def _module(module: types.ModuleType) -> bytes:
-    """Return what a module counts with: an author's own its text, an installed one its name and version."""
+    """Return the text of a module of the author's; of an installed one its name and version."""
     if is_own(module):
         return Path(str(module.__file__)).read_bytes()
     return f"{module.__name__} {getattr(module, '__version__', '')}".encode()

@@ -32,7 +32,7 @@ from numba.core.untyped_passes import (
 
 _OPERATORS = {function for function in vars(operator).values() if callable(function)}
 
-#: What operators gave, by which and for what: the operator as numba knows it, and what it gives.
+#: (operator, types of its arguments) → the operator as numba knows it, and the type of its result.
 _remembered: dict[tuple[int, Any], tuple[Any, Any]] = {}
 
 
@@ -50,7 +50,7 @@ class ShortPipeline(CompilerBase):  # type: ignore[misc]
     """The way of a function of the engine through numba."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Leave out what rewrites closures, inlines Python, unrolls literals and fuses whole-array expressions."""
+        """Return the passes, without those for closures, inlined Python, unrolled literals and array expressions."""
         passes = _Passes("short")
         for one in (
             *(TranslateByteCode, FixupArgs, IRProcessing, DeadBranchPrune, GenericRewrites, ReconstructSSA),
@@ -64,24 +64,24 @@ class ShortPipeline(CompilerBase):  # type: ignore[misc]
 
 @contextmanager
 def operators_remembered() -> Iterator[None]:
-    """Let it be worked out once what an operator gives for two kinds of numbers, not wherever it is written.
+    """Resolve the type of an operator of numbers once for each pair of types, instead of at each use.
 
-    numba asks all that ever defined a `+`, for sets and strings too, and makes a message of each refusal. Only for
-    whoever holds the compiler's lock.
+    numba tries every definition of `+`, those for sets and strings too, and formats each refusal. The caller must hold
+    the compiler's lock.
     """
     context = cpu_target.typing_context
     if "resolve_function_type" in vars(context):  # already
         yield
         return
-    ask = context.resolve_function_type
+    resolve_anew = context.resolve_function_type
 
     def resolve(function: Any, arguments: Any, named: Any) -> Any:
         simple = type(function) is types.Function and function.typing_key in _OPERATORS and not named
         if not (simple and all(isinstance(one, types.Number | types.Boolean) for one in arguments)):
-            return ask(function, arguments, named)
+            return resolve_anew(function, arguments, named)
         found = _remembered.get((id(function), arguments))
         if found is None or found[0] is not function:  # it was defined for more kinds meanwhile
-            found = _remembered[id(function), arguments] = function, ask(function, arguments, named)
+            found = _remembered[id(function), arguments] = function, resolve_anew(function, arguments, named)
         return found[1]
 
     context.resolve_function_type = resolve

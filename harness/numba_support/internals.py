@@ -1,4 +1,4 @@
-"""Private parts of numba that keep compiled code: what it was made for, how it is written down and loaded again."""
+"""Private parts of numba that keep compiled code: the target processor, writing code to bytes and reading it again."""
 
 import pickle
 from collections.abc import Iterator

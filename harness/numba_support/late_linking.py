@@ -1,4 +1,4 @@
-"""A kernel is made machine code once and whole.
+"""A kernel is made machine code once, with all functions that it calls.
 
 numba optimises every function as soon as it is compiled, with all that it calls inside, and makes machine code of it:
 what lies ten calls deep is optimised and emitted ten times over, and never called. Here a function stays as it was
@@ -21,7 +21,7 @@ _SHARED = (llvm.Linkage.external, llvm.Linkage.linkonce_odr)
 
 @contextmanager
 def late_linking() -> Iterator[None]:
-    """Let what is compiled meanwhile be made machine code no sooner than it is needed.
+    """Make machine code of functions that are compiled within the block only when their address is needed.
 
     Garbage is left alone until then: numba makes millions of objects that live on, and looking through them again and
     again takes a sixth of the time.
@@ -40,7 +40,7 @@ def late_linking() -> Iterator[None]:
 
 
 class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
-    """One compiled function, which is linked with what it calls when its address is asked for."""
+    """One compiled function, which is linked with its callees when its address is needed."""
 
     emitted = False
 
@@ -64,7 +64,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
             self._reload_init.update(library._reload_init)
             late = isinstance(library, LateLibrary) and not library.emitted
             module.link_in(library._final_module if late else library._get_module_for_linking(), preserve=True)
-        for function in module.functions:  # nobody else calls them: what is inlined everywhere is dropped
+        for function in module.functions:  # no other module calls them: LLVM drops those that are inlined everywhere
             if not function.is_declaration and function.name not in own and function.linkage in _SHARED:
                 function.linkage = llvm.Linkage.internal
         self._optimize_final_module()
@@ -80,7 +80,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
         super()._finalize_final_module()
 
     def _called(self) -> list[Any]:
-        """List what this library calls, and what that calls; those that give a function only if it is wanted, last."""
+        """List the libraries that this one calls, directly or not; those that are machine code already come last."""
         found: dict[Any, None] = {}
         todo = list(self._linking_libraries)
         while todo:
@@ -98,7 +98,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
         return super()._get_module_for_linking()
 
     def serialize_using_object_code(self) -> tuple[str, str, Any]:
-        """Return what is kept: machine code and the names in it. Nothing is ever linked with what was kept."""
+        """Return the machine code and the names in it. No other code is ever linked with kept code."""
         things = (*self._final_module.functions, *self._final_module.global_variables)
         names = [thing.name for thing in things if not thing.is_declaration]
         return self.name, "object", (self._get_compiled_object(), names)
@@ -115,7 +115,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
 
     @property
     def codegen(self) -> Any:
-        """Return what the library was made by; before it is machine code its environment has no place in memory."""
+        """Return the code generator; environments are set only once the library is machine code."""
         return self._codegen if self.emitted else _NoEnvironment(self._codegen)
 
 

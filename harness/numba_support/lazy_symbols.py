@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
-#: Where the address of what asks for a function lies. It is a function of C that is given the place that is empty.
+#: The symbol that holds the address of the C function that compiles on request; it is given the empty place.
 ASKER = "harness_asker"
 
 
 class NotMadeError(Exception):
-    """What compiled code raises when a function that it calls could not be made; `why_not` says why."""
+    """Raised by compiled code when a function that it calls could not be compiled; `why_not` returns the reason."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _Offer:
 
 
 class _Asked(threading.local):
-    """What became of the functions that a thread asked for."""
+    """The time that a thread spent on compiling functions, and the error of the last one."""
 
     seconds = 0.0  # spent on making them, by the clock …
     computing = 0.0  # … and on a processor
@@ -42,7 +42,7 @@ _one_at_a_time = threading.RLock()
 
 
 def offer(name: str, make: Callable[[], int]) -> None:
-    """Let compiled code call a function by a name; `make` is asked at the first call, and returns where it lies."""
+    """Register a function that compiled code calls by a name; `make` compiles it and returns its address."""
     if llvm.address_of_symbol(name):
         raise ValueError(f"two functions are called {name}")
     found = _Offer(ctypes.c_int64(0), make)
@@ -58,7 +58,7 @@ def why_not() -> BaseException:
 
 
 def make_all() -> None:
-    """Make every function that is offered, for whoever compiles before anything is needed."""
+    """Compile every registered function, before any is called."""
     for found in _offers.values():
         _make(found)
 
@@ -71,9 +71,9 @@ def _make(found: _Offer) -> None:
 
 @contextmanager
 def _ctrl_c_kept() -> Iterator[list[int]]:
-    """Let Ctrl-C wait for the block, in which callbacks would lose it with a traceback; say whether it was pressed."""
+    """Delay Ctrl-C until the end of the block, which would lose it; yield a list that is not empty then."""
     pressed: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # others do not hear it
+    if threading.current_thread() is not threading.main_thread():  # only the main thread gets the signal
         yield pressed
         return
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
@@ -84,7 +84,7 @@ def _ctrl_c_kept() -> Iterator[list[int]]:
 
 
 def _fill(place: int) -> None:
-    """Make the function whose address belongs to a place, unless somebody has. Nothing can be raised from here."""
+    """Compile the function whose address belongs to a place, unless it is there. Nothing can be raised from here."""
     began, computing = time.perf_counter(), time.thread_time()
     found = _offers[place]
     with _ctrl_c_kept() as pressed:
@@ -92,7 +92,7 @@ def _fill(place: int) -> None:
             _make(found)
         except BaseException as refusal:
             asked.refusal = refusal
-    if pressed:  # as if it had not been made, which is the only way to tell who called it
+    if pressed:  # an empty place makes the caller raise
         found.place.value, asked.refusal = 0, KeyboardInterrupt()
     asked.seconds += time.perf_counter() - began
     asked.computing += time.thread_time() - computing

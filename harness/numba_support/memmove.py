@@ -11,7 +11,7 @@ from harness.numba_support.compile_options import NO_REFERENCES, NO_WRAPPERS
 
 
 def shift(array: Any, to: int, since: int, count: int) -> None:
-    """Copy so many entries of an array from `since` on to the place `to`; the two may overlap."""
+    """Copy `count` entries of an array from index `since` to index `to`; the two ranges may overlap."""
     array[to : to + count] = array[since : since + count]
 
 

@@ -45,20 +45,20 @@ class Bundle(types.Type):  # type: ignore[misc]  # numba is untyped
         return _SLOTS * [*self.parts, *sorted(self.kernels)].index(name)
 
 
-# Not in the bundles themselves: types are kept with compiled code, and a kernel is called with what holds it.
+# Not in the bundles: types are kept with compiled code, and the kernels of a bundle take the bundle as argument.
 _parts: dict[str, dict[str, Any]] = {}
 _kernels: dict[str, dict[str, Any]] = {}
 
 
 def declare(bundle: Bundle, parts: dict[str, Any], kernels: dict[str, Any]) -> None:
-    """Say what a bundle holds; compiled code calls the kernels by their names, with what their signatures say."""
+    """Declare the parts of a bundle, and its kernels with their signatures."""
     _parts[bundle.name], _kernels[bundle.name] = parts, {}
     for name, asked in kernels.items():
         add_kernel(bundle, name, asked)
 
 
 def add_kernel(bundle: Bundle, name: str, asked: Any) -> None:
-    """Let compiled code call another kernel of a bundle, by the signature `asked`."""
+    """Add a kernel of a bundle that compiled code may call, with its signature `asked`."""
     bundle.kernels[name] = asked
     lower_builtin(f"harness.asking.{name}", Bundle, types.VarArg(types.Any))(_lower_asking(bundle, name, asked))
 
@@ -84,7 +84,7 @@ def entering(bundle: Bundle) -> Any:
 
 
 def changes_only_the_type(function: Any, typed: Callable[[Any], Any]) -> None:
-    """Let compiled code call `function`, which leaves its argument as it is in the machine."""
+    """Compile calls of `function` to its argument with another type, `typed(type of the argument)`."""
 
     class Typed(AbstractTemplate):  # type: ignore[misc]
         def generic(self, arguments: Any, named: Any) -> Any:
@@ -95,7 +95,7 @@ def changes_only_the_type(function: Any, typed: Callable[[Any], Any]) -> None:
 
 
 def table_of(parts: Any) -> np.ndarray[Any, Any]:
-    """Return the table of a run whose parts are given in order: arrays, records, and the addresses of kernels."""
+    """Return the table of a run from its parts in order: arrays, records, and the addresses of kernels."""
     places = [(part, 1) if isinstance(part, int) else (part.ctypes.data, part.size) for part in map(_array, parts)]
     return np.array(places, np.int64).ravel()
 
@@ -184,7 +184,7 @@ def _lower_asking(bundle: Bundle, name: str, asked: Any) -> Any:
 
 
 def calling(asked: Any, name: str = "") -> Any:
-    """Return what compiled code calls a kernel with that lies at an address: `call(address, …)`.
+    """Return the function with which compiled code calls a kernel at an address: `call(address, …)`.
 
     With a `name` that is `call(…)`, for a function that is offered by that name: see `lazy_symbols`.
     """
@@ -210,7 +210,7 @@ def calling(asked: Any, name: str = "") -> Any:
 
 
 def _found(context: Any, builder: Any, name: str) -> Any:
-    """Return the address that belongs to a name, asked for if it is not known yet."""
+    """Return the address that belongs to a name; the function is compiled first if it has none."""
     number = context.get_value_type(types.int64)
     place = _place(context, builder, name)
     with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):

@@ -40,7 +40,7 @@ from harness.policy.permissions import LENGTHS, PARTS, Misuse, beyond, changed
 
 
 class ReadOnly(types.Type):  # type: ignore[misc]  # numba is untyped
-    """A bundle, a record or an array of the engine as policies see it; `label` is what an array is called."""
+    """A bundle, a record or an array of the engine as policies see it; `label` names an array in messages."""
 
     def __init__(self, inside: Any, writable: tuple[str, ...] = (), label: str = "an array of the engine") -> None:
         self.inside = inside
@@ -104,7 +104,7 @@ class ReadOnlyIterator(types.SimpleIteratorType):  # type: ignore[misc]
 
 @register_model(ReadOnly)
 def _model(manager: Any, shown: ReadOnly) -> Any:
-    """In the machine it is what it is in the engine."""
+    """Represent a view as the value inside."""
     return manager.lookup(shown.inside)
 
 
@@ -226,7 +226,7 @@ def _item(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 def refuse_beyond(context: Any, builder: Any, shown: ReadOnly, index: Any, size: Any) -> None:
-    """Let compiled code refuse an index that an array does not have."""
+    """Emit code that refuses an index which an array does not have."""
     with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", index, size)):
         context.call_conv.return_user_exc(builder, Misuse, (beyond(shown.label),))
 

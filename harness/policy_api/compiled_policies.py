@@ -31,22 +31,22 @@ from harness.policy_api.policy_diagnostics import ANSWERS, refusal_explained, re
 
 
 @dataclass(frozen=True, eq=False)
-class Door:
-    """How the loop calls the policies of a hook."""
+class KernelTemplate:
+    """The source of the kernels with which the loop calls the policies of a hook."""
 
-    # Of the kernel around the author's function: {extra} are the author's further arguments, {learning} what is done
-    # in place of scoring when an order is asked about no job.
+    # Of the kernel around the author's function: {extra} are the author's other arguments, {learning} the calls that
+    # take the place of scoring when an order is called for no job.
     source: str
     signature: Any  # of the kernel
     trampoline: str  # the source of the kernel that calls back into Python
-    names: Mapping[str, Any]  # what `source` refers to, where it is compiled …
+    names: Mapping[str, Any]  # the names in `source`, where it is compiled …
     interpreted: Callable[["Policies"], Mapping[str, Any]]  # … and where it is not, made anew for each run
     options: Mapping[str, Any]  # with which the author's function is compiled
-    misuse: type[Exception]  # what is the author's mistake, compiled or not
-    with_fits: str = ""  # the source for a selection that says what it would decline …
-    by_merit: str = ""  # … and for one that says what nodes are worth
-    otherwise: Mapping[str, str] = field(default_factory=dict)  # what stands for a function that a policy lacks
-    job: str = ""  # what `source` calls the job in question, if there is one
+    misuse: type[Exception]  # raised for a mistake of the author, compiled or not
+    with_fits: str = ""  # the source for a selection that declares which jobs it would decline …
+    by_merit: str = ""  # … and for one that ranks nodes
+    otherwise: Mapping[str, str] = field(default_factory=dict)  # replacements of functions that a policy lacks
+    job: str = ""  # the name of the job in `source`, if there is one
     arguments: Mapping[str, str] = field(default_factory=dict)  # of the hook, where a policy may take some of them
 
 
@@ -56,7 +56,7 @@ class Kernel:
 
     function: Any  # a numba dispatcher of the hook's signature
     own: np.ndarray[Any, Any]
-    python: Callable[..., Any] | None  # what a trampoline calls; None when compiled
+    python: Callable[..., Any] | None  # the function that a trampoline calls; None when compiled
 
 
 class PlainPython(UserWarning):
@@ -64,11 +64,11 @@ class PlainPython(UserWarning):
 
 
 Columns = Callable[[str], Any]  # a further column of the workload, by its name, in the order of the jobs
-Policies = tuple[Policy, ...]  # an order, what it wraps, what that wraps; of other policies, one
+Policies = tuple[Policy, ...]  # an order and those that it wraps, outermost first; of other policies, one
 
 
 def no_columns(name: str) -> Any:
-    """Return what a column is where there is no workload."""
+    """Return an empty column, where there is no workload."""
     return ()
 
 
@@ -106,7 +106,7 @@ def own_vector(
 
 
 def _long_parts(choice: Choice, sizes: Mapping[str, int] | None, columns: Columns) -> Iterator[tuple[int, Any]]:
-    """Yield what has no fixed length, and its place in the head of the policy's numbers."""
+    """Yield the numbers of no fixed length, each with its place in the head of the policy's vector."""
     policy, place = choice.policy, len(choice.values)
     for k, value in enumerate(choice.values.values()):
         if isinstance(value, Table):
@@ -131,7 +131,7 @@ def _arguments(policies: Policies, level: int = 0, base: str = "", *, about: str
 
 
 def _given(policies: Policies, level: int = 0, base: str = "", *, about: str, job: str = "") -> dict[str, str]:
-    """Return what an author's function may name besides the hook's own arguments, and what that is in the vector.
+    """Return the other arguments that an author's function may name, and their expressions in the generated source.
 
     `level` is how many orders wrap this one, whose numbers begin at `base`; `about` is the job that is asked about, or
     nothing where the state is shown; `job` is the one that is asked about there, if there is one.
@@ -164,7 +164,7 @@ def _given(policies: Policies, level: int = 0, base: str = "", *, about: str, jo
 
 
 def _counted(job: str) -> dict[str, str]:
-    """Return what gives a policy the records of what is counted, see `harness.policy.usage_shares`."""
+    """Return the expressions for the records of usage, see `harness.policy.usage_shares`."""
     of_all = {name: f"shown(all_up_to_date(state, state.{name}))" for name in OF_ALL}
     of_one = {
         whose: f"shown(state.{name})[up_to_date(state, state.{name}, state.jobs[{job}].{whose})]"
@@ -174,15 +174,15 @@ def _counted(job: str) -> dict[str, str]:
     return of_all | of_one | {EVERYBODY: f"shown(state.{EVERYBODY})[up_to_date(state, state.{EVERYBODY}, 0)]"}
 
 
-def source_of(policies: Policies, door: Door) -> str:
+def source_of(policies: Policies, template: KernelTemplate) -> str:
     """Return the generated source between the loop and the author's functions."""
     functions = functions_of(policies[0])
-    source = door.with_fits if "fits" in functions else door.source
+    source = template.with_fits if "fits" in functions else template.source
     if isinstance(policies[0], Prefer):
-        source = door.by_merit.replace("SIZED", str("procs" in policies[0].extras))
+        source = template.by_merit.replace("SIZED", str("procs" in policies[0].extras))
     about = "who[k]" if "{learning}" in source else ""
-    if door.otherwise:
-        return _with_calls(policies[0], source, door.otherwise)
+    if template.otherwise:
+        return _with_calls(policies[0], source, template.otherwise)
     learning, base = [], ""
     for level, policy in enumerate(policies):
         if "learn" in functions_of(policy):
@@ -193,12 +193,14 @@ def source_of(policies: Policies, door: Door) -> str:
     if learning:
         learning = ["if len(who) == 1 and who[0] < 0:", *(f"    {line}" for line in learning[::-1]), "    return"]
     text = "".join(f"    {line}\n" for line in learning)
-    taken = ", ".join(door.arguments[name] for name in policies[0].arguments) if door.arguments else ""
-    return source.format(extra=_arguments(policies, about=about, job=door.job), learning=text, arguments=taken).lstrip()
+    taken = ", ".join(template.arguments[name] for name in policies[0].arguments) if template.arguments else ""
+    return source.format(
+        extra=_arguments(policies, about=about, job=template.job), learning=text, arguments=taken
+    ).lstrip()
 
 
 def _with_calls(policy: Policy, source: str, otherwise: Mapping[str, str]) -> str:
-    """Return a source in which the policy's other functions are called with what they name, where it has them."""
+    """Return a source that calls the policy's other functions with the arguments that they name, where it has them."""
     given = _given((policy,), about="index") | {"job": "job", "user": "user", "clock": "clock"}
     functions, calls = functions_of(policy), dict(otherwise)
     for name in calls.keys() & functions.keys():
@@ -223,26 +225,26 @@ def _layouts(policies: Policies) -> dict[str, Any]:
 
 
 @cache
-def compiled(policies: Policies, door: Door) -> Any:
+def compiled(policies: Policies, template: KernelTemplate) -> Any:
     """Compile the policy's kernel, or load it from disk. Raises whatever numba raises when it refuses."""
     functions = _functions(policies)
     prints = map(fingerprint, functions.values())
     memories = repr([policy.memory for policy in policies])
     modules = repr([function.__module__ for function in functions.values()])  # kept code refers to them by name
-    made_from = (modules, *prints, repr(sorted(door.options.items())), memories)
+    made_from = (modules, *prints, repr(sorted(template.options.items())), memories)
 
     def build(**options: Any) -> Any:
         answers = ANSWERS if returns(functions["function"]) else {**ANSWERS, "truth": bool}
-        own = {name: njit(function, **door.options) for name, function in functions.items()}
-        names = {**door.names, **_layouts(policies), **answers, **own}
-        source = source_of(policies, door)
+        own = {name: njit(function, **template.options) for name, function in functions.items()}
+        names = {**template.names, **_layouts(policies), **answers, **own}
+        source = source_of(policies, template)
         words = f"the {policies[0].part} policy {policies[0].name!r}"
         given: dict[str, Any] = {"made_from": made_from, "words": words, **NO_WRAPPERS, **options}
-        return compile_and_keep(policies[0].hook, source, names, door.signature, **given)
+        return compile_and_keep(policies[0].hook, source, names, template.signature, **given)
 
     try:
         return build(**NO_REFERENCES)  # as the engine: no references counted, a third of the time
-    except (KeptCodeError, door.misuse):
+    except (KeptCodeError, template.misuse):
         raise
     except Exception:  # it makes arrays of its own, or numba refuses it: the next attempt tells
         return build()
@@ -251,7 +253,7 @@ def compiled(policies: Policies, door: Door) -> Any:
 def kernel_of(
     choice: Choice,
     seed: int,
-    door: Door,
+    template: KernelTemplate,
     *,
     plain: bool = False,
     sizes: Mapping[str, int] | None = None,
@@ -263,25 +265,25 @@ def kernel_of(
         refuse_misuse(policy)
     own = own_vector(choice, seed, sizes, columns)
     if config.DISABLE_JIT:
-        return Kernel(_interpreted(policies, door), own, None)
+        return Kernel(_interpreted(policies, template), own, None)
     if not plain and all(policy.compiled for policy in policies):
         try:
-            return Kernel(compiled(policies, door), own, None)
-        except (KeptCodeError, door.misuse):
+            return Kernel(compiled(policies, template), own, None)
+        except (KeptCodeError, template.misuse):
             raise
         except Exception as refusal:  # numba refuses in many ways, not all of them errors of its own
             if mistake := refusal_explained(choice.policy, refusal):
                 raise mistake from None
             _tell_once(choice.policy, refusal)
-    return Kernel(trampoline(choice.policy.hook, door), own, _interpreted(policies, door))
+    return Kernel(trampoline(choice.policy.hook, template), own, _interpreted(policies, template))
 
 
-def _interpreted(policies: Policies, door: Door) -> Callable[..., Any]:
+def _interpreted(policies: Policies, template: KernelTemplate) -> Callable[..., Any]:
     """Return the kernel as a plain Python function, with a memory of its own where the policy makes it."""
-    names = {**door.interpreted(policies), **_layouts(policies), **_functions(policies)}
+    names = {**template.interpreted(policies), **_layouts(policies), **_functions(policies)}
     names |= {**ANSWERS, "np": np}
     names |= {f"fresh{level or ''}": _made_fresh(policy) for level, policy in enumerate(policies) if policy.fresh}
-    exec(source_of(policies, door), names)
+    exec(source_of(policies, template), names)
     return names["kernel"]
 
 
@@ -315,7 +317,7 @@ def _tell_once(policy: Policy, refusal: Exception) -> None:
 
 # ---------------------------------------------------------------- calling back into Python
 
-#: The runs that have plain Python policies: number → (what to call, the state to call it with, own vector).
+#: The runs that have plain Python policies: number → (function, state, the policy's own vector).
 _callbacks: dict[int, tuple[Callable[..., Any], Any, Any]] = {}
 _numbers = itertools.count(1)
 
@@ -342,7 +344,9 @@ def ask(number: int, *arguments: Any) -> Any:
 
 
 @cache
-def trampoline(hook: str, door: Door) -> Any:
+def trampoline(hook: str, template: KernelTemplate) -> Any:
     """Return the kernel that calls back into Python for this hook."""
     names = {"objmode": objmode, "ask": ask}
-    return compile_and_keep(f"{hook}_python", door.trampoline, names, door.signature, module=__name__, **NO_WRAPPERS)
+    return compile_and_keep(
+        f"{hook}_python", template.trampoline, names, template.signature, module=__name__, **NO_WRAPPERS
+    )

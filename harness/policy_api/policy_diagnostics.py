@@ -29,7 +29,7 @@ class MisuseError(HarnessError):
 
 @cache
 def refuse_misuse(policy: Policy) -> None:
-    """Refuse a policy that calls what `harness` does not have, or what policies of its hook may not call."""
+    """Refuse a policy that calls a function which does not exist, or which policies of its hook may not call."""
     _refuse_names(policy, policy.function, (policy.hook,))
     for what in ("learn", "correct") if policy.hook == "predict_runtime" else ():
         if function := getattr(policy, what):
@@ -40,7 +40,7 @@ def refuse_misuse(policy: Policy) -> None:
 
 
 def _refuse_names(policy: Policy, function: Any, hooks: tuple[str, ...]) -> None:
-    """Refuse what a function refers to, unless policies of all these hooks may call it."""
+    """Refuse a function that refers to names which policies of one of these hooks may not call."""
     verbs = {id(getattr(harness, name)): name for name in VERBS}
     for thing, name, line in _names(function):
         if thing is harness and name and name not in harness.__all__ and not hasattr(harness, name):
@@ -77,7 +77,7 @@ def reads_the_time(order: Policy) -> bool:
 
 
 def refusal_explained(policy: Policy, refusal: BaseException) -> MisuseError | None:
-    """Return numba's refusal as a sentence, if it is about a field that does not exist or a wrong answer."""
+    """Return numba's error as a sentence, if it is about a field that does not exist or a wrong answer."""
     functions = functions_of(policy)
     if answer := re.search(r"TypingError: (\w+) answered (.+)", without_colours(refusal)):
         said = f"{_where(answer[1])}returns {answer[2].strip()}, where {policy.answer} was expected"
@@ -90,12 +90,12 @@ def refusal_explained(policy: Policy, refusal: BaseException) -> MisuseError | N
 
 
 def _where(function: str) -> str:
-    """Say which of a policy's functions did something, unless it is the one that answers the hook."""
+    """Return the words for one of a policy's functions; none for the one that answers the hook."""
     return " " if function == "function" else f", in its {function}, "
 
 
 def without_colours(refusal: BaseException) -> str:
-    """Return the text of numba's refusal as it would be on paper."""
+    """Return the text of an error of numba without colours."""
     return re.sub(r"\x1b\[[0-9;]*m", "", str(refusal))
 
 
@@ -114,7 +114,7 @@ def missing_field(error: BaseException) -> tuple[str, str] | None:
 
 
 def _lacks(name: str, fields: set[str]) -> tuple[str, str]:
-    """Say that a record has no such field, and which is the nearest."""
+    """Return the words for a field that a record lacks, with the nearest one."""
     record = next((kind for kind in _RECORDS if set(vars(kind)["__dataclass_fields__"]) <= fields), None)
     whose = f"the {record.__name__.lower()}" if record else "a record"
     return name, f"asks for {name!r}, which {whose} does not have; {did_you_mean(name, fields)}"
@@ -177,21 +177,21 @@ def _line(function: Any) -> str:
 # ---------------------------------------------------------------- answers
 
 
-class WrongAnswer(Exception):  # noqa: N818 - the one who runs the policy makes an error of it
+class WrongAnswer(Exception):  # noqa: N818 - the engine makes a PolicyError of it
     """A policy in plain Python returned something of a wrong kind."""
 
-    where = ""  # in which function, if it is not the one that answers the hook
+    where = ""  # the words for the function, unless it is the one that answers the hook
 
 
 def number(answer: Any) -> float:
-    """Return what a policy answered as a number; refuse anything else."""
+    """Return a policy's answer as a number; refuse anything else."""
     if isinstance(answer, int | float | np.number | np.bool_) or (isinstance(answer, np.ndarray) and answer.ndim == 0):
         return float(answer)
     raise WrongAnswer("nothing" if answer is None else f"{answer!r:.50}")
 
 
 def corrected(answer: Any) -> float:
-    """Return what a predictor's `correct` answered as a number; refuse anything else in its name."""
+    """Return the answer of a predictor's `correct` as a number; refuse anything else."""
     try:
         return number(answer)
     except WrongAnswer as wrong:
@@ -200,23 +200,23 @@ def corrected(answer: Any) -> float:
 
 
 def instant(answer: Any) -> float:
-    """Return what a policy answered as a time; refuse True and False too, which are no times."""
+    """Return a policy's answer as a time; refuse True and False, too."""
     if isinstance(answer, bool | np.bool_):
         raise WrongAnswer(f"{answer}")
     return number(answer)
 
 
 def truth(answer: Any) -> bool:
-    """Return what a policy answered as True or False; refuse what is no number either."""
+    """Return a policy's answer as True or False; refuse anything but a number."""
     return bool(number(answer))
 
 
-#: What takes an author's answer for what it should be, by what the sources of doors call it.
+#: Name in the kernel templates → function that converts and checks an author's answer.
 ANSWERS = {"number": number, "corrected": corrected, "instant": instant, "truth": truth}
 
 
 def _checked(answer: Any, function: str = "function") -> None:
-    """Refuse, while a policy is compiled, what cannot be an answer."""
+    """Refuse a type that no answer can have, while a policy is compiled."""
     if isinstance(answer, types.Optional):
         raise TypingError(f"{function} answered nothing on one of its ways")
     if not isinstance(answer, types.Number | types.Boolean) or isinstance(answer, types.Complex):

@@ -11,7 +11,7 @@ from shared.strategies import POWER, workload
 import harness
 from harness.engine import run_state
 from harness.engine.faults import PolicyError
-from harness.engine.policy_kernels import DOORS
+from harness.engine.policy_kernels import TEMPLATES
 from harness.engine.records import node_records, private, public, queue_records
 from harness.errors import HarnessError
 from harness.numba_support.pointer_tables import Bundle
@@ -128,7 +128,7 @@ def test_the_walk_would_see_what_is_there_to_be_seen(run):
 @pytest.mark.parametrize("hook", KINDS)
 def test_compiled_policies_have_no_name_for_more(hook):
     """What the types of compiled policies let them name is what plain ones can reach."""
-    kinds = {ReadOnly(kind) for kind in DOORS[hook].signature.args if isinstance(kind, Bundle | types.Record)}
+    kinds = {ReadOnly(kind) for kind in TEMPLATES[hook].signature.args if isinstance(kind, Bundle | types.Record)}
     assert kinds
     hidden = {"truth", "sums", "heap", "cancellations", "events", "notes", "due", "cancels", "work", "whole", "cancel"}
     for kind in kinds:
