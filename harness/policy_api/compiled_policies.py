@@ -194,9 +194,8 @@ def source_of(policies: Policies, template: KernelTemplate) -> str:
         learning = ["if len(who) == 1 and who[0] < 0:", *(f"    {line}" for line in learning[::-1]), "    return"]
     text = "".join(f"    {line}\n" for line in learning)
     taken = ", ".join(template.arguments[name] for name in policies[0].arguments) if template.arguments else ""
-    return source.format(
-        extra=_arguments(policies, about=about, job=template.job), learning=text, arguments=taken
-    ).lstrip()
+    extra = _arguments(policies, about=about, job=template.job)
+    return source.format(extra=extra, learning=text, arguments=taken).lstrip()
 
 
 def _with_calls(policy: Policy, source: str, otherwise: Mapping[str, str]) -> str:
@@ -347,6 +346,5 @@ def ask(number: int, *arguments: Any) -> Any:
 def trampoline(hook: str, template: KernelTemplate) -> Any:
     """Return the kernel that calls back into Python for this hook."""
     names = {"objmode": objmode, "ask": ask}
-    return compile_and_keep(
-        f"{hook}_python", template.trampoline, names, template.signature, module=__name__, **NO_WRAPPERS
-    )
+    source, signature = template.trampoline, template.signature
+    return compile_and_keep(f"{hook}_python", source, names, signature, module=__name__, **NO_WRAPPERS)
