@@ -34,8 +34,9 @@ def run(
     timeline: Annotated[
         Path | None,
         options.output(
-            help="write queue, running jobs, processors, nodes, rate, remaining work and power over time, thinned, to "
-            "FILE.csv, .parquet, .arrow or .json"
+            help="write the system over time, thinned, to FILE.csv, .parquet, .arrow or .json: time, queued and "
+            "running jobs, busy, free and up processors, rate, work left, power, nodes asleep, switching and down, "
+            "processors effective, potential and wasted"
         ),
     ] = None,
     events: options.Events = None,
