@@ -2,7 +2,7 @@
 
 import harness
 
-#: What they guarantee who look at the others only when the first of the queue does not fit.
+#: The guarantee of policies that examine other jobs only if the first of the queue does not fit.
 FIRST = "first starts if it fits"
 
 
@@ -16,7 +16,7 @@ def start_in_order(state):
 
 
 def none(state):
-    """In order, stop at the first job that does not fit: nobody overtakes, whatever is believed of runtimes.
+    """In queue order, up to the first job that does not fit: no backfilling, and no use of estimates.
 
     Moldable jobs begin as soon as their least width fits, as wide as the free processors allow.
     """
@@ -46,7 +46,7 @@ def none_molding(state):
 
 @harness.jit
 def easy(plan, queue, state, reservations=1, backfill_order=None, spare=True):
-    """EASY backfilling (Lifka 1995): whoever does not delay the first blocked jobs may overtake.
+    """EASY backfilling (Lifka 1995): a job may start early if it does not delay the first blocked jobs.
 
     The first job that does not fit is promised the earliest time at which enough processors are free by estimates.
     A later one starts if it fits now and either ends by then, or uses only processors that are spare then; spare

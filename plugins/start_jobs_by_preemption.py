@@ -6,7 +6,7 @@ ANY, DEPARTURE, ARRIVAL = range(3)
 
 
 def preempt(state, at=ANY):
-    """Serve the longest prefix, in queue order over all jobs in the system, whose widths fit; suspend the others.
+    """Serve the longest prefix of all jobs in the system, in queue order, that fits; suspend the others.
 
     Suspended jobs resume later with what remains of their work. `at`: when the served set is chosen anew, at `any`
     event, or only at a `departure` or an `arrival`. With `departure`, at an arrival the served set stays and
@@ -25,7 +25,7 @@ def preempt(state, at=ANY):
 
 @harness.jit
 def serve_prefix(state):
-    """Suspend who is not in the longest prefix that fits, then start who is."""
+    """Suspend the jobs outside the longest prefix that fits, then start the jobs in it."""
     chosen, others = harness.prefix(state, state.clock.cores - state.clock.down)
     for job in others:
         harness.suspend(state, job)

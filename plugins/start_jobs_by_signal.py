@@ -1,4 +1,4 @@
-"""Who starts now, by what a kilowatt-hour emits or costs: `--signal`."""
+"""Start policies that follow the carbon intensity or price of energy: `--signal`."""
 
 import harness
 

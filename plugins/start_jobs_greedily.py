@@ -1,4 +1,4 @@
-"""Who starts now, if nobody is promised anything: whoever fits."""
+"""Start policies without reservations: every job that fits starts."""
 
 import harness
 

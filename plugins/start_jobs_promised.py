@@ -1,4 +1,4 @@
-"""Who starts now, where everybody who waits has been promised a time."""
+"""Start policies with a reservation for every waiting job."""
 
 import harness
 
@@ -49,7 +49,7 @@ def conservative_molding(plan, state, replan=False):
 
 @harness.jit
 def choose_width(state, job, boot):
-    """Let the job have the width with which it would end first by the plan."""
+    """Give the job the width with which it would end first by the plan."""
     least, most = harness.narrowest(state, job), min(harness.widest(state, job), state.clock.cores)
     best, soonest = 0, harness.INFINITY
     for procs in (least, max(least, min(state.jobs[job].procs, most)), max(least, most)):
@@ -60,7 +60,7 @@ def choose_width(state, job, boot):
     harness.mold(state, job, best)
 
 
-#: What conservative backfilling reads of the clock and of jobs.
+#: State of the clock and of jobs that conservative backfilling reads.
 CLOCK = ("corrected", "cores", "departed", "down", "now", "rate", "started", "upset", "virtual")
 JOB = ("left", "planned", "procs", "reserved", "start", "status")
 
