@@ -129,7 +129,7 @@ def _queues(given: Any, path: Path) -> dict[str, Any]:
         for part in OWN:
             if not isinstance(queue.get(part, ""), str):
                 problem = f"queue {name!r}: {part} = {queue[part]!r}"
-                raise HarnessError(f"{path}: {problem}: expected one policy, whose parameters may have ranges")
+                raise HarnessError(f"{path}: {problem}: expected one policy; its parameters may have ranges")
     return tables
 
 

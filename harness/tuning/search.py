@@ -54,7 +54,7 @@ def split_time(source: Source, plugins: tuple[str, ...]) -> float:
     """
     if {"start", "stop", "jobs"} & set(source.options):
         raise HarnessError(
-            f"{source.source}: start, stop or jobs given: expected the whole log, whose first half trains and whose "
+            f"{source.source}: start, stop or jobs given: expected the whole log: its first half trains, its "
             "second half judges"
         )
     submit = prepare(read_workload(source.source, plugins=plugins), **source.options).jobs["submit"].to_numpy()
