@@ -37,7 +37,7 @@ def test_one_of_several_fields_is_chosen_by_its_session(harness_says: Call, fold
     assert f"harness report {folder} --session 2" in answer.out
     assert f"harness.Results('{folder}', 2)" in answer.out
     answer = harness_says("report", folder)
-    assert f"results of the field small, too: harness report {folder} --session 1" in answer.err
+    assert f"also has results of the field small: harness report {folder} --session 1" in answer.err
     assert "Tournament other" in (folder / "report.html").read_text(encoding="utf-8")
     answer = harness_says("report", folder, "--session", "1")
     assert "too:" not in answer.err
