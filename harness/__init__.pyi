@@ -6,7 +6,8 @@ from .policy_api.compiled_policies import PlainPython as PlainPython
 from .disk import bundled as bundled
 from .engine.plan.head_reservation import reservation as reservation
 from .engine.plan.width_limits import narrowest as narrowest, widest as widest
-from .engine.resources.capacity import portion as portion
+from .engine.resources.allocation import take as take
+from .engine.resources.capacity import procs_per_node as procs_per_node
 from .engine.faults import PolicyError as PolicyError
 from .engine.observation import described as described
 from .engine.events.clocks_and_signals import hour as hour, weekday as weekday
@@ -19,7 +20,6 @@ from .engine.resources.nodes import (
     nodes_of as nodes_of,
     room as room,
     suits as suits,
-    take as take,
 )
 from .engine.queue.queue_iteration import next_overtaker as next_overtaker
 from .engine.queue.queue_iteration import next_waiting as next_waiting

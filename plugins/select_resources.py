@@ -118,7 +118,7 @@ def contiguous_fit(state, job, then):
 
 def random(state, job, dice):
     """Processors drawn at random, each free one as likely as any other."""
-    at_once = max(1, harness.portion(state, job))
+    at_once = max(1, harness.procs_per_node(state, job))
     left = 0
     node = harness.next_free(state, -1)
     while node >= 0:

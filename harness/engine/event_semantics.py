@@ -53,7 +53,7 @@ from harness.engine.running_jobs import (
     who_runs,
 )
 from harness.engine.samples import full, record_sample
-from harness.engine.service import begin, ending, stretched
+from harness.engine.service import duration_at, final_status, start_job
 from harness.engine.time_comparison import later
 from harness.engine.verbs import when
 from harness.policy.spec import Choice
@@ -123,7 +123,7 @@ def believe(state: Any, job: int, belief: float) -> None:
     clock.running -= 1
     before = record.planned
     if belief > record.estimate:
-        record.planned += stretched(clock, belief - record.estimate, record.speed)
+        record.planned += duration_at(clock, belief - record.estimate, record.speed)
     if not later(record.planned, before):  # the second that rounding to whole seconds has cost the request
         record.planned = state.truth[job].due
     record.estimate = belief
@@ -163,7 +163,9 @@ def teach(state: Any, before: int) -> None:
     if state.notes.reading & LEARNS:
         for k in range(before, state.clock.departed):
             job = state.leavers[k]
-            if state.jobs[job].status == ending(state, job) and state.jobs[job].left == 0.0:  # not an event's doing
+            if (
+                state.jobs[job].status == final_status(state, job) and state.jobs[job].left == 0.0
+            ):  # not an event's doing
                 ask_predictor(state, job, LEARNING)
 
 
@@ -252,7 +254,7 @@ def start_in_order(state: Any) -> None:
     """Start waiting jobs in order, up to the first that does not fit. Changes what `begin` does, and the queue."""
     waitlist = state.waitlist
     for k in range(waitlist.head, waitlist.tail):
-        if not fits(state, state.queue[k]) or not begin(state, state.queue[k]):
+        if not fits(state, state.queue[k]) or not start_job(state, state.queue[k]):
             break
     serve_started(state)
 

@@ -70,7 +70,7 @@ _SENTENCES = {
     OVERCOMMIT: "took {value:.0f} processors of node {node} for job {job}, which has room for {room} of its "
     "processors: it would overcommit the node (ask harness.room first)",
     UNEVEN: "chose {value:.0f} nodes for job {job}, which asks for fewer, with more of its processors on each "
-    "(harness.portion says how many at once)",
+    "(harness.procs_per_node returns how many)",
     TOO_FEW: "chose {value:.0f} processors for job {job}, which needs {procs}",
     TOO_MANY: "chose {value:.0f} processors for job {job}, which needs only {procs}",
     BAD_RATE: "set the rate {value}, where a number above 0 was expected",

@@ -32,12 +32,12 @@ from harness.engine.power.draw import change_pace, draw, settle, work_left
 from harness.engine.power.sleep import catch_up, finish_transitions, let_idle_sleep
 from harness.engine.queue.lazy_priorities import rank_if_due
 from harness.engine.queue.scoring import rank_queue
-from harness.engine.queue.waiting_jobs import drop_started, join_queue, leave_queue
+from harness.engine.queue.waiting_jobs import cancel_waiting, drop_started, join_queue
 from harness.engine.records.private import ZONES
 from harness.engine.records.public import WAITING
 from harness.engine.run_state import INDICES, seen
 from harness.engine.samples import full, record_sample
-from harness.engine.service import enter_service, finish
+from harness.engine.service import complete_job, enter_service
 from harness.engine.time_comparison import later
 from harness.engine.verbs import when
 
@@ -171,7 +171,7 @@ def complete(state: Any) -> None:
     clock = state.clock
     notes = state.notes
     while notes.due <= clock.now:
-        finish(state, 0)
+        complete_job(state, 0)
         notes.due = when(state, state.heap[0].time) if notes.heaped > 0 else np.inf
 
 
@@ -194,7 +194,7 @@ def cancel(state: Any) -> None:
             return
         notes.cancels += 1
         if state.jobs[job].status == WAITING and may_give_up(state, job):
-            leave_queue(state, job)
+            cancel_waiting(state, job)
 
 
 @seldom

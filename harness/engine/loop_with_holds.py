@@ -52,7 +52,7 @@ from harness.engine.records import hold_records as hold_records
 from harness.engine.records.public import HELD
 from harness.engine.resources.nodes import fits
 from harness.engine.samples import full, record_sample
-from harness.engine.service import begin, enter_service
+from harness.engine.service import enter_service, start_job
 from harness.engine.time_comparison import later
 from harness.numba_support.addresses import address_of
 from harness.policy.spec import Choice
@@ -119,7 +119,7 @@ def start_let_go(state: Any) -> bool:
             break
         if not waits:
             let_first_wait(state, place)
-        if not begin(state, job):
+        if not start_job(state, job):
             break
         drop_started(state)
         early = True

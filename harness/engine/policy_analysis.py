@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.engine.event_semantics import EACH
 from harness.engine.records import hold_records as hold_records
-from harness.engine.resources.node_classes import take_stock
+from harness.engine.resources.node_classes import with_classes
 from harness.errors import HarnessError
 from harness.policy.kinds import Policy, Prefer, Start
 from harness.policy.reads import FIELDS, NODE_CLASSES, QUEUE, may_read, reads_only
@@ -109,10 +109,10 @@ def keep_stocks(view: Any, chosen: Mapping[str, Choice]) -> Any:
     select = chosen["select"].policy
     if isinstance(select, Prefer):
         count = len(view.nodes)
-        view = view._replace(unlike=np.zeros(count, np.int64), merits=np.zeros(count))
+        view = view._replace(candidates=np.zeros(count, np.int64), merits=np.zeros(count))
         view.allocation.ranks_classes = judges_by_stock(select) and not view.clock.constrained
     reading = any(may_read(one, NODE_CLASSES) for one in _all_but(chosen, ""))
-    return take_stock(view) if view.allocation.ranks_classes or reading else view
+    return with_classes(view) if view.allocation.ranks_classes or reading else view
 
 
 def falls_unseen(chosen: Mapping[str, Choice]) -> bool:

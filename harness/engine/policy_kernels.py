@@ -125,7 +125,7 @@ def kernel(state, job, own):
     while need > 0:
         count = list_offers(state, job)
         for k in range(count):
-            node = state.unlike[k]
+            node = state.candidates[k]
             procs = min(need, room(state, job, node))
             state.merits[k] = number(function(shown(state).nodes[node], shown(state).jobs[job]{extra}))
         left = take_best(state, job, count, need, SIZED)

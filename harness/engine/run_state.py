@@ -13,9 +13,16 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from harness.engine.records import hold_records, node_records, plan_records, private, queue_records, recording_records
+from harness.engine.records import (
+    hold_records,
+    node_records,
+    plan_records,
+    private,
+    queue_records,
+    recording_records,
+    request_records,
+)
 from harness.engine.records import public as layouts
-from harness.engine.records import request_records as demands
 from harness.engine.records.width_records import SHAPE
 from harness.numba_support.addresses import address_of
 from harness.numba_support.pointer_tables import TABLE, Bundle, changes_only_the_type, declare, table_of
@@ -55,13 +62,13 @@ _VIEW = {
     "paces": _entries(layouts.PACE),  # performance states of the nodes
     "naps": _entries(layouts.NAP),  # sleep states of the nodes
     "then": _entries(layouts.THEN),  # scratch: the nodes at the instant that a plan looks at
-    "types": _entries(node_records.TYPE),  # types of nodes; empty unless stocks of nodes alike are kept …
-    "stocks": _entries(node_records.STOCK),  # … what is in stock …
-    "words": _PLACES,  # … which nodes are in each, in bits …
-    "stocked": _PLACES,  # … which stocks have nodes …
-    "in_stock": _PLACES,  # … in which each node is, −1 none …
-    "unlike": _PLACES,  # … and scratch: nodes to choose from …
-    "merits": _NUMBERS,  # … with what a selection says of them
+    "types": _entries(node_records.TYPE),  # types of nodes; empty unless node classes are kept
+    "node_classes": _entries(node_records.NODE_CLASS),  # node classes
+    "words": _PLACES,  # bits of the nodes of each class
+    "listed_classes": _PLACES,  # classes that have nodes
+    "class_of_node": _PLACES,  # the class of each node, −1 none
+    "candidates": _PLACES,  # scratch: nodes among which a selection chooses
+    "merits": _NUMBERS,  # scratch: the scores that a selection gives them
     "users": _records(layouts.SHARE),  # what is counted by the numbers of users, −1 the last; empty if nobody asks …
     "groups": _records(layouts.SHARE),  # … of groups …
     "queues": _records(layouts.SHARE),  # … of queues …
@@ -69,10 +76,10 @@ _VIEW = {
     "shapes": _records(SHAPE),  # between which widths each job may run; empty if none has a choice …
     "curves": FLOATS,  # … and the tables of their speed-ups, see `molding.tabled`
     "firsts": INDICES,  # which jobs are the first of their user, see `shares.firsts`
-    "wants": _records(demands.WANT),  # what jobs ask for besides cores and memory, empty unless some do …
-    "offers": _records(demands.OFFER),  # … what nodes have of it …
-    "licences": _records(demands.LICENCE),  # … and the platform
-    "closures": _records(demands.CLOSURE),  # when nodes are kept for some, node by node
+    "requests": _records(request_records.REQUEST),  # requests besides cores and their memory; empty without any
+    "properties": _records(request_records.PROPERTIES),  # properties of nodes that they refer to; empty without any
+    "available": _records(request_records.AVAILABLE),  # free resources of nodes and the platform, at four moments
+    "reservations": _records(request_records.RESERVATION),  # advance reservations, in the order of nodes and times
 }
 _INSIDE = {
     "paused": INDICES,  # jobs suspended by this decision
@@ -106,7 +113,9 @@ _INSIDE = {
     "known_watts": _NUMBERS,  # what nodes of a kind draw, see `power.known`; not a number until one is asked
     "boots": _PLACES,  # jobs that wait for a sleeping node
     "moving": _PLACES,  # nodes that fall asleep or wake
-    "vacancies": _entries(node_records.VACANCY),  # who holds no job and for how long; empty unless nodes may sleep
+    "idle_list": _entries(
+        node_records.IDLE_NODE
+    ),  # idle nodes in the order in which they became idle; empty unless nodes may sleep
     "samples": _records(recording_records.SAMPLE),  # empty, unless a timeline is wanted
     "placements": _records(recording_records.PLACEMENT),  # the same for the places of jobs
     "bookings": _records(plan_records.BOOKING),  # the plan of nodes, empty unless memory or partitions bind …

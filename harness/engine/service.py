@@ -1,106 +1,32 @@
-"""Beginning, suspending and ending the service of a job."""
+"""How a job starts, enters service, is suspended and ends."""
 
 from typing import Any
 
 import numpy as np
 
-from harness.engine.decorators import inner, once, seldom, verb
-from harness.engine.faults import (
-    BAD_OVERHEAD,
-    NO_ROOM,
-    NOT_PREEMPTIVE,
-    NOT_RUNNING,
-    NOT_WAITING,
-    SELECTING,
-    TOO_FEW,
-    TOO_MANY,
-    UNEVEN,
-    UNTRUE_FITS,
-    PolicyFault,
-    note,
-)
-from harness.engine.power.sleep import rouse_all
+from harness.engine.decorators import inner, once, verb
+from harness.engine.faults import BAD_OVERHEAD, NO_ROOM, NOT_PREEMPTIVE, NOT_RUNNING, NOT_WAITING, PolicyFault, note
+from harness.engine.power.sleep import wake_nodes_of
 from harness.engine.queue.holds import close_if_held
 from harness.engine.records.public import COMPLETED, KILLED, RUNNING, SUSPENDED, WAITING
-from harness.engine.records.request_records import DEMANDING
-from harness.engine.resources.capacity import find_room, hold_demands, hold_licences, portion
-from harness.engine.resources.nodes import (
-    ask_selection,
-    enough,
-    fits,
-    give_all_back,
-    next_free,
-    occupy,
-    room,
-    stays,
-    vacate,
-)
+from harness.engine.records.request_records import NOW
+from harness.engine.resources.allocation import allocate, most_available, occupy, release_all, release_busy
+from harness.engine.resources.capacity import set_licences_aside
+from harness.engine.resources.nodes import enough, keeps_place
+from harness.engine.resources.suspend_in_place import copy_place, keep_place, retake
 from harness.engine.running_jobs import add_to_plan, pop_due, push_due, remove_from_plan
-from harness.engine.suspend_in_place import copy_place, keep_place, retake
 from harness.engine.time_comparison import later
 
 
-@seldom
-def can_have(state: Any, job: int) -> int:
-    """Return how many processors the job could get now, at most; for error messages."""
-    found = 0
-    node = next_free(state, -1)
-    while node >= 0:
-        found += room(state, job, node)
-        node = next_free(state, node)
-    return found
-
-
 @verb
-def place(state: Any, job: int) -> bool:
-    """Let the selection hold processors for the job; False when it declines. Refuses too few and too many."""
-    clock = state.clock
-    allocation = state.allocation
-    asked = clock.hook
-    clock.hook = SELECTING
-    clock.culprit = job
-    allocation.cores_taken = 0
-    allocation.nodes_taken = 0
-    allocation.nodes_asleep = 0
-    allocation.awake_at = clock.now
-    allocation.slowest = np.inf
-    limited = allocation.placement_restricted
-    if clock.constrained == DEMANDING and not limited:  # what it may take of each node is found once
-        find_room(state, job)
-        allocation.placement_restricted = 1
-    accepted = ask_selection(state, job)
-    allocation.placement_restricted = limited
-    if clock.constrained == DEMANDING:
-        hold_demands(state, job)
-    if not accepted:
-        give_all_back(state, job)
-        if clock.asks and fits(state, job):
-            note(clock, UNTRUE_FITS, job, -1, 0.0)
-            raise PolicyFault
-        allocation.declined += 1
-        clock.hook = asked
-        return False
-    chosen = allocation.cores_taken
-    if chosen != state.jobs[job].procs:
-        note(clock, TOO_FEW if chosen < state.jobs[job].procs else TOO_MANY, job, -1, chosen)
-        raise PolicyFault
-    at_once = portion(state, job)
-    if at_once > 0 and allocation.nodes_taken > (chosen + at_once - 1) // at_once:
-        note(clock, UNEVEN, job, -1, allocation.nodes_taken)
-        raise PolicyFault
-    clock.hook = asked
-    return True
-
-
-@verb
-def stretched(clock: Any, work: float, speed: float) -> float:
-    """Return how long so much work takes on processors of this speed, at full rate [s]."""
+def duration_at(clock: Any, work: float, speed: float) -> float:
+    """Return the time that `work` takes on processors of this speed, at full rate [s]."""
     return np.floor(work / speed + 0.5) if clock.whole_seconds else work / speed
 
 
 @inner
-def begin(state: Any, job: int) -> bool:
-    """Start a waiting job now; see `start`. Changes jobs, truth, nodes, slices, heap, plan, clock."""
+def start_job(state: Any, job: int) -> bool:
+    """Allocate resources to a waiting job and start it; return False if the selection declines. See `start`."""
     clock = state.clock
     notes = state.notes
     allocation = state.allocation
@@ -108,30 +34,29 @@ def begin(state: Any, job: int) -> bool:
         note(clock, NOT_WAITING, job, -1, 0.0)
         raise PolicyFault
     if not enough(state, job):
-        note(clock, NO_ROOM, job, -1, can_have(state, job))
+        note(clock, NO_ROOM, job, -1, most_available(state, job))
         raise PolicyFault
     if notes.closed:
         return False
-    if stays(state, job):
+    if keeps_place(state, job):
         retake(state, job)
-    elif not place(state, job):
+    elif not allocate(state, job):
         return False
     record = state.jobs[job]
     clock.free -= record.procs
-    if len(state.licences) > 0:
-        hold_licences(state, job, 1)
+    set_licences_aside(state, job, NOW, 1)
     record.status = RUNNING
     if np.isnan(record.start):
         record.start = clock.now
     record.nodes = allocation.nodes_taken
     record.speed = allocation.slowest
-    # A node takes as long to wake whatever the rate.
+    # The time to wake a node does not depend on the rate.
     record.planned = (
-        clock.virtual + (allocation.awake_at - clock.now) * clock.rate + stretched(clock, record.left, record.speed)
+        clock.virtual + (allocation.awake_at - clock.now) * clock.rate + duration_at(clock, record.left, record.speed)
     )
-    record.ready = np.inf if allocation.nodes_asleep > 0 else clock.now  # infinity: its nodes are still to be woken
+    record.ready = np.inf if allocation.nodes_asleep > 0 else clock.now  # infinity: its nodes must be woken first
     state.truth[job].begun = clock.now
-    state.truth[job].due = np.nan  # not in service yet: that is for the loop to do, once the decision is over
+    state.truth[job].due = np.nan  # the loop begins its service once the decision is over
     add_to_plan(state, job)
     clock.running += 1
     clock.started += 1
@@ -146,14 +71,14 @@ def begin(state: Any, job: int) -> bool:
 
 
 @once
-def serve(state: Any, job: int) -> None:
-    """Begin the service of a job whose nodes are all awake. Changes jobs, truth, nodes, heap, clock, sums."""
+def begin_service(state: Any, job: int) -> None:
+    """Begin the service of a job whose nodes are all awake: its completion becomes an event."""
     clock = state.clock
     record = state.jobs[job]
     truth = state.truth[job]
     occupy(state, job)
     truth.begun = clock.now
-    truth.due = clock.virtual + stretched(clock, truth.work, record.speed)
+    truth.due = clock.virtual + duration_at(clock, truth.work, record.speed)
     truth.turn = state.notes.served
     state.notes.served += 1
     push_due(state, truth.due, job)
@@ -165,8 +90,8 @@ def serve(state: Any, job: int) -> None:
 
 
 @inner
-def boot(state: Any, job: int) -> None:
-    """Count how long a job that holds processors waited for its nodes. Changes jobs, truth, clock."""
+def end_boot(state: Any, job: int) -> None:
+    """Add the time for which a started job waited for its nodes to its boot time."""
     clock = state.clock
     clock.booting -= state.jobs[job].procs
     state.jobs[job].boot += clock.now - state.truth[job].begun
@@ -175,7 +100,7 @@ def boot(state: Any, job: int) -> None:
 
 @inner
 def enter_service(state: Any) -> None:
-    """Started jobs wake their nodes; if all are awake, service begins. Changes what `serve` does, and the plan."""
+    """Wake the nodes of the jobs that were started, and begin the service of those whose nodes are awake."""
     clock = state.clock
     notes = state.notes
     kept = 0
@@ -183,13 +108,13 @@ def enter_service(state: Any) -> None:
         job = state.boots[place]
         record = state.jobs[job]
         if record.ready == np.inf:
-            record.ready = rouse_all(state, job)
+            record.ready = wake_nodes_of(state, job)
         if later(record.ready, clock.now):
             state.boots[kept] = job
             kept += 1
             continue
-        boot(state, job)
-        planned = clock.virtual + stretched(clock, record.left, record.speed)
+        end_boot(state, job)
+        planned = clock.virtual + duration_at(clock, record.left, record.speed)
         if later(planned, record.planned) or later(record.planned, planned):  # the rate was switched meanwhile
             remove_from_plan(state, job)
             clock.running -= 1
@@ -197,56 +122,55 @@ def enter_service(state: Any) -> None:
             add_to_plan(state, job)
             clock.running += 1
             clock.upset = 2
-        serve(state, job)
+        begin_service(state, job)
     notes.boots = kept
 
 
 @inner
-def give_way(state: Any, job: int) -> None:
-    """Let a job in service leave its processors. Changes what `begin` changed."""
+def free_resources(state: Any, job: int) -> None:
+    """Release the resources of a job in service."""
     remove_from_plan(state, job)
-    vacate(state, job, state.truth[job].begun)
+    release_busy(state, job, state.truth[job].begun)
     state.clock.running -= 1
     state.clock.free += state.jobs[job].procs
     if state.usage_sums.counted:
         state.tally(state, job, 0, 0, -1)
-    if len(state.licences) > 0:
-        hold_licences(state, job, -1)
+    set_licences_aside(state, job, NOW, -1)
 
 
 @inner
-def stop(state: Any, job: int, place: int) -> None:
-    """End a job's service; `place` is its entry in the heap. Changes what `begin` changed."""
+def end_service(state: Any, job: int, place: int) -> None:
+    """End the service of a job; `place` is its index in the heap of completions."""
     clock = state.clock
     record = state.jobs[job]
     truth = state.truth[job]
     pop_due(state, place)
-    if record.status == RUNNING:  # else it has given way already
-        give_way(state, job)
+    if record.status == RUNNING:  # otherwise its resources are free already
+        free_resources(state, job)
     record.service += clock.now - truth.begun
     state.sums.due_speed -= truth.due * record.speed
     clock.promised -= record.planned * record.speed
     clock.speed -= record.speed
-    if state.notes.heaped == 0:  # nothing in service: let no rounding error survive
+    if state.notes.heaped == 0:  # no job is in service: drop rounding errors
         state.sums.due_speed = 0.0
         clock.promised = 0.0
         clock.speed = 0.0
 
 
 @inner
-def ending(state: Any, job: int) -> int:
-    """Return what a job is whose service is over."""
+def final_status(state: Any, job: int) -> int:
+    """Return the status of a job at its end."""
     return KILLED if state.truth[job].killed else COMPLETED
 
 
 @inner
-def finish(state: Any, place: int) -> None:
-    """Complete the job at a place of the heap."""
+def complete_job(state: Any, place: int) -> None:
+    """Complete the job at an index of the heap of completions."""
     clock = state.clock
     job = state.heap[place].job
-    stop(state, job, place)
+    end_service(state, job, place)
     record = state.jobs[job]
-    record.status = ending(state, job)
+    record.status = final_status(state, job)
     record.end = clock.now
     record.left = 0.0
     state.leavers[clock.departed] = job
@@ -255,8 +179,8 @@ def finish(state: Any, place: int) -> None:
 
 
 @inner
-def abandon(state: Any, job: int) -> None:
-    """Let a running job leave its processors with work left to do. Changes what `begin` changed."""
+def release_job(state: Any, job: int) -> None:
+    """Take the resources from a running job that has work left, and count that work as waiting."""
     clock = state.clock
     notes = state.notes
     record = state.jobs[job]
@@ -268,19 +192,18 @@ def abandon(state: Any, job: int) -> None:
         notes.boots -= 1
         for k in range(place, notes.boots):
             state.boots[k] = state.boots[k + 1]
-        boot(state, job)
+        end_boot(state, job)
         remove_from_plan(state, job)
-        give_all_back(state, job)
+        release_all(state, job)
         clock.running -= 1
         clock.free += record.procs
         if state.usage_sums.counted:
             state.tally(state, job, 0, 0, -1)
-        if len(state.licences) > 0:
-            hold_licences(state, job, -1)
+        set_licences_aside(state, job, NOW, -1)
         return
     while state.heap[place].job != job:
         place += 1
-    stop(state, job, place)
+    end_service(state, job, place)
     truth.work = max(0.0, (truth.due - clock.virtual) * record.speed)
     record.left = max(0.0, (record.planned - clock.virtual) * record.speed)
     state.sums.backlog += truth.work
@@ -288,8 +211,8 @@ def abandon(state: Any, job: int) -> None:
 
 
 @inner
-def forfeit(state: Any, job: int) -> None:
-    """Count what an abandoned job has done as worthless: it will begin anew. Changes jobs, truth, clock, sums."""
+def reset_progress(state: Any, job: int) -> None:
+    """Discard the progress of a job that was interrupted: it will start from the beginning."""
     record = state.jobs[job]
     truth = state.truth[job]
     state.sums.backlog -= truth.work
@@ -309,8 +232,8 @@ def forfeit(state: Any, job: int) -> None:
 
 
 @inner
-def take_off(state: Any, job: int, fault: int, in_place: bool) -> None:
-    """Take a running job off its processors, for a policy; `fault` if it does not run. Changes what `abandon` does."""
+def preempt(state: Any, job: int, fault: int, in_place: bool) -> None:
+    """Preempt a running job for a policy; `fault` is the error if the job does not run."""
     clock = state.clock
     if clock.preemptive == 0:
         note(clock, NOT_PREEMPTIVE, job, -1, 0.0)
@@ -319,22 +242,22 @@ def take_off(state: Any, job: int, fault: int, in_place: bool) -> None:
         note(clock, fault, job, -1, 0.0)
         raise PolicyFault
     kept = copy_place(state, job) if in_place else -1
-    abandon(state, job)
+    release_job(state, job)
     state.jobs[job].status = SUSPENDED
     if in_place:
         keep_place(state, job, kept)
-    # They wait again, in queue order, once this decision is over.
+    # It waits again, in queue order, once this decision is over.
     state.paused[clock.suspended] = job
     clock.suspended += 1
 
 
 @inner
-def interrupt(state: Any, job: int, overhead: float, in_place: bool) -> None:
+def suspend_job(state: Any, job: int, overhead: float, in_place: bool) -> None:
     """Suspend a running job; see `suspend`."""
     if not 0.0 <= overhead < np.inf:
         note(state.clock, BAD_OVERHEAD, job, -1, overhead)
         raise PolicyFault
-    take_off(state, job, NOT_RUNNING, in_place)
+    preempt(state, job, NOT_RUNNING, in_place)
     record = state.jobs[job]
     record.preemptions += 1
     record.overhead += overhead

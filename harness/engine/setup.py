@@ -15,10 +15,10 @@ from harness.engine.queue.backfill_index import CLASSES
 from harness.engine.queue.usage_sums import none_kept
 from harness.engine.records import hold_records, node_records, plan_records, private, queue_records, recording_records
 from harness.engine.records import public as layouts
-from harness.engine.records.request_records import DEMANDING
+from harness.engine.records.request_records import NODES, REQUESTS
 from harness.engine.resources import nodes
-from harness.engine.resources.node_classes import no_stocks
-from harness.engine.resources.request_setup import Demands, demands, possible
+from harness.engine.resources.node_classes import no_classes
+from harness.engine.resources.request_setup import accept, available, requests_of
 from harness.errors import HarnessError
 from harness.platform.machine import Platform
 from harness.policy.timing import DecisionTiming
@@ -56,15 +56,14 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     if len(place) < 1 << 31:
         place = place.astype(np.int32)  # one for each job
     workload, molded = shapes(workload, platform, place)
-    asked = demands(workload, place, platform)
+    asked = requests_of(workload, place, platform)
     jobs = queue_up(workload, place)
     machine, paces, naps = build(platform)
     in_pieces = (machine["partition"] >= 0).any()
     binds = (in_pieces and (jobs["partition"] >= 0).any()) or (
         np.isfinite(machine["memory"]).any() and jobs["memory"].any()
     )
-    constrained = DEMANDING if asked else int(binds)
-    jobs["status"] = np.where(accepted(jobs, machine, constrained, asked), layouts.PENDING, layouts.UNACCEPTED)
+    constrained = REQUESTS if asked else NODES * int(binds)
     began = float(jobs["submit"][0]) if workload.now is None else workload.now
     clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
@@ -88,7 +87,9 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         notes=records(notes)[0],
         waitlist=record(queue_records.WAITLIST, new_in_queue=-1, capacity=min(2 * count + 2, queue_records.QUEUE)),
         usage_sums=record(queue_records.USAGE_SUMS),
-        allocation=record(node_records.ALLOCATION, resource_kinds=asked.kinds),
+        allocation=record(
+            node_records.ALLOCATION, resource_kinds=asked.resource_kinds, licence_kinds=asked.licence_kinds
+        ),
         sleep_control=record(node_records.SLEEP_CONTROL, max_idle_time=np.inf, next_sleep_time=np.inf),
         queue=np.empty(2 * count + 2, np.int64),
         plan=records(np.empty(running_jobs.SHELF * running_jobs.most_shelves(slots), plan_records.ONGOING)),
@@ -100,14 +101,15 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         paces=records(paces),
         naps=records(naps),
         then=records(np.zeros(len(machine), layouts.THEN)),
-        **no_stocks(),
+        **no_classes(),
         **none_kept(),
         **(molded or rigid()),
-        wants=records(asked.wants),
-        offers=records(asked.offers),
-        licences=records(asked.licences),
-        closures=records(asked.closures),
+        requests=records(asked.requests),
+        properties=records(asked.properties),
+        available=records(available(asked.units, platform)),
+        reservations=records(asked.reservations),
     )
+    accept(view)
     return view, hide(workload, place, view, slots, extras)._replace(signal=records(signal)), place
 
 
@@ -180,7 +182,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
     if extras.events is not None:
         sums.requeue = extras.events.requeue
         events = extras.events.records(view.jobs["number"], len(view.nodes), private.EVENT)
-    ends = np.unique(view.closures["end"])
+    ends = np.unique(view.reservations["end"])
     if len(ends):
         over = np.array([(end, layouts.WINDOW_OVER, 0) for end in ends], private.EVENT)
         events = np.concatenate([events, over])
@@ -219,7 +221,7 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         known_watts=np.full(int((view.nodes.first_draw + view.nodes.cores + 3 * view.nodes.depths).max()) + 1, np.nan),
         boots=np.empty(slots, np.int64),
         moving=np.empty(len(view.nodes), np.int64),
-        vacancies=records(np.empty(0, node_records.VACANCY)),
+        idle_list=records(np.empty(0, node_records.IDLE_NODE)),
         samples=records(np.empty(BUFFER if extras.on_samples else 0, recording_records.SAMPLE)),
         placements=records(
             np.empty(BUFFER + 2 * int(view.clock.cores) if extras.on_placements else 0, recording_records.PLACEMENT)
@@ -248,7 +250,7 @@ def plans_of_nodes(view: Any, booking: int) -> dict[str, Array]:
     nobody["left"] = -1.0
     near = np.zeros(len(view.jobs) if booking else 0, plan_records.NEAR)
     near["booked"] = -1
-    steps = 8 * booking + 24 * count if view.clock.constrained != DEMANDING else 0
+    steps = 8 * booking + 24 * count if view.clock.constrained != REQUESTS else 0
     return {
         "lines": records(np.zeros(count, plan_records.LINE)),
         "step_time": np.empty(steps),
@@ -309,7 +311,6 @@ def build(platform: Platform) -> tuple[Array, Array, Array]:
     if len({(t.partition, t.partitions) for t in platform.types}) == 1:
         nodes["partition"] = -1  # partitions of jobs bind nobody where the machine is in one piece
     nodes["free"] = nodes["cores"]
-    nodes["free_memory"] = nodes["memory"]
     nodes["until"] = np.inf
     return nodes, np.array(paces, layouts.PACE), np.array(naps, layouts.NAP)
 
@@ -325,22 +326,3 @@ def record(layout: Any, **values: Any) -> Any:
     for name, value in values.items():
         made[name] = value
     return made
-
-
-def accepted(jobs: Any, machine: Any, constrained: int, asked: Demands) -> Array:
-    """Tell which jobs the empty machine could run."""
-    if asked:
-        return possible(asked, jobs, machine)
-    if not constrained:
-        return np.asarray(jobs["procs"] <= machine["cores"].sum())
-    answer: Array = np.zeros(len(jobs), bool)
-    demands, kind = np.unique(jobs[["memory", "partition"]], return_inverse=True)
-    for k, demand in enumerate(demands):
-        room = machine["cores"].astype(float)
-        if demand["memory"] > 0:
-            room = np.minimum(room, np.floor(machine["memory"] / demand["memory"]))  # infinite memory stays infinite
-        if demand["partition"] >= 0:
-            room = np.where(np.isin(machine["partition"], (-1, demand["partition"])), room, 0)
-        rows = kind == k
-        answer[rows] = jobs["procs"][rows] <= room.sum()
-    return answer

@@ -26,11 +26,11 @@ from harness.engine.power.unknown_power import warn_of_unknown_power
 from harness.engine.queue import backfill_index, lazy_priorities, own_queues_setup
 from harness.engine.queue.named_tables import with_numbers
 from harness.engine.queue.usage_sums import keep_shares
-from harness.engine.resources.idle_nodes import line_up
+from harness.engine.resources.idle_nodes import init_idle_list
 from harness.engine.resources.request_setup import refuse_windows
+from harness.engine.resources.suspend_in_place import add_slices
 from harness.engine.run_state import DEMANDS, HOLDING, STATE, State
 from harness.engine.setup import Extras, arrays
-from harness.engine.suspend_in_place import make_room
 from harness.errors import HarnessError
 from harness.numba_support.lazy_symbols import NotMadeError, asked, why_not
 from harness.platform.machine import Platform
@@ -65,8 +65,7 @@ class Outcome:
     plain: dict[str, str]  # hook → policy that ran as plain Python
     processor_seconds: float = 0.0  # for how long the simulation had a processor
     first_starts: Any = ()  # of the jobs that had to begin anew [s]; empty where none can
-    allocation: Any = None
-    usage_sums: Any = None
+    view: Any = None  # the records that policies and the engine share
 
 
 def simulate(
@@ -139,7 +138,7 @@ class Ready:
         policies = [self.chosen[part if part in self.chosen else part.split()[0]].policy for part in self.tickets]
         names = {policy.hook: str(policy.name) for policy in policies}
         size = sum(getattr(self.state, part).nbytes for part in STATE.parts)
-        further = (seconds, size, names, computed, inside.first_starts, view.allocation, view.usage_sums)
+        further = (seconds, size, names, computed, inside.first_starts, view)
         return Outcome(view.jobs, view.nodes, view.clock, inside.sums, view.notes, place, *further)
 
 
@@ -156,12 +155,12 @@ def put_together(
     """Put a run together; `other` is whether it needs another loop than the usual one in any case."""
     view, inside, place = arrays(workload, platform, extras)
     if chosen["start"].policy.preemptive:
-        view = make_room(view)
+        view = add_slices(view)
         inside = inside._replace(wholes=inside.truth.work.copy(), first_starts=np.full(len(place), np.nan))
     chosen = with_numbers(chosen, workload)
-    chosen, which = own_queues_setup.sort_out(chosen, workload, place, view.jobs.status, extras.timing)
+    chosen, which = own_queues_setup.assign_queues(chosen, workload, place, view.jobs.status, extras.timing)
     view.sleep_control.max_boot_time = longest_boot(chosen, view)
-    inside = inside._replace(vacancies=line_up(view.nodes, sleeping=not chosen["sleep"].policy.constant))
+    inside = inside._replace(idle_list=init_idle_list(view.nodes, sleeping=not chosen["sleep"].policy.constant))
     chosen = suited(chosen, view)
     other = event_semantics.ask_for(view, chosen["predict"], extras.timing) or other
     holds = loop_with_holds.in_use(chosen["hold"])
@@ -173,7 +172,7 @@ def put_together(
     if not (other or held or which is not None) and falls(chosen, view):
         inside = lazy_priorities.walk_ahead(view, inside)
     state, tickets = bind(chosen, seed, plain, view, inside._asdict() | late, columns, which, other=other or held)
-    if len(view.wants) > 0:
+    if len(view.requests) > 0:
         refuse_windows(state, str(chosen["rate"]))
         DEMANDS.link(state)
     if held:
@@ -183,7 +182,7 @@ def put_together(
     watched = other or bool(tickets) or extras.on_samples is not None
     view.sleep_control.lazy_sleep = not watched and falls_unseen(chosen)
     sleep = chosen["sleep"].policy
-    view.sleep_control.track_node_status = not sleep.constant or len(view.stocks) > 0
+    view.sleep_control.track_node_status = not sleep.constant or len(view.node_classes) > 0
     view.sleep_control.keep_idle_list = not (sleep.constant or view.sleep_control.lazy_sleep)
     if not (view.notes.moldable or which is not None):  # who may overtake stands where its width says
         flags = {"order": backfill_index.ORDER_LASTS, "second": backfill_index.SECOND_LASTS}
@@ -214,8 +213,8 @@ def begin_in_the_middle(ready: Ready, workload: Workload) -> None:
 
 def changing(chosen: Mapping[str, Choice]) -> int:
     """Return whose answers may change from one instant to the next, and who learns: flags of the loop."""
-    orders = [one for part, one in chosen.items() if own_queues_setup.of_part(part) == "order"]
-    seconds = [one for part, one in chosen.items() if own_queues_setup.of_part(part) == "second"]
+    orders = [one for part, one in chosen.items() if own_queues_setup.base_part(part) == "order"]
+    seconds = [one for part, one in chosen.items() if own_queues_setup.base_part(part) == "second"]
     seconds = [one for one in seconds if not any(one is order for order in orders)]
     return (
         loop.ORDER_CHANGES * any(one.says("varies") for one in orders)
@@ -236,7 +235,7 @@ def longest_boot(chosen: Mapping[str, Choice], view: Any) -> float:
 def suited(chosen: Mapping[str, Choice], view: Any) -> Mapping[str, Choice]:
     """Return the chosen policies, with the function of a start policy that chooses widths where jobs have a choice."""
     tell_who_chooses_no_width(chosen, view)
-    starts = {part: one for part, one in chosen.items() if own_queues_setup.of_part(part) == "start"}
+    starts = {part: one for part, one in chosen.items() if own_queues_setup.base_part(part) == "start"}
     if kind_of_plan(chosen, view) == "node":
         refuse_counting(starts.values())
     if chosen["select"].policy.fits or view.clock.constrained or not view.notes.moldable:
@@ -292,11 +291,11 @@ def bind(
     own = {part: np.array([float(tickets[part])]) if part in tickets else bound[part].own for part in bound}
     policies: dict[str, Any] = {"predict": None}
     policies |= dict.fromkeys(("predict_own", "tally_own", "mold_own"), np.zeros(1))
-    for part in (part for part in asked if part == own_queues_setup.of_part(part)):
+    for part in (part for part in asked if part == own_queues_setup.base_part(part)):
         name = "watts" if part == "energy" else part
         policies |= {name: bound[part].function, f"{name}_own": own[part]}
     if which is not None:
-        stand_in, connected = own_queues_setup.together(chosen, which, bound, own)
+        stand_in, connected = own_queues_setup.build_queue_table(chosen, which, bound, own)
         policies, tickets = policies | stand_in, tickets | connected
     kernels_of_holds = [bound[part].function for part in held]
     for_holds = loop_with_holds.take_in(
@@ -304,7 +303,7 @@ def bind(
     )
     state = State(**(view._asdict() | inside | policies | for_holds))
     for part, ticket in tickets.items():
-        whole = own_queues_setup.of_part(part) in ("start", "sleep")
+        whole = own_queues_setup.base_part(part) in ("start", "sleep")
         compiled_policies.connect(ticket, bound[part], state if whole else view)
     return state, tickets
 

@@ -13,11 +13,11 @@ from harness.engine.faults import BAD_LEVEL, BAD_TIMER, NOT_TO_REQUEUE, RATING, 
 from harness.engine.plan.width import give_width
 from harness.engine.plan.width_limits import begin_as_wide
 from harness.engine.power.draw import work_left
-from harness.engine.power.sleep import doze, order_naps, rouse
+from harness.engine.power.sleep import set_idle_limit, sleep_node, wake_node
 from harness.engine.queue.scoring import find_prefix, rank_anew
-from harness.engine.queue.waiting_jobs import turn_away, waiting
+from harness.engine.queue.waiting_jobs import reject_job, waiting
 from harness.engine.resources.nodes import fits
-from harness.engine.service import forfeit, interrupt, take_off
+from harness.engine.service import preempt, reset_progress, suspend_job
 from harness.engine.time_comparison import later
 
 #: The handle of the queue's own order, for policies that take another one as a parameter.
@@ -59,7 +59,7 @@ def suspend(state: Any, job: int, overhead: float = 0.0, in_place: bool = False)
     them meanwhile. It keeps resources of nodes too, no licences, and draws nothing. When one of them fails, it is
     interrupted as if it ran.
     """
-    interrupt(state, job, overhead, in_place)
+    suspend_job(state, job, overhead, in_place)
 
 
 @verb(only=(STARTING, "start"), crosses=True)
@@ -68,8 +68,8 @@ def requeue(state: Any, job: int) -> None:
 
     Its start is that of its last beginning; `job.lost` is the time in service that this cost, `job.restarts` how often.
     """
-    take_off(state, job, NOT_TO_REQUEUE, False)
-    forfeit(state, job)
+    preempt(state, job, NOT_TO_REQUEUE, False)
+    reset_progress(state, job)
 
 
 @verb(only=(STARTING, "start"), crosses=True)
@@ -78,7 +78,7 @@ def reject(state: Any, job: int) -> None:
 
     Averages are over accepted jobs, so that a policy must say `rejects=True`, for all to see.
     """
-    turn_away(state, job)
+    reject_job(state, job)
 
 
 @verb(crosses=True)
@@ -118,13 +118,13 @@ def put_to_sleep(state: Any, node: int, depth: int = 0) -> None:
     The node must be awake and hold no job (`node.free == node.cores`), and have such a state: anything else stops the
     run, as a mistake of the policy. A sleeping node can still be allocated; the job begins when it is awake.
     """
-    doze(state, node, depth)
+    sleep_node(state, node, depth)
 
 
 @verb(only=(SLEEPING, "sleep"), crosses=True)
 def wake(state: Any, node: int) -> None:
     """Wake a sleeping node, or let one that is falling asleep wake right after; nothing if it is awake."""
-    rouse(state, node)
+    wake_node(state, node)
 
 
 @verb(only=(SLEEPING, "sleep"), crosses=True)
@@ -134,7 +134,7 @@ def sleep_when_idle(state: Any, idle: float, depth: int = 0) -> None:
     Into its sleep state number `depth`, or the deepest that it has. Nobody is asked when one does, the policy itself
     included: who does no more than that says it once, and asks to be left alone.
     """
-    order_naps(state, idle, depth)
+    set_idle_limit(state, idle, depth)
 
 
 @verb

@@ -17,7 +17,7 @@ from harness.engine.faults import STARTING
 from harness.engine.records.public import PENDING, WAITING
 from harness.engine.resources.nodes import enough
 from harness.engine.run_state import FLOATS, INDICES
-from harness.engine.service import begin, enter_service
+from harness.engine.service import enter_service, start_job
 from harness.errors import HarnessError
 from harness.workload.log import STARTED, Workload
 
@@ -43,7 +43,7 @@ def go_on(state: Any, job: int, started: float) -> bool:
         state.tally(state, job, 1, 1, 0)
     record.status = WAITING
     clock.hook = STARTING
-    if not enough(state, job) or not begin(state, job):
+    if not enough(state, job) or not start_job(state, job):
         return False
     record.start = started
     record.service = done

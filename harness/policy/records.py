@@ -107,7 +107,6 @@ class Node:
     type: int  # which of the platform's types of nodes it is of
     partition: int  # it belongs to; −1 if the machine is in one piece
     memory: float  # [KB], infinite when unknown
-    free_memory: float  # [KB]
     curve: npt.NDArray[np.float64]  # [W] at 0, 10, …, 100 % of its cores busy, at full rate
 
 

@@ -32,7 +32,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     # where
     "room": _STATE,
     "suits": _STATE,
-    "portion": _STATE,
+    "procs_per_node": _STATE,
     "next_free": _STATE,
     "unlike": _STATE,
     "count_alike": _STATE,

@@ -4,7 +4,8 @@ import dataclasses
 import inspect
 from typing import Any
 
-from harness.engine.resources.nodes import room, take
+from harness.engine.resources.allocation import take
+from harness.engine.resources.nodes import room
 from harness.policy.kinds import Prefer, Select
 
 

@@ -129,7 +129,7 @@ def test_stocks_are_kept_only_where_somebody_asks():
         ({"sleep": LOOKING}, True),
     ):
         ready = put_together(jobs, platform, choose(**parts), seed=0, plain=False, extras=Extras())
-        assert (len(ready.view.stocks) > 0) is kept, parts
+        assert (len(ready.view.node_classes) > 0) is kept, parts
 
 
 # ---------------------------------------------------------------- merits

@@ -12,9 +12,9 @@ from shared.strategies import rows, workload
 
 import harness
 from harness import HarnessError, Start
+from harness.engine.resources.suspend_in_place import MOST
 from harness.engine.setup import Extras
 from harness.engine.simulate import simulate
-from harness.engine.suspend_in_place import MOST
 from harness.platform.machine import NodeType, Platform
 from harness.testing import check_policy
 from harness.workload.events import Events
@@ -154,8 +154,9 @@ def test_agrees_with_the_obvious_simulator(data, nodes):
     assert [k for k, there in zip(found[0], done, strict=True) if there] == [k for k in expected[0] if k is not None]
     assert [k for k, there in zip(found[1], done, strict=True) if there] == [k for k in expected[1] if k is not None]
     records, clock = outcome.jobs, outcome.clock
-    assert (clock.queued, clock.running, clock.free, outcome.allocation.suspended_in_place) == (0, 0, clock.cores, 0)
-    assert (outcome.nodes.free_memory == outcome.nodes.memory).all()
+    assert (clock.queued, clock.running, clock.free) == (0, 0, clock.cores)
+    assert outcome.view.allocation.suspended_in_place == 0
+    assert (outcome.view.available.memory[: len(outcome.nodes)] == outcome.nodes.memory).all()
     assert (records.slices == -1).all()
 
 
@@ -197,9 +198,9 @@ def test_a_node_that_fails_takes_the_place_with_it(requeue):
     """At 5 node 0 fails, on which the suspended job has its place and the urgent one runs: both begin anew, or go."""
     events = happening((5.0, "node-down", 0), (30.0, "node-up", 0), interrupted="requeue" if requeue else "kill")
     outcome = run(GANG, TWO, events=events)
-    assert outcome.allocation.suspended_in_place == 0
+    assert outcome.view.allocation.suspended_in_place == 0
     assert in_log_order(outcome, "slices").tolist() == [-1, -1, -1]
-    assert (outcome.nodes.free_memory == outcome.nodes.memory).all()
+    assert (outcome.view.available.memory[: len(outcome.nodes)] == outcome.nodes.memory).all()
     if requeue:
         assert in_log_order(outcome, "restarts").tolist() == [1, 0, 1]
     else:
@@ -209,8 +210,8 @@ def test_a_node_that_fails_takes_the_place_with_it(requeue):
 def test_who_is_deleted_gives_its_place_back():
     outcome = run(GANG, TWO, events=happening((5.0, "job-deleted", 1)))
     assert in_log_order(outcome, "status").tolist() == [harness.CANCELLED, harness.COMPLETED, harness.COMPLETED]
-    assert outcome.allocation.suspended_in_place == 0
-    assert (outcome.nodes.free_memory == outcome.nodes.memory).all()
+    assert outcome.view.allocation.suspended_in_place == 0
+    assert (outcome.view.available.memory[: len(outcome.nodes)] == outcome.nodes.memory).all()
 
 
 @both_ways

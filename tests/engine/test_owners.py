@@ -30,7 +30,7 @@ ENGINE = Path(harness.engine.__file__).parent
 #: Modules outside folders, and the subsystem of each; a folder is a subsystem of its own.
 SUBSYSTEMS = {
     "loop": ("event_semantics", "loop", "loop_with_holds", "samples", "stepping", "events"),
-    "service": ("service", "suspend_in_place", "verbs"),
+    "service": ("service", "verbs"),
     "running_jobs": ("running_jobs",),
     "faults": ("faults", "decorators", "policy_errors"),
 }
@@ -48,24 +48,17 @@ RECORDS = {
 
 #: The fields that several subsystems write, and these subsystems.
 SHARED = {
-    "allocation.awake_at": "resources service",
-    "allocation.cores_taken": "resources service",
-    "allocation.declined": "service",
-    "allocation.free_slice_head": "resources service",
-    "allocation.nodes_asleep": "resources service",
-    "allocation.nodes_taken": "resources service",
-    "allocation.placement_restricted": "plan service",
-    "allocation.slowest": "resources service",
-    "allocation.suspended_in_place": "service",
+    "allocation.placement_restricted": "plan resources",
     "clock.asking": "plan resources",
     "clock.completed": "loop service",
     "clock.corrected": "loop queue",
-    "clock.culprit": "faults loop queue resources service",
+    "clock.culprit": "faults loop queue resources",
     "clock.demand": "loop plan queue service",
     "clock.departed": "loop queue service",
     "clock.free": "loop service",
-    "clock.hook": "faults loop power queue resources service",
+    "clock.hook": "faults loop power queue resources",
     "clock.level": "loop service",
+    "clock.next": "loop resources",
     "clock.now": "loop queue",
     "clock.promised": "loop service",
     "clock.rate_timer": "loop service",
@@ -85,11 +78,9 @@ SHARED = {
     "jobs.requested": "plan queue",
     "jobs.reserved": "loop plan queue service",
     "jobs.service": "loop service",
-    "jobs.slices": "resources service",
     "jobs.status": "loop queue service",
     "near.booked": "plan queue",
-    "nodes.free": "loop resources service",
-    "nodes.free_memory": "resources service",
+    "nodes.free": "loop resources",
     "nodes.resting": "loop power",
     "nodes.status": "loop power",
     "nodes.until": "loop power",
@@ -97,13 +88,11 @@ SHARED = {
     "notes.closed": "loop plan queue",
     "notes.looked": "plan queue",
     "sleep_control.next_sleep_time": "power resources",
-    "slices.cores": "resources service",
-    "slices.next": "power resources service",
-    "slices.node": "power resources service",
+    "slices.next": "power resources",
+    "slices.node": "power resources",
     "sums.backlog": "loop plan queue service",
     "sums.vain": "loop queue",
     "then.free": "plan resources",
-    "then.memory": "plan resources",
     "then.room": "plan resources",
     "truth.work": "plan service",
     "waitlist.new_in_queue": "plan queue",
@@ -111,7 +100,7 @@ SHARED = {
 }
 
 #: The number of fields that three or more modules write, at most. It may only shrink.
-MOST_SHARED = 35
+MOST_SHARED = 30
 
 #: The number of fields of the largest private record, at most. It may only shrink.
 LARGEST_RECORD = 60

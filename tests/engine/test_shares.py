@@ -293,4 +293,4 @@ def test_a_predictor_s_user_is_its_own_and_the_others_are_counted(compiled):
 
 def test_nothing_is_counted_where_nobody_asks():
     outcome = simulate(workload([(0, 1, 1, 1)]), processors(1), choose())
-    assert outcome.usage_sums.counted == 0
+    assert outcome.view.usage_sums.counted == 0

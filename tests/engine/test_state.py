@@ -120,7 +120,7 @@ def test_what_nobody_asks_for_takes_no_memory():
     jobs, machine = many_jobs(2_000), harness.Platform("cores", (harness.NodeType(2_000, 1),))
     chosen = harness.Scheduler(energy="none").choose(bundled())
     ready = simulate.put_together(jobs, machine, chosen, seed=0, plain=True, extras=setup.Extras())
-    for part in ("wants", "held", "kins", "of_kin", "vacancies", "shapes", "bookings"):
+    for part in ("requests", "held", "kins", "of_kin", "idle_list", "shapes", "bookings"):
         array = getattr(ready.state, part)
         assert len(array) == 0, part
         while array.base is not None:  # nor does it hold on to something larger

@@ -4,7 +4,7 @@ from typing import Any
 
 from harness.engine.decorators import inner, once
 from harness.engine.running_jobs import first_running, who_runs
-from harness.engine.service import ending, finish, give_way
+from harness.engine.service import complete_job, final_status, free_resources
 from harness.engine.time_comparison import later
 from harness.engine.verbs import when
 
@@ -20,8 +20,8 @@ def release_believed(state: Any) -> None:
         job = who_runs(state, first_running(state))
         if later(state.jobs[job].planned, clock.virtual) or state.jobs[job].ready > clock.now:
             return
-        give_way(state, job)
-        state.jobs[job].status = ending(state, job)
+        free_resources(state, job)
+        state.jobs[job].status = final_status(state, job)
         state.jobs[job].end = clock.now
 
 
@@ -48,4 +48,4 @@ def complete_next(state: Any) -> None:
             time = state.heap[place].time  # with `ends` completions are apart if they are calculated to be
             if earlier and (time <= due if notes.reading & ENDS_FIRST else not later(time, due)):
                 first = place
-    finish(state, first)
+    complete_job(state, first)

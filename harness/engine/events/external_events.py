@@ -6,8 +6,8 @@ import numpy as np
 
 from harness.engine.decorators import once, seldom
 from harness.engine.power.draw import draw_one, settle
-from harness.engine.power.sleep import break_off, catch_up
-from harness.engine.queue.waiting_jobs import join_queue, leave, leave_queue, step_out
+from harness.engine.power.sleep import cancel_transition, catch_up
+from harness.engine.queue.waiting_jobs import cancel_waiting, dequeue, join_queue, leave_system
 from harness.engine.records.public import (
     AWAKE,
     DOWN,
@@ -20,12 +20,12 @@ from harness.engine.records.public import (
     WAITING,
     WINDOW_OVER,
 )
-from harness.engine.resources.idle_nodes import fall_vacant
-from harness.engine.resources.node_classes import restock
-from harness.engine.resources.nodes import BLOCK, stays
+from harness.engine.resources.idle_nodes import become_idle
+from harness.engine.resources.node_classes import reclassify
+from harness.engine.resources.nodes import BLOCK, keeps_place
+from harness.engine.resources.suspend_in_place import has_place_on, lose_place
 from harness.engine.running_jobs import first_running, next_running, who_runs
-from harness.engine.service import abandon, forfeit
-from harness.engine.suspend_in_place import give_place_up, has_place_on
+from harness.engine.service import release_job, reset_progress
 
 
 @once
@@ -62,16 +62,16 @@ def strike(state: Any, job: int, again: bool) -> None:
     Changes what `abandon` changes, and the queue.
     """
     if state.jobs[job].status == RUNNING:
-        abandon(state, job)
+        release_job(state, job)
     else:
-        give_place_up(state, job)
-        step_out(state, job)
+        lose_place(state, job)
+        dequeue(state, job)
     if not again:
         state.sums.backlog -= state.truth[job].work
         state.clock.demand -= state.jobs[job].left
-        leave(state, job, KILLED)
+        leave_system(state, job, KILLED)
         return
-    forfeit(state, job)
+    reset_progress(state, job)
     state.ranking[0] = job
     join_queue(state, 1)
 
@@ -81,19 +81,19 @@ def switch_node(state: Any, node: int, up: bool) -> None:
     """Let a node without jobs go down, or come back awake. Changes nodes, clock."""
     clock = state.clock
     record = state.nodes[node]
-    break_off(state, node)
+    cancel_transition(state, node)
     catch_up(state, node)
     settle(state, node)
     record.status = AWAKE if up else DOWN
     record.resting = 0.0
     record.until = np.inf
     record.free = record.cores if up else 0
-    fall_vacant(state, node)
+    become_idle(state, node)
     cores = record.cores if up else -record.cores
     clock.free += cores
     clock.down -= cores
     state.blocks[node // BLOCK] += cores
-    restock(state, node)
+    reclassify(state, node)
     draw_one(state, node)
 
 
@@ -125,9 +125,9 @@ def apply_events(state: Any) -> None:
         for k in range(count):
             strike(state, state.paused[k], again)
         if event.kind == JOB_DELETED:
-            if stays(state, event.subject):
-                give_place_up(state, event.subject)
-            leave_queue(state, event.subject)
+            if keeps_place(state, event.subject):
+                lose_place(state, event.subject)
+            cancel_waiting(state, event.subject)
         elif event.kind in (NODE_DOWN, NODE_UP):
             switch_node(state, event.subject, event.kind == NODE_UP)
         left = event.kind == JOB_DELETED or (event.kind != NODE_UP and not again)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.engine.decorators import inner, once
-from harness.engine.queue.waiting_jobs import join_queue, leave
+from harness.engine.queue.waiting_jobs import join_queue, leave_system
 from harness.engine.records.public import CANCELLED, PENDING
 
 
@@ -30,7 +30,7 @@ def submit(state: Any, most: int) -> int:
         if state.usage_sums.counted:
             state.tally(state, job, 1, 0, 0)
         if has_left(state, job):
-            leave(state, job, CANCELLED)
+            leave_system(state, job, CANCELLED)
             continue
         state.sums.backlog += state.truth[job].work
         clock.demand += state.jobs[job].left

@@ -7,8 +7,7 @@ import numpy as np
 from harness.engine.decorators import verb
 from harness.engine.plan.head_reservation import check_place
 from harness.engine.records.public import TRYING
-from harness.engine.resources.nodes import give_all_back
-from harness.engine.service import place
+from harness.engine.resources.allocation import allocate, release_all
 
 
 @verb
@@ -30,9 +29,9 @@ def boot_time(state: Any, job: int) -> float:
     if state.jobs[job].procs > state.clock.free:
         return np.inf
     state.clock.asking = TRYING
-    placed = place(state, job)
+    placed = allocate(state, job)
     state.clock.asking = 0
     if not placed:
         return np.inf
-    give_all_back(state, job)
+    release_all(state, job)
     return float(state.allocation.awake_at - state.clock.now)

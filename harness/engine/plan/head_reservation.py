@@ -11,23 +11,22 @@ import numpy as np
 from harness.engine.decorators import verb
 from harness.engine.faults import DECLINED, PLACE_KEPT, STARTING, PolicyFault, note
 from harness.engine.records.public import TRYING, WAITING
-from harness.engine.records.request_records import DEMANDING
+from harness.engine.records.request_records import COUNT, NOW, REQUESTS, THEN
+from harness.engine.resources.advance_reservations import kept_if_started, next_reservation_end
+from harness.engine.resources.allocation import allocate, release_all
 from harness.engine.resources.capacity import (
-    begin_then,
-    closed_for,
-    counted,
-    give_licences_then,
-    hold_licences,
-    leave_then,
-    licensed_then,
-    next_opening,
-    portion,
-    room_then,
+    capacity,
+    copy_available,
+    licensed,
+    placeable,
+    procs_per_node,
+    set_aside,
+    set_licences_aside,
+    usable,
 )
-from harness.engine.resources.nodes import admits, enough, give_all_back, room, stays, would_place
+from harness.engine.resources.nodes import enough, keeps_place, room, would_allocate
 from harness.engine.run_state import DEMANDS
 from harness.engine.running_jobs import first_running, next_running, when_planned, who_runs
-from harness.engine.service import place
 from harness.engine.time_comparison import later
 
 
@@ -48,7 +47,7 @@ def check_selection(state: Any) -> None:
 @verb
 def check_place(state: Any, job: int) -> None:
     """Refuse to plan for a job that was suspended in place."""
-    if stays(state, job):
+    if keeps_place(state, job):
         note(state.clock, PLACE_KEPT, job, -1, 0.0)
         raise PolicyFault
 
@@ -63,34 +62,25 @@ def foreseen(state: Any, time: float) -> float:
 @verb
 def possible(state: Any, job: int, total: int) -> bool:
     """Return whether the job could start if `total` processors that it could have were free as `state.then` says."""
-    if total < state.jobs[job].procs or (len(state.licences) > 0 and not licensed_then(state, job)):
+    if not placeable(state, job, total) or not licensed(state, job, THEN):
         return False
-    return state.clock.asks == 0 or would_place(state, job)
+    return state.clock.asks == 0 or would_allocate(state, job)
 
 
 @verb
 def leave_nodes(state: Any, job: int, other: int) -> int:
     """Let a running job leave the nodes of `state.then`; return how many processors more `job` could have."""
-    memory = state.jobs[job].memory
     more = 0
-    if len(state.licences) > 0:
-        give_licences_then(state, other)
+    set_licences_aside(state, other, THEN, -1)
     piece = state.jobs[other].slices
     while piece >= 0:
         node = state.slices[piece].node
         then = state.then[node]
         then.free += state.slices[piece].cores
-        then.memory += state.slices[piece].cores * state.jobs[other].memory
-        if state.clock.constrained == DEMANDING:
-            before = then.room
-            then.room = leave_then(state, job, other, node)
-            more += then.room - before
-        elif admits(state, job, node):
-            before = then.room
-            then.room = then.free
-            if memory > 0 and state.nodes[node].memory < np.inf:
-                then.room = min(then.room, int(then.memory // memory))
-            more += then.room - before
+        set_aside(state, other, node, state.slices[piece].cores, THEN, -1)
+        before = then.room
+        then.room = capacity(state, job, node, then.free, THEN)
+        more += then.room - before
         piece = state.slices[piece].next
     return more
 
@@ -106,12 +96,13 @@ def reservation_anew(state: Any, job: int) -> tuple[float, int]:
             left = next_running(state, left)
         total = 0
         for node in range(len(state.nodes)):
-            room = 0 if closed_for(state, job, node, at) else room_then(state, job, node)
-            state.then[node].room = counted(state, job, total, room)
+            kept = kept_if_started(state, job, node, at)
+            cores = 0 if kept else capacity(state, job, node, state.then[node].free, THEN)
+            state.then[node].room = usable(state, job, total, cores)
             total += state.then[node].room
         if possible(state, job, total):
             return at, total - state.jobs[job].procs
-        at = next_opening(state, at)
+        at = next_reservation_end(state, at)
         if left >= 0:
             at = min(at, when_planned(state, left))
     return at, -1
@@ -122,15 +113,14 @@ def reservation_by_nodes(state: Any, job: int) -> tuple[float, int]:
     """Return what `reservation` does, node by node as running jobs leave, where processors are not all that matters."""
     total = 0
     for node in range(len(state.nodes)):
+        copy_available(state, node, NOW, THEN)
         state.then[node].free = state.nodes[node].free
-        state.then[node].memory = state.nodes[node].free_memory
         state.then[node].room = room(state, job, node)
         total += state.then[node].room
-    if state.clock.constrained == DEMANDING:
-        begin_then(state)
-        at_once = portion(state, job)
-        if len(state.closures) > 0 or (at_once > 0 and state.jobs[job].procs % at_once > 0):
-            return reservation_anew(state, job)
+    copy_available(state, len(state.nodes), NOW, THEN)
+    share = procs_per_node(state, job)
+    if len(state.reservations) > 0 or (share > 0 and state.jobs[job].procs % share > 0):
+        return reservation_anew(state, job)
     at = state.clock.virtual
     found = False
     left = first_running(state)
@@ -159,7 +149,7 @@ def reservation(state: Any, job: int) -> tuple[float, int]:
     check_selection(state)
     check_place(state, job)
     clock = state.clock
-    if clock.constrained:
+    if clock.constrained != COUNT:
         at, spare = reservation_by_nodes(state, job)
         return foreseen(state, at), spare
     need = state.jobs[job].procs
@@ -182,16 +172,14 @@ def delays(state: Any, job: int, reserved: int) -> bool:
         return True
     before, _ = reservation_by_nodes(state, reserved)
     state.clock.asking = TRYING
-    placed = place(state, job)
+    placed = allocate(state, job)
     state.clock.asking = 0
     if not placed:
         return True
-    if len(state.licences) > 0:
-        hold_licences(state, job, 1)
+    set_licences_aside(state, job, NOW, 1)
     after, _ = reservation_by_nodes(state, reserved)
-    if len(state.licences) > 0:
-        hold_licences(state, job, -1)
-    give_all_back(state, job)
+    set_licences_aside(state, job, NOW, -1)
+    release_all(state, job)
     return later(after, before)
 
 
@@ -204,9 +192,9 @@ def burden(state: Any, job: int, reserved: int) -> int:
     start policies: for others, processors count.
     """
     procs = state.jobs[job].procs
-    if state.clock.constrained == 0:
+    if state.clock.constrained == COUNT:
         return procs
-    if state.clock.hook == STARTING and (state.clock.asks or state.clock.constrained == DEMANDING):
+    if state.clock.hook == STARTING and (state.clock.asks or state.clock.constrained == REQUESTS):
         return state.clock.cores if delays(state, job, reserved) else 0
     wanted = state.jobs[reserved].partition
     in_pieces = state.nodes[0].partition >= 0

@@ -27,11 +27,11 @@ from harness.engine.plan.node_timelines import empty_lines
 from harness.engine.plan.reserved_starts import write_promise
 from harness.engine.power.sleep import is_awake
 from harness.engine.records.public import COMPLETED, KILLED, WAITING
-from harness.engine.records.request_records import DEMANDING
-from harness.engine.resources.capacity import counted, portion
+from harness.engine.records.request_records import REQUESTS
+from harness.engine.resources.capacity import placeable, procs_per_node, usable
 from harness.engine.resources.nodes import enough, next_free, room
 from harness.engine.running_jobs import first_running, next_running, who_runs
-from harness.engine.service import begin
+from harness.engine.service import start_job
 
 # ---------------------------------------------------------------- what is refused
 
@@ -58,14 +58,14 @@ def check_waiting(state: Any, job: int) -> None:
 def not_free_now(state: Any, job: int, node: int) -> int:
     """Return how many processors of the node the job could have from `reserved` on and cannot have now."""
     then = state.then[node].room
-    if state.clock.constrained == DEMANDING and then > 0:
+    if state.clock.constrained == REQUESTS and then > 0:
         if room(state, job, node) == 0:  # an exclusive job is there, or other resources that it needs are in use
             return int(then)
-        at_once = portion(state, job)
+        at_once = procs_per_node(state, job)
         begin = state.jobs[job].reserved
-        state.wants[job].portion = 0  # a share is less than the node has
+        state.requests[job].procs_per_node = 0  # a share is less than the node has
         then = room_between(state, job, node, begin, begin + length(state, job), 0)
-        state.wants[job].portion = at_once
+        state.requests[job].procs_per_node = at_once
     return max(0, int(then - state.nodes[node].free))
 
 
@@ -99,7 +99,7 @@ def name_nodes(state: Any, job: int) -> None:
     begin = state.jobs[job].reserved
     for node in range(len(state.nodes)):
         state.then[node].free = 0
-    if state.clock.constrained == DEMANDING and (portion(state, job) > 0 or state.wants[job].alone):
+    if state.clock.constrained == REQUESTS and (procs_per_node(state, job) > 0 or state.requests[job].exclusive):
         need = name_shares(state, job, need)
     else:
         for node in range(len(state.nodes)):
@@ -216,14 +216,14 @@ def find_rooms_now(state: Any, job: int) -> int:
     begin = state.clock.virtual
     if state.sleep_control.max_boot_time > 0.0:
         total = find_rooms_until(state, job, begin + length(state, job), False)
-        if total < state.jobs[job].procs:
+        if not placeable(state, job, total):
             total = find_rooms_until(state, job, begin + state.jobs[job].left, True)
         return total
     total = 0
     node = next_free(state, -1)
     while node >= 0:
         found = room_between(state, job, node, begin, begin + state.jobs[job].left, 0)
-        state.then[node].room = counted(state, job, total, min(found, room(state, job, node)))
+        state.then[node].room = usable(state, job, total, min(found, room(state, job, node)))
         total += state.then[node].room
         node = next_free(state, node)
     return total
@@ -249,7 +249,7 @@ def find_rooms_until(state: Any, job: int, end: float, awake: bool) -> int:
     total = 0
     for node in range(len(state.nodes)):
         found = min(state.then[node].room, room(state, job, node))
-        state.then[node].room = counted(state, job, total, found)
+        state.then[node].room = usable(state, job, total, found)
         total += state.then[node].room
     return total
 
@@ -277,7 +277,7 @@ def fits_beside(state: Any, job: int) -> bool:
     if not enough(state, job) or not licensed_from(state, job, begin):
         return False
     if state.sleep_control.max_boot_time > 0.0:
-        return find_rooms_now(state, job) >= record.procs
+        return placeable(state, job, find_rooms_now(state, job))
     list_own(state, job)
     found = 0
     node = next_free(state, -1)
@@ -285,8 +285,8 @@ def fits_beside(state: Any, job: int) -> bool:
         most = room(state, job, node)
         if most > 0:
             most = min(most, room_between(state, job, node, begin, begin + record.left, state.then[node].free))
-            found += counted(state, job, found, most)
-        if found >= record.procs:
+            found += usable(state, job, found, most)
+        if placeable(state, job, found):
             return True
         node = next_free(state, node)
     return False
@@ -308,7 +308,7 @@ def start_beside(state: Any, job: int) -> bool:
         lift(state, job)
         find_rooms_now(state, job)
     allocation.placement_restricted = 1
-    started = begin(state, job)
+    started = start_job(state, job)
     allocation.placement_restricted = 0
     if not started:
         state.waitlist.new_in_queue = -1  # it is to be promised something again

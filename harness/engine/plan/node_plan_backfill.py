@@ -156,7 +156,9 @@ def next_beside(state: Any, after: int) -> int:
         notes.struck_now = notes.struck
         notes.told = notes.struck_before
     # What is left changes with time alone where windows end, and where nodes wake.
-    everybody = state.sleep_control.max_boot_time > 0.0 or len(state.closures) > 0 or len(state.licences) > 0
+    everybody = (
+        state.sleep_control.max_boot_time > 0.0 or len(state.reservations) > 0 or state.allocation.licence_kinds > 0
+    )
     # Some were not looked at the last time, if a pass looks at the first only; or there is no list of what changed.
     everybody = everybody or notes.depth < len(state.jobs) or notes.struck - notes.struck_before > STRUCK
     if not everybody:

@@ -10,9 +10,9 @@ from harness.engine.plan.head_reservation import check_place, check_selection, r
 from harness.engine.plan.node_reservations import ends, length, licensed_from, room_at
 from harness.engine.plan.node_timelines import ANSWERS, STRUCK, left_along, look_along, one_along
 from harness.engine.records.public import DOWN, RUNNING
-from harness.engine.records.request_records import DEMANDING
-from harness.engine.resources.capacity import closed_for, counted, next_opening, portion
-from harness.engine.resources.nodes import admits
+from harness.engine.records.request_records import REQUESTS
+from harness.engine.resources.advance_reservations import kept_if_started, next_reservation_end
+from harness.engine.resources.capacity import node_eligible, placeable, procs_per_node, usable
 from harness.engine.running_jobs import first_running, next_running, when_planned, who_runs
 from harness.engine.time_comparison import later
 
@@ -28,10 +28,10 @@ def room_between(state: Any, job: int, node: int, begin: float, end: float, own:
     if state.nodes[node].status == DOWN:
         return 0
     if len(state.step_time) > 0:
-        return left_along(state, job, node, begin, end, own) if admits(state, job, node) else 0
-    if state.clock.constrained != DEMANDING and not admits(state, job, node):
+        return left_along(state, job, node, begin, end, own) if node_eligible(state, job, node) else 0
+    if state.clock.constrained != REQUESTS and not node_eligible(state, job, node):
         return 0
-    if len(state.closures) > 0 and closed_for(state, job, node, begin):
+    if len(state.reservations) > 0 and kept_if_started(state, job, node, begin):
         return 0
     least = room_at(state, job, node, begin)
     place = state.booked[node]
@@ -50,7 +50,7 @@ def find_rooms(state: Any, job: int, begin: float) -> int:
     end = begin + length(state, job)
     total = 0
     for node in range(len(state.nodes)):
-        state.then[node].room = counted(state, job, total, room_between(state, job, node, begin, end, 0))
+        state.then[node].room = usable(state, job, total, room_between(state, job, node, begin, end, 0))
         total += state.then[node].room
     return total
 
@@ -71,7 +71,7 @@ def next_end(state: Any, time: float) -> float:
         job = state.queue[k]
         if state.near[job].booked >= 0 and later(ends(state, job), time):
             found = min(found, ends(state, job))
-    return found if len(state.closures) == 0 else min(found, next_opening(state, time))
+    return found if len(state.reservations) == 0 else min(found, next_reservation_end(state, time))
 
 
 @verb
@@ -84,7 +84,7 @@ def room_given_back(state: Any, job: int, other: int, since: float, time: float)
     if later(end, time) or not later(end, since):
         return 0
     more = 0
-    at_once = portion(state, job)
+    at_once = procs_per_node(state, job)
     place = state.near[other].booked
     while place >= 0:
         node = state.bookings[place].node
@@ -106,7 +106,7 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
     lasting = length(state, job)
     time = fit_from(state, record.procs, lasting, time)
     found = find_rooms(state, job, time) if time < np.inf else record.procs
-    while found < record.procs or not licensed_from(state, job, time):
+    while not placeable(state, job, found) or not licensed_from(state, job, time):
         since = time
         time = next_end(state, since)
         if time < np.inf:
@@ -120,7 +120,7 @@ def earliest_by_nodes(state: Any, job: int, time: float) -> float:
         for k in range(state.waitlist.head, state.waitlist.tail):
             if state.near[state.queue[k]].booked >= 0 and state.jobs[state.queue[k]].status != RUNNING:
                 found += room_given_back(state, job, state.queue[k], since, time)
-        if found >= record.procs or len(state.closures) > 0:
+        if placeable(state, job, found) or len(state.reservations) > 0:
             found = find_rooms(state, job, time)
     return time
 
@@ -138,7 +138,7 @@ def look_at(state: Any, job: int, node: int, time: float) -> int:
     before = then.room
     then.room = 0
     then.memory = np.inf
-    if state.nodes[node].status != DOWN and admits(state, job, node):
+    if state.nodes[node].status != DOWN and node_eligible(state, job, node):
         then.memory, then.room = look_along(state, job, node, time, time + length(state, job))
     return int(then.room - before)
 
@@ -192,7 +192,7 @@ def first_for_one(state: Any, job: int, time: float) -> float:
     found = np.inf
     lasting = length(state, job)
     for node in range(len(state.nodes)):
-        if state.nodes[node].status != DOWN and admits(state, job, node):
+        if state.nodes[node].status != DOWN and node_eligible(state, job, node):
             found = one_along(state, job, node, time, lasting, found)
             if found == time:
                 return found
@@ -216,7 +216,7 @@ def first_along(state: Any, job: int, time: float) -> float:
             find_rooms(state, job, time)
         return time
     found = look_at_all(state, job, time)
-    while found < procs:
+    while not placeable(state, job, found):
         time = enough_by(state, procs - found)
         if time < np.inf:
             time = fit_from(state, procs, lasting, time)
@@ -225,7 +225,7 @@ def first_along(state: Any, job: int, time: float) -> float:
         for node in range(len(state.nodes)):
             if not later(state.then[node].memory, time):
                 found += look_at(state, job, node, time)
-        if found >= procs:  # of the others there may be less by now
+        if placeable(state, job, found):  # of the others there may be less by now
             found = look_at_all(state, job, time)
     return time
 
@@ -251,7 +251,7 @@ def recalled(state: Any, job: int) -> float:
         return -np.inf
     for k in range(answer.struck, state.notes.struck):
         node = state.struck[k & (STRUCK - 1)]
-        if state.nodes[node].status != DOWN and admits(state, job, node):
+        if state.nodes[node].status != DOWN and node_eligible(state, job, node):
             answer.time = one_along(state, job, node, state.clock.virtual, lasting, answer.time)
     answer.struck = state.notes.struck
     return float(answer.time)

@@ -7,8 +7,8 @@ from harness.engine.faults import FULL_PLAN
 from harness.engine.plan.head_reservation import refuse
 from harness.engine.plan.node_timelines import STRUCK, write_line
 from harness.engine.records.public import RUNNING
-from harness.engine.records.request_records import DEMANDING
-from harness.engine.resources.capacity import room_left
+from harness.engine.records.request_records import EMPTY, SCRATCH
+from harness.engine.resources.capacity import capacity, copy_available, licensed, set_aside, set_licences_aside
 from harness.engine.run_state import DEMANDS
 from harness.engine.running_jobs import first_running, next_running, who_runs
 from harness.engine.time_comparison import later
@@ -105,44 +105,16 @@ def ends(state: Any, job: int) -> float:
 @verb
 def room_at(state: Any, job: int, node: int, time: float) -> int:
     """Return how many processors of the node the job could have at that virtual time beside the bookings."""
-    if state.clock.constrained == DEMANDING:
-        return room_demanded_at(state, job, node, time)
-    free = state.nodes[node].cores
-    left = state.nodes[node].memory
+    cores = state.nodes[node].cores
+    copy_available(state, node, EMPTY, SCRATCH)
     place = state.booked[node]
     while place >= 0:
         booking = state.bookings[place]
         if booking.job != job and holds(state, booking.job, time):
-            free -= booking.cores
-            left -= booking.cores * state.jobs[booking.job].memory
+            cores -= booking.cores
+            set_aside(state, booking.job, node, booking.cores, SCRATCH, 1)
         place = booking.after
-    memory = state.jobs[job].memory
-    if memory > 0 and left < free * memory:
-        return max(0, int(left // memory))
-    return free
-
-
-@verb(family=DEMANDS)
-def room_demanded_at(state: Any, job: int, node: int, time: float) -> int:
-    """Return what `room_at` does, where jobs ask for more than cores."""
-    offer = state.offers[node]
-    for kind in range(state.allocation.resource_kinds):
-        offer.left[kind] = offer.whole[kind]
-    free = state.nodes[node].cores
-    left = state.nodes[node].memory
-    alone = 0
-    place = state.booked[node]
-    while place >= 0:
-        booking = state.bookings[place]
-        if booking.job != job and holds(state, booking.job, time):
-            want = state.wants[booking.job]
-            free -= booking.cores
-            left -= booking.cores * state.jobs[booking.job].memory + want.memory
-            alone |= want.alone
-            for kind in range(state.allocation.resource_kinds):
-                offer.left[kind] -= want.units[kind]
-        place = booking.after
-    return room_left(state, job, node, free, left, alone)
+    return capacity(state, job, node, cores, SCRATCH)
 
 
 # ---------------------------------------------------------------- licences
@@ -150,25 +122,20 @@ def room_demanded_at(state: Any, job: int, node: int, time: float) -> int:
 
 @verb
 def licensed_at(state: Any, job: int, time: float) -> bool:
-    """Return whether the job's licences are left at that virtual time beside those of the jobs with bookings."""
-    for kind in range(len(state.licences)):
-        left = state.licences[kind].whole - state.wants[job].licences[kind]
-        if state.wants[job].licences[kind] == 0:
-            continue
-        at = first_running(state)
-        while at >= 0:
-            other = who_runs(state, at)
-            if holds(state, other, time):
-                left -= state.wants[other].licences[kind]
-            at = next_running(state, at)
-        for k in range(state.waitlist.head, state.waitlist.tail):
-            other = state.queue[k]
-            promised = state.near[other].booked >= 0 and state.jobs[other].status != RUNNING
-            if promised and other != job and holds(state, other, time):
-                left -= state.wants[other].licences[kind]
-        if left < 0:
-            return False
-    return True
+    """Return whether the job's licences are free at that virtual time, beside those of the jobs with bookings."""
+    copy_available(state, len(state.nodes), EMPTY, SCRATCH)
+    at = first_running(state)
+    while at >= 0:
+        other = who_runs(state, at)
+        if holds(state, other, time):
+            set_licences_aside(state, other, SCRATCH, 1)
+        at = next_running(state, at)
+    for k in range(state.waitlist.head, state.waitlist.tail):
+        other = state.queue[k]
+        promised = state.near[other].booked >= 0 and state.jobs[other].status != RUNNING
+        if promised and other != job and holds(state, other, time):
+            set_licences_aside(state, other, SCRATCH, 1)
+    return licensed(state, job, SCRATCH)
 
 
 @verb(family=DEMANDS)
@@ -189,4 +156,4 @@ def licensed_between(state: Any, job: int, begin: float, end: float) -> bool:
 @verb
 def licensed_from(state: Any, job: int, begin: float) -> bool:
     """Return whether the job's licences, if it asks for any, are left all the time that it runs from `begin` on."""
-    return len(state.licences) == 0 or licensed_between(state, job, begin, begin + length(state, job))
+    return state.allocation.licence_kinds == 0 or licensed_between(state, job, begin, begin + length(state, job))

@@ -8,7 +8,7 @@ from harness.engine.decorators import verb
 from harness.engine.faults import STARTING
 from harness.engine.queue.holds import STARTS, TIME, asked_until, held_with
 from harness.engine.run_state import HOLDING
-from harness.engine.service import begin
+from harness.engine.service import start_job
 
 
 @verb
@@ -67,4 +67,4 @@ def begin_as_wide(state: Any, job: int) -> bool:
     """Start a waiting job now, as wide as it is; return whether the selection and the holds let it start."""
     if state.notes.moldable and state.notes.holds > 0 and not may_be_so_wide(state, job):
         return False
-    return begin(state, job)
+    return start_job(state, job)

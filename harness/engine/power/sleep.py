@@ -1,7 +1,7 @@
-"""Nodes that fall asleep, sleep and wake, and the jobs that wait for them.
+"""Node states: nodes fall asleep, sleep and wake, and jobs wait for them.
 
-A sleeping node can be allocated: its free cores count as free. It is woken then, and the job holds its processors
-until the last of them is awake; its service begins there. A transition that has begun is always finished.
+A sleeping node can be allocated: its free cores count as free. It is woken then, and the job holds its processors until
+all of its nodes are awake. Its service begins at that time. A transition that has begun is always completed.
 """
 
 from typing import Any
@@ -12,32 +12,32 @@ from harness.engine.decorators import inner, once, seldom, verb
 from harness.engine.faults import BAD_NAP, BAD_ORDER, NO_NODE, PolicyFault, note
 from harness.engine.power.draw import draw_one, settle, settle_until
 from harness.engine.records.public import ASLEEP, AWAKE, FALLING, WAKING
-from harness.engine.resources.idle_nodes import fall_vacant, first_in_line
-from harness.engine.resources.node_classes import restock
+from harness.engine.resources.idle_nodes import become_idle, first_idle
+from harness.engine.resources.node_classes import reclassify
 from harness.engine.time_comparison import later
 
 
 @inner
-def turn(state: Any, node: int, status: int, watts: float, until: float) -> None:
-    """Give the node another status: it draws `watts` while it is not awake, and moves on at `until`. Changes nodes."""
+def transition(state: Any, node: int, status: int, watts: float, until: float) -> None:
+    """Set the status of a node up to `until`; it draws `watts` unless it is awake."""
     settle(state, node)
-    take_status(state, node, status, watts, until)
+    set_status(state, node, status, watts, until)
 
 
 @inner
-def take_status(state: Any, node: int, status: int, watts: float, until: float) -> None:
-    """Give a node that is settled another status. Changes nodes, stocks."""
+def set_status(state: Any, node: int, status: int, watts: float, until: float) -> None:
+    """Do the same for a node whose energy is accounted up to the transition."""
     record = state.nodes[node]
     record.status = status
     record.resting = watts
     record.until = until
-    restock(state, node)
+    reclassify(state, node)
     draw_one(state, node)
 
 
 @inner
 def expect_move(state: Any, node: int) -> None:
-    """Let the end of the node's transition be an event. Changes moving, clock, notes."""
+    """Make the end of the node's transition an event."""
     sleep_control = state.sleep_control
     record = state.nodes[node]
     state.moving[sleep_control.moving] = node
@@ -46,14 +46,14 @@ def expect_move(state: Any, node: int) -> None:
     state.clock.transition = min(state.clock.transition, record.until)
 
 
-# ---------------------------------------------------------------- what nobody sees
+# ---------------------------------------------------------------- lazy sleep: transitions that are no events
 
 
 @verb
-def dozes(state: Any, node: int) -> bool:
-    """Return whether a node that was awake when it was last looked at has been idle for too long since.
+def asleep_unseen(state: Any, node: int) -> bool:
+    """Return whether a node whose status is awake has been idle for longer than the limit.
 
-    Only where nobody sees when nodes fall asleep; else it has been put to sleep.
+    Only under lazy sleep. Otherwise the node has been put to sleep, and its status shows it.
     """
     record = state.nodes[node]
     if state.sleep_control.lazy_sleep == 0 or record.status != AWAKE or record.busy > 0 or record.depths == 0:
@@ -64,38 +64,38 @@ def dozes(state: Any, node: int) -> bool:
 @verb
 def is_awake(state: Any, node: int) -> bool:
     """Return whether a node is awake now."""
-    return bool(state.nodes[node].status == AWAKE and not dozes(state, node))
+    return bool(state.nodes[node].status == AWAKE and not asleep_unseen(state, node))
 
 
 @verb
-def depth_of_nap(state: Any, node: int) -> int:
-    """Return into which of its sleep states an idle node falls."""
+def idle_sleep_state(state: Any, node: int) -> int:
+    """Return the sleep state into which an idle node falls by itself."""
     return int(min(state.sleep_control.idle_depth, state.nodes[node].depths - 1))
 
 
 @inner
 def catch_up(state: Any, node: int) -> None:
-    """Let a node be what it has become since it was last looked at, where nobody sees when nodes fall asleep."""
+    """Apply the transitions of a node up to now, under lazy sleep."""
     record = state.nodes[node]
-    if dozes(state, node):
+    if asleep_unseen(state, node):
         since = record.vacant + state.sleep_control.max_idle_time
-        record.depth = depth_of_nap(state, node)
+        record.depth = idle_sleep_state(state, node)
         record.wanted = 0
         nap = state.naps[record.first_nap + record.depth]
         settle_until(state, node, since)
-        take_status(state, node, FALLING, nap.falling, since + nap.down)
+        set_status(state, node, FALLING, nap.falling, since + nap.down)
     unfinished = record.wanted or later(record.until, state.clock.now)
     if record.status == FALLING and state.sleep_control.lazy_sleep and not unfinished:
         settle_until(state, node, record.until)
-        take_status(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
+        set_status(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
 
 
 # ---------------------------------------------------------------- to sleep
 
 
 @inner
-def doze(state: Any, node: int, depth: int) -> None:
-    """Let an idle node fall asleep; see `put_to_sleep`."""
+def sleep_node(state: Any, node: int, depth: int) -> None:
+    """Put an idle node to sleep; see `put_to_sleep`."""
     if not 0 <= node < len(state.nodes):
         note(state.clock, BAD_NAP, -1, node, depth)
         raise PolicyFault
@@ -107,16 +107,16 @@ def doze(state: Any, node: int, depth: int) -> None:
     record.wanted = 0
     nap = state.naps[record.first_nap + depth]
     if nap.down > 0.0:
-        turn(state, node, FALLING, nap.falling, state.clock.now + nap.down)
+        transition(state, node, FALLING, nap.falling, state.clock.now + nap.down)
         if not state.sleep_control.lazy_sleep:
             expect_move(state, node)
     else:
-        turn(state, node, ASLEEP, nap.watts, np.inf)
+        transition(state, node, ASLEEP, nap.watts, np.inf)
 
 
 @inner
-def order_naps(state: Any, idle: float, depth: int) -> None:
-    """Let idle nodes sleep from now on; see `sleep_when_idle`. Changes notes."""
+def set_idle_limit(state: Any, idle: float, depth: int) -> None:
+    """Set the time after which idle nodes fall asleep; see `sleep_when_idle`."""
     sleep_control = state.sleep_control
     if not (idle >= 0.0 and depth >= 0):
         note(state.clock, BAD_ORDER, -1, -1, idle if not idle >= 0.0 else depth)
@@ -130,19 +130,19 @@ def order_naps(state: Any, idle: float, depth: int) -> None:
 
 @once
 def let_idle_sleep(state: Any) -> None:
-    """Put nodes to sleep that have been idle for as long as the sleep policy lets them; see `sleep_when_idle`."""
+    """Put nodes to sleep that have been idle for the limit of the sleep policy; see `sleep_when_idle`."""
     if not later(state.sleep_control.next_sleep_time, state.clock.now):
         put_idle_to_sleep(state)
 
 
 @seldom
 def put_idle_to_sleep(state: Any) -> None:
-    """Put nodes to sleep whose time has come, and note when that of the next one does. Changes nodes, notes."""
+    """Put nodes to sleep that have been idle for the limit, and note when the next one will be."""
     sleep_control = state.sleep_control
-    node = first_in_line(state)
+    node = first_idle(state)
     while node >= 0 and not later(state.nodes[node].vacant + sleep_control.max_idle_time, state.clock.now):
-        doze(state, node, depth_of_nap(state, node))
-        node = first_in_line(state)
+        sleep_node(state, node, idle_sleep_state(state, node))
+        node = first_idle(state)
     sleep_control.next_sleep_time = state.nodes[node].vacant + sleep_control.max_idle_time if node >= 0 else np.inf
 
 
@@ -150,17 +150,17 @@ def put_idle_to_sleep(state: Any) -> None:
 
 
 @inner
-def awaken(state: Any, node: int) -> None:
-    """Let the node be awake, and idle unless somebody holds it. Changes nodes, clock."""
+def set_awake(state: Any, node: int) -> None:
+    """Set a node awake, and idle unless a job holds cores of it."""
     state.clock.stirred = 1
-    turn(state, node, AWAKE, 0.0, np.inf)
+    transition(state, node, AWAKE, 0.0, np.inf)
     if state.nodes[node].free == state.nodes[node].cores:
-        fall_vacant(state, node)
+        become_idle(state, node)
 
 
 @inner
-def rouse(state: Any, node: int) -> None:
-    """Wake a node that sleeps, or let one that is falling asleep wake right after; nothing if it is awake."""
+def wake_node(state: Any, node: int) -> None:
+    """Wake a node that sleeps; one that is falling asleep wakes once it is asleep. An awake node stays as it is."""
     if not 0 <= node < len(state.nodes):
         note(state.clock, NO_NODE, -1, node, len(state.nodes))
         raise PolicyFault
@@ -169,7 +169,7 @@ def rouse(state: Any, node: int) -> None:
     if record.status == FALLING:
         first = record.wanted == 0
         record.wanted = 1
-        restock(state, node)
+        reclassify(state, node)
         if first and state.sleep_control.lazy_sleep:
             expect_move(state, node)
         elif first:
@@ -177,20 +177,20 @@ def rouse(state: Any, node: int) -> None:
     elif record.status == ASLEEP:
         nap = state.naps[record.first_nap + record.depth]
         if nap.up > 0.0:
-            turn(state, node, WAKING, nap.waking, state.clock.now + nap.up)
+            transition(state, node, WAKING, nap.waking, state.clock.now + nap.up)
             expect_move(state, node)
         else:
-            awaken(state, node)
+            set_awake(state, node)
 
 
 @verb
 def node_awake(state: Any, node: int) -> float:
-    """Return when a node that is not awake, or dozes, is awake if it is woken now [s]."""
+    """Return the time at which a node that is not awake will be awake if it is woken now [s]."""
     record = state.nodes[node]
     if record.status == WAKING:
         return float(record.until)
     asleep = state.clock.now
-    nap = state.naps[record.first_nap + (depth_of_nap(state, node) if record.status == AWAKE else record.depth)]
+    nap = state.naps[record.first_nap + (idle_sleep_state(state, node) if record.status == AWAKE else record.depth)]
     if record.status == FALLING:
         asleep = max(asleep, record.until)
     elif record.status == AWAKE:
@@ -199,16 +199,16 @@ def node_awake(state: Any, node: int) -> float:
 
 
 @seldom
-def rouse_all(state: Any, job: int) -> float:
-    """Wake the nodes the job took; returns when the last of them is awake [s]."""
+def wake_nodes_of(state: Any, job: int) -> float:
+    """Wake the nodes that the job took; return the time at which all of them are awake [s]."""
     ready = state.clock.now
     piece = state.jobs[job].slices
     while piece >= 0:
         node = state.slices[piece].node
         if not is_awake(state, node):
-            rouse(state, node)
+            wake_node(state, node)
         if state.sleep_control.lazy_sleep:
-            state.nodes[node].vacant = np.inf  # it is held, and not idle, even if it waits for others to wake
+            state.nodes[node].vacant = np.inf  # it is not idle: its job may wait for other nodes
         if state.nodes[node].status != AWAKE:  # it may have woken at once
             ready = max(ready, node_awake(state, node))
         piece = state.slices[piece].next
@@ -216,8 +216,8 @@ def rouse_all(state: Any, job: int) -> float:
 
 
 @inner
-def break_off(state: Any, node: int) -> None:
-    """Break off the transition that a failing node is in, if it is in one. Changes moving, clock, notes."""
+def cancel_transition(state: Any, node: int) -> None:
+    """Cancel the transition of a node that fails, if it is in one."""
     clock = state.clock
     sleep_control = state.sleep_control
     count = sleep_control.moving
@@ -230,7 +230,7 @@ def break_off(state: Any, node: int) -> None:
 
 @seldom
 def finish_transitions(state: Any) -> None:
-    """Let every node whose transition ends now move on. Changes nodes, moving, clock."""
+    """Complete the transitions that end now."""
     clock = state.clock
     sleep_control = state.sleep_control
     count = sleep_control.moving
@@ -242,8 +242,8 @@ def finish_transitions(state: Any) -> None:
         if later(record.until, clock.now):
             expect_move(state, node)
         elif record.status == WAKING:
-            awaken(state, node)
+            set_awake(state, node)
         else:
-            turn(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
+            transition(state, node, ASLEEP, state.naps[record.first_nap + record.depth].watts, np.inf)
             if record.wanted:
-                rouse(state, node)
+                wake_node(state, node)

@@ -14,7 +14,7 @@ from harness.engine.decorators import inner
 from harness.engine.queue.backfill_index import ORDER_LASTS
 from harness.engine.queue.holds import STARTS, held_until
 from harness.engine.queue.scoring import score_ranking
-from harness.engine.queue.waiting_jobs import keep_reservation, let_wait
+from harness.engine.queue.waiting_jobs import enqueue_waiting, keep_reservation
 from harness.engine.time_comparison import later
 
 
@@ -170,7 +170,7 @@ def let_first_wait(state: Any, place: int) -> None:
     state.clock.held -= 1
     state.clock.demand += state.jobs[job].left
     state.jobs[job].score = kin.score
-    let_wait(state, job)
+    enqueue_waiting(state, job)
     if kin.count == 0:
         drop_kin(state, place)
         state.notes.opened -= 1

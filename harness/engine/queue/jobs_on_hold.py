@@ -12,7 +12,7 @@ import numpy as np
 from harness.engine.decorators import inner, once
 from harness.engine.queue.held_groups import give_up_kin, join_kin, let_kin_go
 from harness.engine.queue.holds import BY_KIN, held_as_its_kin
-from harness.engine.queue.waiting_jobs import join_queue, keep_reservation, leave
+from harness.engine.queue.waiting_jobs import join_queue, keep_reservation, leave_system
 from harness.engine.records.public import CANCELLED, HELD, JOB_DELETED
 from harness.engine.time_comparison import later
 
@@ -148,7 +148,7 @@ def take_off_list(state: Any, job: int) -> bool:
             state.held[k].until = state.held[k + 1].until
     keep_reservation(state, job)
     state.sums.backlog -= state.truth[job].work
-    leave(state, job, CANCELLED)
+    leave_system(state, job, CANCELLED)
     return True
 
 

@@ -32,12 +32,12 @@ from harness.workload.names import number_of
 Array = np.ndarray[Any, Any]
 
 
-def of_part(part: str) -> str:
+def base_part(part: str) -> str:
     """Return which part of a scheduler that is, whoever's it is."""
     return part.partition(" of ")[0]
 
 
-def sort_out(
+def assign_queues(
     chosen: Mapping[str, Choice], workload: Workload, place: Array, statuses: Any, timing: DecisionTiming
 ) -> tuple[Mapping[str, Choice], Array | None]:
     """Return the policies that decide, and of each job the number of its queue; None if one queue has them all."""
@@ -55,7 +55,7 @@ def sort_out(
                 "backfill_interval or plan_horizon, which need no common order of all jobs"
             )
         return chosen, which
-    everybody = {part: one for part, one in chosen.items() if part == of_part(part)}
+    everybody = {part: one for part, one in chosen.items() if part == base_part(part)}
     everybody["start"] = replace(chosen["start"], queues=())
     if len(used) and used[0] < len(queues):
         everybody |= {part: chosen[queue_part(part, queues[used[0]])] for part in PARTS}
@@ -95,7 +95,7 @@ class ByQueue(Mapping[str, Choice]):
         return len(self.chosen)
 
 
-def together(
+def build_queue_table(
     chosen: Mapping[str, Choice],
     which: Array,
     bound: Mapping[str, compiled_policies.Kernel],

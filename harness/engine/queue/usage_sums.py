@@ -91,7 +91,7 @@ def add(state: Any, shares: Any, k: int, job: int, queued: int, running: int) ->
 
 
 @inner
-def come(share: Any, users: int, groups: int) -> None:
+def count_submission(share: Any, users: int, groups: int) -> None:
     """Count a job that is submitted, and whether its user and its group are new to the record."""
     share.submitted += 1
     share.users += users
@@ -105,10 +105,10 @@ def tally(state: Any, job: int, submitted: int, queued: int, running: int) -> No
     record = state.jobs[job]
     if submitted:
         first = state.firsts[job]
-        come(state.everybody[0], first & 1, first >> 3 & 1)
-        come(state.users[record.user], 1 - state.users[record.user].users, first >> 1 & 1)
-        come(state.groups[record.group], first >> 1 & 1, 1 - state.groups[record.group].groups)
-        come(state.queues[record.queue], first >> 2 & 1, first >> 4 & 1)
+        count_submission(state.everybody[0], first & 1, first >> 3 & 1)
+        count_submission(state.users[record.user], 1 - state.users[record.user].users, first >> 1 & 1)
+        count_submission(state.groups[record.group], first >> 1 & 1, 1 - state.groups[record.group].groups)
+        count_submission(state.queues[record.queue], first >> 2 & 1, first >> 4 & 1)
     add(state, state.users, record.user, job, queued, running)
     add(state, state.groups, record.group, job, queued, running)
     add(state, state.queues, record.queue, job, queued, running)
@@ -143,10 +143,10 @@ def keep_shares(view: Any, chosen: Mapping[str, Choice]) -> tuple[Any, Any]:
     many = sizes(view.jobs, 0)
     parts = {f"{whose}s": many[whose] for whose in WHOSE} | {EVERYBODY: 1}
     records = {name: np.zeros(size, layouts.SHARE).view(np.recarray) for name, size in parts.items()}
-    return view._replace(**records, firsts=firsts(view.jobs)), compiled_tally()
+    return view._replace(**records, firsts=first_of_flags(view.jobs)), compiled_tally()
 
 
-def firsts(jobs: Any) -> "np.ndarray[Any, Any]":
+def first_of_flags(jobs: Any) -> "np.ndarray[Any, Any]":
     """Tell of each job whether it is the first of what it has: of `NEW`, a bit for each."""
     found = np.zeros(len(jobs), np.int64)
     there = np.flatnonzero(jobs["status"] == layouts.PENDING)

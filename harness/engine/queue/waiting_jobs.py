@@ -67,7 +67,7 @@ def place_in_queue(state: Any, job: int) -> int:
 
 
 @inner
-def make_room(state: Any) -> None:
+def grow_queue(state: Any) -> None:
     """Let the window of the queue reach farther if it is long, or begin at the front again. Changes queue, notes.
 
     So no more of the array is used than some times what the longest queue takes.
@@ -89,7 +89,7 @@ def enqueue(state: Any, job: int) -> None:
     waitlist = state.waitlist
     queue = state.queue
     if waitlist.tail == waitlist.capacity:
-        make_room(state)
+        grow_queue(state)
     low = place_in_queue(state, job)
     if waitlist.head > 0 and low - waitlist.head < waitlist.tail - low:  # move the side where fewer jobs stand
         shift(queue, waitlist.head - 1, waitlist.head, low - waitlist.head)
@@ -105,7 +105,7 @@ def enqueue(state: Any, job: int) -> None:
 
 
 @inner
-def noted(entries: Any, count: int, job: int) -> int:
+def append_note(entries: Any, count: int, job: int) -> int:
     """Note that the job came to the queue; return how many are noted now, −1 if there is no room for it."""
     if count == len(entries):
         return -1
@@ -114,14 +114,14 @@ def noted(entries: Any, count: int, job: int) -> int:
 
 
 @inner
-def let_wait(state: Any, job: int) -> None:
+def enqueue_waiting(state: Any, job: int) -> None:
     """Let a scored job wait. Changes jobs, queue, clock."""
     state.jobs[job].status = WAITING
     state.clock.newcomer = job
     if state.waitlist.new_in_queue >= 0:
-        state.waitlist.new_in_queue = noted(state.joined, state.waitlist.new_in_queue, job)
+        state.waitlist.new_in_queue = append_note(state.joined, state.waitlist.new_in_queue, job)
     if state.notes.entered >= 0:
-        state.notes.entered = noted(state.entries, state.notes.entered, job)
+        state.notes.entered = append_note(state.entries, state.notes.entered, job)
     enqueue(state, job)
 
 
@@ -130,7 +130,7 @@ def join_queue(state: Any, count: int) -> None:
     """Score the first `count` jobs of `ranking`, and let them wait. Changes jobs, queue, clock."""
     score_ranking(state, count)
     for k in range(count):
-        let_wait(state, state.ranking[k])
+        enqueue_waiting(state, state.ranking[k])
 
 
 @inner
@@ -147,7 +147,7 @@ def remove(state: Any, position: int) -> None:
 
 
 @inner
-def leave(state: Any, job: int, status: int) -> None:
+def leave_system(state: Any, job: int, status: int) -> None:
     """Let a job that does not run leave the system. Changes jobs, clock."""
     clock = state.clock
     state.jobs[job].status = status
@@ -171,7 +171,7 @@ def keep_reservation(state: Any, job: int) -> None:
 
 
 @inner
-def step_out(state: Any, job: int) -> None:
+def dequeue(state: Any, job: int) -> None:
     """Take a waiting job out of the queue. Changes queue, clock, and what is counted."""
     remove(state, place_in_queue(state, job))
     state.clock.queued -= 1
@@ -180,13 +180,13 @@ def step_out(state: Any, job: int) -> None:
 
 
 @seldom
-def leave_queue(state: Any, job: int) -> None:
+def cancel_waiting(state: Any, job: int) -> None:
     """Let a waiting job give up. Changes jobs, queue, clock, sums."""
     clock = state.clock
-    step_out(state, job)
+    dequeue(state, job)
     state.sums.backlog -= state.truth[job].work
     clock.demand -= state.jobs[job].left
-    leave(state, job, CANCELLED)
+    leave_system(state, job, CANCELLED)
 
 
 @inner
@@ -251,7 +251,7 @@ def drop_started(state: Any) -> None:
 
 
 @inner
-def turn_away(state: Any, job: int) -> None:
+def reject_job(state: Any, job: int) -> None:
     """Refuse a waiting job; see `reject`. It leaves the queue with those that this decision starts."""
     clock = state.clock
     if not 0 <= job < len(state.jobs) or state.jobs[job].status != WAITING or not np.isnan(state.jobs[job].start):
@@ -261,5 +261,5 @@ def turn_away(state: Any, job: int) -> None:
     clock.demand -= state.jobs[job].left
     if state.usage_sums.counted:
         state.tally(state, job, 0, -1, 0)
-    leave(state, job, UNACCEPTED)
+    leave_system(state, job, UNACCEPTED)
     clock.started += 1

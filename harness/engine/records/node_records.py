@@ -15,6 +15,7 @@ ALLOCATION = np.dtype(
         ("suspended_in_place", "i8"),  # number of jobs that wait suspended in place
         ("free_slice_head", "i8"),  # first unused slice
         ("resource_kinds", "i8"),  # number of kinds of countable resources of nodes
+        ("licence_kinds", "i8"),  # number of kinds of licences
         ("classes_listed", "i8"),  # number of node classes that have nodes
         ("ranks_classes", "i8"),  # 1 if the selection gives all nodes of a class the same score
     ],
@@ -38,7 +39,7 @@ SLEEP_CONTROL = np.dtype(
 )
 
 #: An entry of the list of idle nodes; `behind` is −1 for a node that is not listed.
-VACANCY = np.dtype([("behind", "i8"), ("before", "i8")], align=True)
+IDLE_NODE = np.dtype([("behind", "i8"), ("before", "i8")], align=True)
 
 #: A type of nodes: nodes with consecutive numbers.
 TYPE = np.dtype(
@@ -52,7 +53,7 @@ TYPE = np.dtype(
 )
 
 #: A node class: nodes of one type with the same number of free cores and the same status.
-STOCK = np.dtype(
+NODE_CLASS = np.dtype(
     [
         ("type", "i8"),  # the type of its nodes
         ("words", "i8"),  # index in `words` of the bits of its nodes

@@ -101,7 +101,6 @@ NODE = np.dtype(
         ("type", "i4"),  # which of the platform's types of nodes it is of
         ("partition", "i8"),  # it belongs to; −1 if the machine is in one piece
         ("memory", "f8"),  # [KB], infinite when unknown
-        ("free_memory", "f8"),  # [KB]
         ("curve", "f8", (LEVELS,)),  # [W] at 0, 10, …, 100 % of its cores busy, at full rate
     ],
     align=True,

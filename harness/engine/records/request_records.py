@@ -1,64 +1,64 @@
-"""The layouts of what jobs ask for besides cores, memory and one partition, and of what there is of it."""
+"""The layouts of requests, and of the resources of nodes and of the platform that serve them."""
 
 import numpy as np
 
-#: The value of `clock.constrained` where jobs ask for what is here.
-DEMANDING = 2
+# The values of `clock.resource_model`: processors alone are counted; memory, partitions or the selection bind too; jobs
+# request features, countable resources, whole nodes or licences.
+COUNT, NODES, REQUESTS = range(3)
 
-#: How many kinds of countable resources nodes may have, and the platform.
+# The moments for which `available` has a record of each node: now, the time that a plan looks at, the empty machine,
+# and a copy for one computation.
+NOW, THEN, EMPTY, SCRATCH = range(4)
+
+#: The number of kinds of countable resources that nodes may have, and of licences, at most.
 KINDS = 8
 
-#: What a job asks for.
-WANT = np.dtype(
+#: The request of a job, besides its cores and their memory.
+REQUEST = np.dtype(
     [
-        ("portion", "i8"),  # cores it takes of each of its nodes, fewer of the last; 0 any number
-        ("alone", "i8"),  # 1 if it shares its nodes with nobody
-        ("features", "i8"),  # bits of those that its nodes must have …
-        ("either", "i8"),  # … and of those of which they must have one; 0 none
-        ("partition", "i8"),  # bit of its own; 0 anywhere
-        ("admitted", "i8"),  # bits of the windows that it may use
-        ("memory", "f8"),  # on each of its nodes, besides that of its processors [KB]
-        ("units", "i8", (KINDS,)),  # of each kind, on each of its nodes
-        ("licences", "i8", (KINDS,)),  # of each kind, for as long as it runs
+        ("procs_per_node", "i8"),  # cores on each of its nodes, fewer on the last; 0 any number
+        ("exclusive", "i8"),  # 1 if no other job may use its nodes
+        ("features", "i8"),  # bits of the features that each of its nodes must have
+        ("any_features", "i8"),  # bits of the features of which each must have one; 0 none
+        ("partition", "i8"),  # bit of its partition; 0 any
+        ("admitted", "i8"),  # bits of the users of reservations that the job belongs to
+        ("memory", "f8"),  # on each of its nodes, besides the memory of its cores [KB]
+        ("units", "i8", (KINDS,)),  # of each countable resource, on each of its nodes
+        ("licences", "i8", (KINDS,)),  # of each kind, while the job runs
     ],
     align=True,
 )
 
-#: What a node has.
-OFFER = np.dtype(
+#: The properties of a node that requests refer to.
+PROPERTIES = np.dtype(
     [
         ("features", "i8"),  # bits
         ("partitions", "i8"),  # bits
-        ("closures", "i8"),  # in how many windows it is kept for somebody …
-        ("first_closure", "i8"),  # … and where they begin in `closures`
-        ("alone", "i8"),  # 1 while it is held by a job that shares it with nobody
-        ("then_alone", "i8"),  # the same at the instant that a plan looks at
-        ("whole", "i8", (KINDS,)),  # units of each kind, when nobody holds any
-        ("free", "i8", (KINDS,)),  # units that nobody holds
-        ("then", "i8", (KINDS,)),  # the same at the instant that a plan looks at
-        ("left", "i8", (KINDS,)),  # scratch
+        ("reservations", "i8"),  # number of its reservations
+        ("first_reservation", "i8"),  # index of the first of them in `reservations`
     ],
     align=True,
 )
 
-#: Countable resources of the platform.
-LICENCE = np.dtype(
+#: The resources of a node that are free at a moment, besides its cores. The platform counts as one more node, whose
+#: units are licences.
+AVAILABLE = np.dtype(
     [
-        ("whole", "i8"),  # how many there are
-        ("free", "i8"),  # how many nobody holds
-        ("then", "i8"),  # the same at the instant that a plan looks at
+        ("memory", "f8"),  # [KB], infinite when unknown
+        ("exclusive", "i8"),  # number of jobs there that share the node with no other job
+        ("units", "i8", (KINDS,)),  # of each countable resource
     ],
     align=True,
 )
 
-#: When a node is kept for some, or for nobody.
-CLOSURE = np.dtype(
+#: A reservation of one node: an interval in which only some users, or none, may use it.
+RESERVATION = np.dtype(
     [
         ("begin", "f8"),  # [s]
         ("end", "f8"),  # [s]
-        ("who", "i8"),  # bit of those who may use it; 0 nobody
-        ("until", "f8"),  # the latest end of the windows of this node up to this one [s]
-        ("opening", "f8"),  # of all ends of windows, the one that has this place by time [s]
+        ("users", "i8"),  # bit of the users who may use it; 0 none
+        ("latest_end", "f8"),  # of the reservations of this node up to this one [s]
+        ("ordered_end", "f8"),  # the end of some reservation: of all these ends, the one of this rank [s]
     ],
     align=True,
 )

@@ -1,271 +1,189 @@
-"""What jobs ask of nodes and of the platform besides cores, memory and one partition, and who holds it.
+"""The rule of resources: how much of a node a job can use, and whether nodes together suffice.
 
-Features, partitions that overlap, countable resources of nodes (GPUs) and of the platform (licences), jobs of so many
-nodes with so many cores each, jobs that share their nodes with nobody, memory per node. All arrays here are empty
-unless some job of the run asks for such a thing; then `clock.constrained` is `DEMANDING`.
+`capacity` is the rule for one node and `placeable` the rule for several. Acceptance of jobs, allocation and plans call
+these two. `state.available` has the free memory, countable resources and exclusive jobs of each node, now and at other
+moments. `set_aside` takes a request out of such a record, and puts it back. The free cores of a node are an argument:
+each caller has its own count of them.
 """
 
 from typing import Any
 
-import numpy as np
-
 from harness.engine.decorators import verb
+from harness.engine.records.request_records import COUNT, KINDS, NOW, REQUESTS
 from harness.engine.run_state import DEMANDS
-from harness.engine.time_comparison import later
 
-# ---------------------------------------------------------------- on a node
+# ---------------------------------------------------------------- one node
 
 
 @verb
-def suits_demand(state: Any, job: int, node: int) -> bool:
-    """Return whether the node is of a partition and has the features that the job asks for."""
-    want = state.wants[job]
-    offer = state.offers[node]
+def entry(state: Any, node: int, moment: int) -> int:
+    """Return the index in `state.available` of a node at a moment; the platform is the node behind the last."""
+    return moment * (len(state.nodes) + 1) + node
+
+
+@verb
+def node_eligible(state: Any, job: int, node: int) -> bool:
+    """Return whether the node is in a partition that the job may use and has the features that it requests."""
+    if state.clock.constrained == REQUESTS:
+        return has_properties(state, job, node)
+    wanted = state.jobs[job].partition
+    return wanted < 0 or state.nodes[node].partition < 0 or wanted == state.nodes[node].partition
+
+
+@verb(family=DEMANDS)
+def has_properties(state: Any, job: int, node: int) -> bool:
+    """Return the answer of `node_eligible` where jobs request more than memory."""
+    request = state.requests[job]
+    node_has = state.properties[node]
     return bool(
-        (want.features & offer.features) == want.features
-        and (want.either == 0 or (want.either & offer.features) != 0)
-        and (want.partition == 0 or (want.partition & offer.partitions) != 0)
+        (request.features & node_has.features) == request.features
+        and (request.any_features == 0 or (request.any_features & node_has.features) != 0)
+        and (request.partition == 0 or (request.partition & node_has.partitions) != 0)
     )
 
 
 @verb
-def room_left(state: Any, job: int, node: int, free: int, memory: float, alone: int) -> int:
-    """Return how many processors the job could have of a node of which so many cores and so much memory are left.
+def capacity(state: Any, job: int, node: int, cores: int, moment: int) -> int:
+    """Return how many of `cores` free cores of a node the job can use, with all else that is free there at a moment."""
+    if state.clock.constrained == COUNT or cores <= 0:
+        return max(cores, 0)
+    if state.clock.constrained == REQUESTS:
+        return capacity_for_request(state, job, node, cores, moment)
+    if not node_eligible(state, job, node):
+        return 0
+    return cores_with_memory(state, job, cores, state.available[entry(state, node, moment)].memory)
 
-    Of its countable resources there is what `left` says; `alone` if a job holds it that shares it with nobody.
-    """
-    want = state.wants[job]
-    offer = state.offers[node]
-    if free <= 0 or alone or (want.alone and free < state.nodes[node].cores) or not suits_demand(state, job, node):
-        return 0
-    for kind in range(state.allocation.resource_kinds):
-        if offer.left[kind] < want.units[kind]:
-            return 0
-    memory -= want.memory
-    if memory < 0:
-        return 0
+
+@verb
+def cores_with_memory(state: Any, job: int, cores: int, memory: float) -> int:
+    """Return for how many of these cores the memory suffices."""
     each = state.jobs[job].memory
-    if each > 0 and memory < free * each:
-        free = int(memory // each)
-    if 0 < want.portion <= free:
-        return int(want.portion)
-    if want.portion > 0:  # the last of its nodes serves the rest
-        rest = (state.jobs[job].procs - 1) % want.portion + 1
-        return int(rest) if free >= rest else 0
-    return free
-
-
-@verb
-def closed(state: Any, job: int, node: int, begin: float, end: float) -> bool:
-    """Return whether the node is kept for others at any time between these virtual times."""
-    offer = state.offers[node]
-    low, last = offer.first_closure, offer.first_closure + offer.closures
-    high = last
-    while low < high:  # windows that are all over by then are first
-        middle = (low + high) // 2
-        if later(state.closures[middle].until, begin):
-            high = middle
-        else:
-            low = middle + 1
-    for k in range(low, last):
-        closure = state.closures[k]
-        if not later(end, closure.begin):
-            return False
-        if (closure.who & state.wants[job].admitted) == 0 and later(closure.end, begin):
-            return True
-    return False
-
-
-@verb
-def how_long(state: Any, job: int, node: int) -> float:
-    """Return how long the job would hold the node, at most [s]: at reference speed, longer on a slower one.
-
-    Where nodes sleep, with the time that they take to wake.
-    """
-    return float(state.jobs[job].left / min(1.0, state.nodes[node].speed) + state.sleep_control.max_boot_time)
+    if each > 0 and memory < cores * each:
+        return max(0, int(memory // each))
+    return cores
 
 
 @verb(family=DEMANDS)
-def closed_for(state: Any, job: int, node: int, begin: float) -> bool:
-    """Return whether the node is kept for others at any time that the job would run if it began then."""
-    return closed(state, job, node, begin, begin + how_long(state, job, node))
-
-
-@verb(family=DEMANDS)
-def next_opening(state: Any, time: float) -> float:
-    """Return when the next window after that virtual time is over; infinity if none is."""
-    low, high = 0, len(state.closures)
-    while low < high:
-        middle = (low + high) // 2
-        if later(state.closures[middle].opening, time):
-            high = middle
-        else:
-            low = middle + 1
-    return float(state.closures[low].opening) if low < len(state.closures) else np.inf
-
-
-@verb(family=DEMANDS)
-def suits_demanded(state: Any, job: int, node: int) -> bool:
-    """Return whether the empty node has room for a full share of the job, where jobs ask for more than cores."""
-    offer = state.offers[node]
-    for kind in range(state.allocation.resource_kinds):
-        offer.left[kind] = offer.whole[kind]
-    room = room_left(state, job, node, state.nodes[node].cores, state.nodes[node].memory, 0)
-    return room > 0 and room >= state.wants[job].portion
-
-
-@verb(family=DEMANDS)
-def room_demanded(state: Any, job: int, node: int) -> int:
-    """Return what `room` does, where jobs ask for more than cores."""
-    offer = state.offers[node]
-    for kind in range(state.allocation.resource_kinds):
-        offer.left[kind] = offer.free[kind]
-    if closed(state, job, node, state.clock.virtual, state.clock.virtual + how_long(state, job, node)):
+def capacity_for_request(state: Any, job: int, node: int, cores: int, moment: int) -> int:
+    """Return the answer of `capacity` where jobs request more than memory."""
+    request = state.requests[job]
+    available = state.available[entry(state, node, moment)]
+    if available.exclusive > 0 or (request.exclusive and cores < state.nodes[node].cores):
         return 0
-    return room_left(state, job, node, state.nodes[node].free, state.nodes[node].free_memory, offer.alone)
-
-
-@verb(family=DEMANDS)
-def room_then(state: Any, job: int, node: int) -> int:
-    """Return what the job could have of the node at the instant that a plan looks at."""
-    offer = state.offers[node]
+    if available.memory < request.memory or not has_properties(state, job, node):
+        return 0
     for kind in range(state.allocation.resource_kinds):
-        offer.left[kind] = offer.then[kind]
-    return room_left(state, job, node, state.then[node].free, state.then[node].memory, offer.then_alone)
+        if available.units[kind] < request.units[kind]:
+            return 0
+    cores = cores_with_memory(state, job, cores, available.memory - request.memory)
+    if 0 < request.procs_per_node <= cores:
+        return int(request.procs_per_node)
+    if request.procs_per_node > 0:  # the last of its nodes serves the rest
+        rest = (state.jobs[job].procs - 1) % request.procs_per_node + 1
+        return int(rest) if cores >= rest else 0
+    return int(cores)
+
+
+@verb
+def set_aside(state: Any, job: int, node: int, cores: int, moment: int, sign: int) -> None:
+    """Take the resources that a job uses with so many cores out of what is free at a moment; −1 puts them back."""
+    state.available[entry(state, node, moment)].memory -= sign * cores * state.jobs[job].memory
+    if state.clock.constrained == REQUESTS:
+        set_request_aside(state, job, node, moment, sign)
 
 
 @verb(family=DEMANDS)
-def leave_then(state: Any, job: int, other: int, node: int) -> int:
-    """Let `other` leave the node of `state.then`, but for its cores and memory of these; return what room `job` has."""
-    offer = state.offers[node]
-    want = state.wants[other]
-    state.then[node].memory += want.memory
-    if want.alone:
-        offer.then_alone = 0
+def set_request_aside(state: Any, job: int, node: int, moment: int, sign: int) -> None:
+    """Do what `set_aside` does for all that a job requests of a node besides its cores and their memory."""
+    request = state.requests[job]
+    available = state.available[entry(state, node, moment)]
+    available.memory -= sign * request.memory
+    available.exclusive += sign * request.exclusive
     for kind in range(state.allocation.resource_kinds):
-        offer.then[kind] += want.units[kind]
-    return room_then(state, job, node)
+        available.units[kind] -= sign * request.units[kind]
 
 
 @verb(family=DEMANDS)
-def begin_then(state: Any) -> None:
-    """Let `then` be now, for nodes and licences."""
-    for node in range(len(state.offers)):
-        offer = state.offers[node]
-        offer.then_alone = offer.alone
-        for kind in range(state.allocation.resource_kinds):
-            offer.then[kind] = offer.free[kind]
-    for kind in range(len(state.licences)):
-        state.licences[kind].then = state.licences[kind].free
-
-
-@verb(family=DEMANDS)
-def hold_demands(state: Any, job: int) -> None:
-    """Take what the job asks for besides cores of the nodes that it was given. Changes offers and nodes."""
-    want = state.wants[job]
-    piece = state.jobs[job].slices
-    while piece >= 0:
-        node = state.slices[piece].node
-        offer = state.offers[node]
-        state.nodes[node].free_memory -= want.memory
-        if want.alone:
-            offer.alone = 1
-        for kind in range(state.allocation.resource_kinds):
-            offer.free[kind] -= want.units[kind]
-        piece = state.slices[piece].next
-
-
-@verb(family=DEMANDS)
-def release_demand(state: Any, job: int, node: int) -> None:
-    """Give back what the job held of the node besides cores. Changes the offer and the node's memory."""
-    offer = state.offers[node]
-    want = state.wants[job]
-    state.nodes[node].free_memory += want.memory
-    if want.alone:
-        offer.alone = 0
-    for kind in range(state.allocation.resource_kinds):
-        offer.free[kind] += want.units[kind]
-
-
-@verb(family=DEMANDS)
-def keep_demand(state: Any, job: int, node: int, sign: int) -> None:
-    """Hold what a job suspended in place keeps of the node besides cores, or with −1 give it back."""
-    offer = state.offers[node]
-    want = state.wants[job]
-    state.nodes[node].free_memory -= sign * want.memory
-    for kind in range(state.allocation.resource_kinds):
-        offer.free[kind] -= sign * want.units[kind]
-
-
-@verb(family=DEMANDS)
-def hold_alone(state: Any, job: int, node: int) -> None:
-    """Let a job that resumes share the node with nobody, if it does not."""
-    if state.wants[job].alone:
-        state.offers[node].alone = 1
+def set_exclusive(state: Any, job: int, node: int, sign: int) -> None:
+    """Keep other jobs off the node of an exclusive job that resumes in place; −1 admits them while it is suspended."""
+    state.available[entry(state, node, NOW)].exclusive += sign * state.requests[job].exclusive
 
 
 @verb(family=DEMANDS)
 def resumes_on(state: Any, job: int, node: int) -> bool:
-    """Return whether a job suspended in place could resume on the node, if its cores there are free."""
+    """Return whether a job suspended in place can resume on the node, if its cores there are free."""
     shared = state.nodes[node].free < state.nodes[node].cores
-    return bool(state.offers[node].alone == 0 and not (state.wants[job].alone and shared))
-
-
-@verb(family=DEMANDS)
-def find_room(state: Any, job: int) -> None:
-    """Write into `state.then` what the job may take of each node now."""
-    found = 0
-    for node in range(len(state.nodes)):
-        state.then[node].room = counted(state, job, found, room_demanded(state, job, node))
-        found += state.then[node].room
+    exclusive = state.available[entry(state, node, NOW)].exclusive > 0
+    return bool(not exclusive and not (state.requests[job].exclusive and shared))
 
 
 @verb
-def portion(state: Any, job: int) -> int:
-    """Return how many processors of a node the job takes at once, fewer of the last; 0 if any number will do."""
-    return int(state.wants[job].portion) if len(state.wants) > 0 else 0
+def copy_available(state: Any, node: int, since: int, moment: int) -> None:
+    """Let what is free of a node at `moment` be what is free at the moment `since`."""
+    other = state.available[entry(state, node, since)]
+    available = state.available[entry(state, node, moment)]
+    available.memory = other.memory
+    available.exclusive = other.exclusive
+    if state.clock.constrained == REQUESTS:
+        for kind in range(KINDS):
+            available.units[kind] = other.units[kind]
+
+
+# ---------------------------------------------------------------- several nodes
 
 
 @verb
-def counted(state: Any, job: int, found: int, room: int) -> int:
-    """Return how much of a node's room counts beside the `found` processors of other nodes.
+def procs_per_node(state: Any, job: int) -> int:
+    """Return how many processors of a node the job uses, fewer of its last node; 0 if any number will do."""
+    return int(state.requests[job].procs_per_node) if len(state.requests) > 0 else 0
 
-    Only one node of a job may serve less than a full share: the room of a second such node is 0.
+
+@verb
+def usable(state: Any, job: int, found: int, cores: int) -> int:
+    """Return how much of the capacity of one more node counts, where other nodes give `found` processors.
+
+    Only one node of a job may serve less than a full share: the capacity of a second such node is 0.
     """
-    at_once = portion(state, job)
-    return 0 if at_once > 0 and room % at_once > 0 and found % at_once > 0 else room
+    share = procs_per_node(state, job)
+    return 0 if share > 0 and cores % share > 0 and found % share > 0 else cores
+
+
+@verb
+def placeable(state: Any, job: int, found: int) -> bool:
+    """Return whether nodes whose usable capacities sum to `found` suffice for the job."""
+    return bool(found >= state.jobs[job].procs)
 
 
 # ---------------------------------------------------------------- licences
 
 
-@verb(family=DEMANDS)
-def licensed(state: Any, job: int) -> bool:
-    """Return whether the licences that the job asks for are free now."""
-    lacking = 0
-    for kind in range(len(state.licences)):
-        lacking = max(lacking, state.wants[job].licences[kind] - state.licences[kind].free)
-    return lacking == 0
+@verb
+def licensed(state: Any, job: int, moment: int) -> bool:
+    """Return whether the licences that the job requests are free at a moment."""
+    return state.allocation.licence_kinds == 0 or has_licences(state, job, moment)
 
 
 @verb(family=DEMANDS)
-def licensed_then(state: Any, job: int) -> bool:
-    """Return whether they are free at the instant that a plan looks at."""
-    lacking = 0
-    for kind in range(len(state.licences)):
-        lacking = max(lacking, state.wants[job].licences[kind] - state.licences[kind].then)
-    return lacking == 0
+def has_licences(state: Any, job: int, moment: int) -> bool:
+    """Return the answer of `licensed` where the platform has licences."""
+    platform = entry(state, len(state.nodes), moment)
+    for kind in range(state.allocation.licence_kinds):
+        wanted = state.requests[job].licences[kind]
+        if wanted > 0 and state.available[platform].units[kind] < wanted:
+            return False
+    return True
+
+
+@verb
+def set_licences_aside(state: Any, job: int, moment: int, sign: int) -> None:
+    """Take the licences of a job out of those that are free at a moment; −1 puts them back."""
+    if state.allocation.licence_kinds > 0:
+        change_licences(state, job, moment, sign)
 
 
 @verb(family=DEMANDS)
-def give_licences_then(state: Any, job: int) -> None:
-    """Let a running job give its licences back at the instant that a plan looks at."""
-    for kind in range(len(state.licences)):
-        state.licences[kind].then += state.wants[job].licences[kind]
-
-
-@verb(family=DEMANDS)
-def hold_licences(state: Any, job: int, sign: int) -> None:
-    """Take the job's licences, or give them back."""
-    for kind in range(len(state.licences)):
-        state.licences[kind].free -= sign * state.wants[job].licences[kind]
+def change_licences(state: Any, job: int, moment: int, sign: int) -> None:
+    """Do what `set_licences_aside` does where the platform has licences."""
+    platform = entry(state, len(state.nodes), moment)
+    for kind in range(state.allocation.licence_kinds):
+        state.available[platform].units[kind] -= sign * state.requests[job].licences[kind]

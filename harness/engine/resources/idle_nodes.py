@@ -1,7 +1,7 @@
-"""Nodes that hold no job, in the order in which they came to hold none: who has been idle longest is found at once.
+"""Idle nodes, in the order in which they became idle: the one that has been idle for longest is first.
 
-The line is kept only in runs in which nodes may sleep, and only of those that can. A node joins its end when it falls
-vacant, and stays in it when it gets a job: it is passed over, and taken out, when it has come to be first.
+The list is kept only in runs in which nodes may sleep, and only of nodes that can. A node joins its end when it becomes
+idle. It stays in the list when a job takes it; it is removed later, when the list is searched.
 """
 
 from typing import Any
@@ -10,18 +10,18 @@ import numpy as np
 
 from harness.engine.decorators import verb
 from harness.engine.faults import NO_NODE, SLEEPING, PolicyFault, note
-from harness.engine.records.node_records import VACANCY
+from harness.engine.records.node_records import IDLE_NODE
 from harness.engine.records.public import AWAKE
 
 
-def line_up(nodes: Any, *, sleeping: bool) -> Any:
-    """Return the line before the first instant, when every node is vacant; empty if no node will sleep.
+def init_idle_list(nodes: Any, *, sleeping: bool) -> Any:
+    """Return the list before the first instant, when every node is idle; empty if no node will sleep.
 
-    What is both behind the last node and before the first has the place after all of them.
+    The entry behind those of all nodes closes the ring: it follows the last node and precedes the first.
     """
     if not sleeping:
-        return np.zeros(0, VACANCY).view(np.recarray)
-    line = np.full(len(nodes) + 1, -1, VACANCY)
+        return np.zeros(0, IDLE_NODE).view(np.recarray)
+    line = np.full(len(nodes) + 1, -1, IDLE_NODE)
     ring = np.append(np.flatnonzero(nodes.depths > 0), len(nodes))
     line["behind"][ring] = np.roll(ring, -1)
     line["before"][ring] = np.roll(ring, 1)
@@ -29,24 +29,24 @@ def line_up(nodes: Any, *, sleeping: bool) -> Any:
 
 
 @verb
-def step_out_of_line(state: Any, node: int) -> None:
-    """Let a node that stands in the line stand in it no more. Changes vacancies."""
-    line = state.vacancies
+def leave_idle_list(state: Any, node: int) -> None:
+    """Remove a node from the list."""
+    line = state.idle_list
     line[line[node].before].behind = line[node].behind
     line[line[node].behind].before = line[node].before
     line[node].behind = -1
 
 
 @verb
-def fall_vacant(state: Any, node: int) -> None:
-    """Note that from now on no core of the node is held. Changes nodes, vacancies, notes."""
+def become_idle(state: Any, node: int) -> None:
+    """Note that the node is idle from now on. Changes nodes, the list."""
     state.nodes[node].vacant = state.clock.now
-    join_line(state, node)
+    join_idle_list(state, node)
 
 
 @verb
-def join_line(state: Any, node: int) -> None:
-    """Let a node that falls vacant, and is awake, be the last of the line, if it is kept. Changes vacancies, notes."""
+def join_idle_list(state: Any, node: int) -> None:
+    """Append a node that is idle and awake to the list, if it is kept; note when it falls asleep."""
     record = state.nodes[node]
     if (
         state.sleep_control.keep_idle_list == 0
@@ -58,9 +58,9 @@ def join_line(state: Any, node: int) -> None:
     state.sleep_control.next_sleep_time = min(
         state.sleep_control.next_sleep_time, state.clock.now + state.sleep_control.max_idle_time
     )
-    line = state.vacancies
+    line = state.idle_list
     if line[node].behind >= 0:
-        step_out_of_line(state, node)
+        leave_idle_list(state, node)
     end = len(state.nodes)
     last = line[end].before
     line[last].behind = node
@@ -80,30 +80,30 @@ def longest_vacant(state: Any, after: int = -1) -> int:
     if not -1 <= after < end:
         note(state.clock, NO_NODE, -1, after, end)
         raise PolicyFault
-    return first_in_line(state) if after < 0 else behind(state, after)
+    return first_idle(state) if after < 0 else next_idle(state, after)
 
 
 @verb
-def first_in_line(state: Any) -> int:
-    """Return who has been vacant for longest of those that could be put to sleep; −1 if there is none."""
-    return behind(state, len(state.nodes))
+def first_idle(state: Any) -> int:
+    """Return the node that has been idle for longest and could be put to sleep; −1 if there is none."""
+    return next_idle(state, len(state.nodes))
 
 
 @verb
-def behind(state: Any, after: int) -> int:
-    """Return the next in the line that holds no job and is awake, and let others that stand between step out; or −1.
+def next_idle(state: Any, after: int) -> int:
+    """Return the next node of the list that is idle and awake, or −1.
 
-    Changes vacancies.
+    Nodes between that are not idle any more are removed from the list.
     """
     if state.sleep_control.keep_idle_list == 0:
         return -1
     end = len(state.nodes)
-    node = state.vacancies[after].behind
+    node = state.idle_list[after].behind
     while 0 <= node < end:
         record = state.nodes[node]
         if record.status == AWAKE and record.free == record.cores:
             return node
-        following = state.vacancies[node].behind
-        step_out_of_line(state, node)
+        following = state.idle_list[node].behind
+        leave_idle_list(state, node)
         node = following
     return -1

@@ -1,9 +1,9 @@
-"""Nodes alike, found without looking at every node of the machine.
+"""Node classes: nodes that are identical for policies, found without a scan of the whole machine.
 
-Those of one type that have as many free cores and are of one status are a stock. Which of the type's nodes are in it
-is written down in bits, 32 to a word; above these words stand others, with a bit for each word below that is not
-empty, up to a single one. So to join a stock, to leave it and to find its next node takes as many steps as there are
-such levels. Stocks are kept only in runs in which a policy asks for them. Nodes without a free core are in none.
+Nodes of one type with the same number of free cores and the same status form a class. Its nodes are bits of 32-bit
+words. Words of a second level have a bit for each word of the first that is not empty, and so on, up to a single word.
+To join a class, to leave it and to find its next node take one step for each level. Classes are kept only in runs with
+a policy that uses them. Nodes without a free core are in no class.
 """
 
 from typing import Any
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from harness.engine.decorators import verb, window
-from harness.engine.records.node_records import STOCK, TYPE
+from harness.engine.records.node_records import NODE_CLASS, TYPE
 from harness.engine.records.public import AWAKE, DOWN, FALLING, WAKING
 
-#: As many ways there are for a node not to be awake in each of its sleep states: falling, asleep, waking, and falling
-#: while it is to wake right after.
+#: The number of classes for nodes in one sleep state with the same free cores: falling asleep, asleep, waking, and
+#: falling asleep with a request to wake.
 WAYS = 4
 
 # ---------------------------------------------------------------- bits
 
 
 def words_for(size: int) -> int:
-    """Return how many words so many bits take, with those of all levels above."""
+    """Return the number of words for `size` bits, those of all levels included."""
     words = 0
     while True:
         size = (size + 31) >> 5
@@ -33,7 +33,7 @@ def words_for(size: int) -> int:
 
 @verb
 def lowest_bit(word: int) -> int:
-    """Return which bit of a word is the lowest that is set; one is."""
+    """Return the number of the lowest bit that is set in a word other than zero."""
     found = 0
     half = 16
     while half > 0:
@@ -96,12 +96,12 @@ def bit_from(state: Any, begin: int, size: int, bit: int) -> int:
     return int(bit)
 
 
-# ---------------------------------------------------------------- who is in which
+# ---------------------------------------------------------------- the class of a node
 
 
 @verb
-def stock_of(state: Any, node: int) -> int:
-    """Return in which stock the node belongs as it is; −1 in none."""
+def class_of(state: Any, node: int) -> int:
+    """Return the class of a node by its present status and free cores; −1 for none."""
     record = state.nodes[node]
     if record.free == 0 or record.status == DOWN:
         return -1
@@ -113,29 +113,29 @@ def stock_of(state: Any, node: int) -> int:
 
 
 @verb
-def leave_stock(state: Any, node: int, number: int) -> None:
-    """Take a node out of its stock, which leaves the list if nobody else is in it. Changes stocks, words, notes."""
-    stock = state.stocks[number]
+def leave_class(state: Any, node: int, number: int) -> None:
+    """Remove a node from its class; an empty class leaves the list of classes."""
+    stock = state.node_classes[number]
     first = state.types[stock.type].first
     size = state.types[stock.type].count
     clear_bit(state, stock.words, size, node - first)
     stock.count -= 1
     if stock.count == 0:
         state.allocation.classes_listed -= 1
-        last = state.stocked[state.allocation.classes_listed]
-        state.stocked[stock.place] = last
-        state.stocks[last].place = stock.place
+        last = state.listed_classes[state.allocation.classes_listed]
+        state.listed_classes[stock.place] = last
+        state.node_classes[last].place = stock.place
     elif stock.first == node:
         stock.first = first + bit_from(state, stock.words, size, node - first)
 
 
 @verb
-def join_stock(state: Any, node: int, number: int) -> None:
-    """Put a node into a stock, which joins the list if nobody else is in it. Changes stocks, words, notes."""
-    stock = state.stocks[number]
+def join_class(state: Any, node: int, number: int) -> None:
+    """Add a node to a class; a class that was empty joins the list of classes."""
+    stock = state.node_classes[number]
     if stock.count == 0:
         stock.place = state.allocation.classes_listed
-        state.stocked[stock.place] = number
+        state.listed_classes[stock.place] = number
         state.allocation.classes_listed += 1
         stock.first = node
     stock.count += 1
@@ -144,82 +144,82 @@ def join_stock(state: Any, node: int, number: int) -> None:
 
 
 @verb
-def restock(state: Any, node: int) -> None:
-    """Let a node whose free cores or status have changed be in the stock where it belongs, if stocks are kept."""
-    if len(state.stocks) == 0:
+def reclassify(state: Any, node: int) -> None:
+    """Move a node whose free cores or status have changed to its class, if classes are kept."""
+    if len(state.node_classes) == 0:
         return
-    before = state.in_stock[node]
-    after = stock_of(state, node)
+    before = state.class_of_node[node]
+    after = class_of(state, node)
     if after == before:
         return
     if before >= 0:
-        leave_stock(state, node, before)
+        leave_class(state, node, before)
     if after >= 0:
-        join_stock(state, node, after)
-    state.in_stock[node] = after
+        join_class(state, node, after)
+    state.class_of_node[node] = after
 
 
 @verb
-def next_alike(state: Any, node: int) -> int:
-    """Return the next node of the stock of a node, or −1."""
-    stock = state.stocks[state.in_stock[node]]
+def next_in_class(state: Any, node: int) -> int:
+    """Return the next node of the class of a node, or −1."""
+    stock = state.node_classes[state.class_of_node[node]]
     kind = state.types[stock.type]
     found = bit_from(state, stock.words, kind.count, node - kind.first + 1)
     return int(kind.first + found) if found >= 0 else -1
 
 
-# ---------------------------------------------------------------- what policies ask
+# ---------------------------------------------------------------- for policies
 
 
 @verb
-def list_unlike(state: Any) -> int:
-    """Write the lowest-numbered node of each stock into `unlike`; return how many there are."""
+def list_representatives(state: Any) -> int:
+    """Write the lowest-numbered node of each class into `candidates`; return their number."""
     for k in range(state.allocation.classes_listed):
-        state.unlike[k] = state.stocks[state.stocked[k]].first
+        state.candidates[k] = state.node_classes[state.listed_classes[k]].first
     return int(state.allocation.classes_listed)
 
 
 @window
 def unlike(state: Any) -> Any:
-    """List one node, the lowest-numbered, of all nodes with free cores that are alike; in no particular order.
+    """List the lowest-numbered node of each class of identical nodes with free cores, in no particular order.
 
-    Alike are nodes of one type, with as many free cores, that are awake or that are in the same sleep state and on the
-    same way there or back; `harness.count_alike` says how many. So nobody need look at every node of a large machine.
+    Nodes of one class have the same type and number of free cores. They are awake, or in the same phase of the same
+    sleep state. `harness.count_alike` returns the size of a class. A policy need not scan a large machine.
     """
-    return state.unlike[: list_unlike(state)]
+    return state.candidates[: list_representatives(state)]
 
 
 @verb
 def count_alike(state: Any, node: int) -> int:
-    """Return how many nodes are alike to this one, itself counted; 0 if it has no free core. See `harness.unlike`."""
-    if not 0 <= node < len(state.in_stock) or state.in_stock[node] < 0:
+    """Return the size of the class of a node, itself counted; 0 if it has no free core. See `harness.unlike`."""
+    if not 0 <= node < len(state.class_of_node) or state.class_of_node[node] < 0:
         return 0
-    return int(state.stocks[state.in_stock[node]].count)
+    return int(state.node_classes[state.class_of_node[node]].count)
 
 
 # ---------------------------------------------------------------- before the first instant
 
 
-def no_stocks() -> dict[str, Any]:
-    """Return the parts of a view where nobody asks for stocks."""
+def no_classes() -> dict[str, Any]:
+    """Return the parts of a view without node classes."""
     numbers = np.zeros(0, np.int64)
     return {
         "types": np.zeros(0, TYPE).view(np.recarray),
-        "stocks": np.zeros(0, STOCK).view(np.recarray),
-        **dict.fromkeys(("words", "stocked", "in_stock", "unlike"), numbers),
+        "node_classes": np.zeros(0, NODE_CLASS).view(np.recarray),
+        **dict.fromkeys(("words", "listed_classes", "class_of_node", "candidates"), numbers),
         "merits": np.zeros(0),
     }
 
 
-def take_stock(view: Any) -> Any:
-    """Return the view with all nodes, which are idle and awake, in their stocks."""
+def with_classes(view: Any) -> Any:
+    """Return the view with all nodes in their classes; all are idle and awake."""
     nodes = view.nodes
     _, first, count = np.unique(nodes.type, return_index=True, return_counts=True)
     types = np.zeros(len(first), TYPE)
     types["first"], types["count"], types["cores"] = first, count, nodes.cores[first]
-    many = types["cores"] * (1 + WAYS * nodes.depths[first])  # stocks of each type
+    many = types["cores"] * (1 + WAYS * nodes.depths[first])  # classes of each type
     types["stock"] = np.cumsum(many) - many
-    stocks = np.zeros(int(many.sum()), STOCK)
+    stocks = np.zeros(int(many.sum()), NODE_CLASS)
     stocks["type"] = np.repeat(np.arange(len(types)), many)
     size = np.array([words_for(int(one)) for one in count])[stocks["type"]]
     stocks["words"] = np.cumsum(size) - size
@@ -231,16 +231,16 @@ def take_stock(view: Any) -> Any:
     view.allocation.classes_listed = len(types)
     return view._replace(
         types=types.view(np.recarray),
-        stocks=stocks.view(np.recarray),
+        node_classes=stocks.view(np.recarray),
         words=words,
-        stocked=np.concatenate([full, np.zeros(len(nodes) - len(types), np.int64)]),
-        in_stock=full[nodes.type],
-        unlike=np.zeros(len(nodes), np.int64),
+        listed_classes=np.concatenate([full, np.zeros(len(nodes) - len(types), np.int64)]),
+        class_of_node=full[nodes.type],
+        candidates=np.zeros(len(nodes), np.int64),
     )
 
 
 def write_all(words: np.ndarray[Any, Any], size: int) -> None:
-    """Set the first `size` bits of a stock."""
+    """Set the first `size` bits of a class."""
     while True:
         count = (size + 31) >> 5
         words[:count] = (1 << 32) - 1

@@ -1,7 +1,7 @@
-"""Where a job goes if a selection says of each node what it is worth: see `harness.Prefer`.
+"""Placement by a score that the selection gives each node: see `harness.Prefer`.
 
-Of nodes alike one speaks for all, if the selection cannot tell them apart and each has as much room for the job as it
-has free cores. Else every node that has room is asked about.
+One node of a class is scored for all of them, if the selection reads nothing in which they differ and the job can use
+all their free cores. Otherwise every node with capacity for the job is scored.
 """
 
 from typing import Any
@@ -10,20 +10,21 @@ import numpy as np
 
 from harness.engine.decorators import verb
 from harness.engine.faults import BAD_MERIT, PolicyFault, note
-from harness.engine.resources.node_classes import list_unlike, next_alike
-from harness.engine.resources.nodes import next_free, room, take
+from harness.engine.resources.allocation import take
+from harness.engine.resources.node_classes import list_representatives, next_in_class
+from harness.engine.resources.nodes import next_free, room
 
 
 @verb
 def list_offers(state: Any, job: int) -> int:
-    """Write into `unlike` the nodes to be asked about, and return how many they are. Each has room for the job."""
+    """Write the nodes to be scored into `candidates`, and return their number. Each has capacity for the job."""
     if state.allocation.ranks_classes:
-        return list_unlike(state)
+        return list_representatives(state)
     count = 0
     node = next_free(state, -1)
     while node >= 0:
         if room(state, job, node) > 0:
-            state.unlike[count] = node
+            state.candidates[count] = node
             count += 1
         node = next_free(state, node)
     return count
@@ -31,14 +32,14 @@ def list_offers(state: Any, job: int) -> int:
 
 @verb
 def take_best(state: Any, job: int, count: int, need: int, sized: bool) -> int:
-    """Take from the nodes of the highest of so many merits, in their order; return how many processors are needed yet.
+    """Take cores of the nodes with the highest score, in their order; return the number of processors still needed.
 
-    `sized` if merits depend on how many processors a node would give: then one node is taken at a time.
+    `sized`: scores depend on the number of processors that a node would give. Then one node is taken at a time.
     """
     best = -np.inf
     for k in range(count):
         if np.isnan(state.merits[k]):
-            note(state.clock, BAD_MERIT, job, state.unlike[k], state.merits[k])
+            note(state.clock, BAD_MERIT, job, state.candidates[k], state.merits[k])
             raise PolicyFault
         best = max(best, state.merits[k])
     if state.allocation.ranks_classes:
@@ -46,8 +47,8 @@ def take_best(state: Any, job: int, count: int, need: int, sized: bool) -> int:
     k = 0
     while k < count and need > 0:
         if state.merits[k] == best:
-            procs = min(need, room(state, job, state.unlike[k]))
-            take(state, job, state.unlike[k], procs)
+            procs = min(need, room(state, job, state.candidates[k]))
+            take(state, job, state.candidates[k], procs)
             need -= procs
             if sized:
                 break
@@ -57,14 +58,14 @@ def take_best(state: Any, job: int, count: int, need: int, sized: bool) -> int:
 
 @verb
 def take_from_stocks(state: Any, job: int, count: int, need: int, best: float, sized: bool) -> int:
-    """Take from the stocks of the highest merit, as long as one of them has the lowest-numbered nodes."""
-    node = other = len(state.nodes)  # the lowest-numbered node of all, and of the other stocks
+    """Take cores of the classes with the highest score, while one of them has the lowest-numbered nodes."""
+    node = other = len(state.nodes)  # the lowest-numbered node of all, and of the other classes
     for k in range(count):
         if state.merits[k] == best:
-            other = min(other, max(node, state.unlike[k]))
-            node = min(node, state.unlike[k])
+            other = min(other, max(node, state.candidates[k]))
+            node = min(node, state.candidates[k])
     while need > 0 and 0 <= node < other:
-        following = next_alike(state, node)
+        following = next_in_class(state, node)
         procs = min(need, state.nodes[node].free)
         take(state, job, node, procs)
         need -= procs

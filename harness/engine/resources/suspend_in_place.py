@@ -1,7 +1,7 @@
-"""Suspension in place: the job stops and stays where it is.
+"""Suspension in place: a job stops, and resumes on the cores on which it ran.
 
-Its cores are free for others, and licences; its memory remains held on its nodes, and their resources, and it resumes
-nowhere else, without asking the selection. Its place is lost when one of its nodes fails. So gangs of jobs take turns.
+Its cores and licences are free for other jobs meanwhile. Its memory and the countable resources of its nodes stay
+taken. It resumes on no other nodes, and the selection is not called. When one of its nodes fails, it loses its place.
 """
 
 from typing import Any
@@ -10,19 +10,18 @@ import numpy as np
 
 from harness.engine.decorators import inner, seldom
 from harness.engine.faults import NO_PLACE, PolicyFault, note
-from harness.engine.power.sleep import is_awake, node_awake
 from harness.engine.records.public import SLICE
-from harness.engine.records.request_records import DEMANDING
-from harness.engine.resources.capacity import hold_alone, keep_demand
-from harness.engine.resources.node_classes import restock
-from harness.engine.resources.nodes import BLOCK, drop_slices
+from harness.engine.records.request_records import COUNT, NOW, REQUESTS
+from harness.engine.resources.allocation import begin_allocation, free_slices, on_cores_taken
+from harness.engine.resources.capacity import set_aside, set_exclusive
+from harness.engine.resources.nodes import BLOCK
 
 #: How many times the processors of the machine the slices of all suspended jobs may be.
 MOST = 8
 
 
-def make_room(view: Any) -> Any:
-    """Return the view with slices for jobs that are suspended in place besides those that run."""
+def add_slices(view: Any) -> Any:
+    """Return the view with slices for jobs that are suspended in place, besides those of running jobs."""
     width = np.minimum(view.jobs["procs"], len(view.nodes)).sum()
     count = int(view.clock.cores + min(width, MOST * view.clock.cores)) + 1
     slices = np.zeros(count, SLICE)
@@ -33,7 +32,7 @@ def make_room(view: Any) -> Any:
 
 @inner
 def copy_place(state: Any, job: int) -> int:
-    """Write down once more what a running job holds, for when it has left; return the first slice."""
+    """Copy the slices of a running job, which releases its own when it stops; return the first copy."""
     allocation = state.allocation
     first = -1
     piece = state.jobs[job].slices
@@ -53,7 +52,7 @@ def copy_place(state: Any, job: int) -> int:
 
 @inner
 def keep_place(state: Any, job: int, first: int) -> None:
-    """Let a job that has left keep the place that begins with this slice. Changes jobs, nodes, notes."""
+    """Give a job that has stopped the place that begins with this slice. Changes jobs, the allocation."""
     state.jobs[job].slices = first
     state.allocation.suspended_in_place += 1
     hold_place(state, job, 1)
@@ -61,52 +60,46 @@ def keep_place(state: Any, job: int, first: int) -> None:
 
 @inner
 def hold_place(state: Any, job: int, sign: int) -> None:
-    """Hold what the job keeps besides its cores, or with −1 give it back. Changes nodes, offers."""
+    """Take all that a suspended job keeps besides its cores; −1 puts it back. Changes `available`."""
     piece = state.jobs[job].slices
-    while piece >= 0 and state.clock.constrained:
+    while piece >= 0 and state.clock.constrained != COUNT:
         node = state.slices[piece].node
-        state.nodes[node].free_memory -= sign * state.slices[piece].cores * state.jobs[job].memory
-        if state.clock.constrained == DEMANDING:
-            keep_demand(state, job, node, sign)
+        set_aside(state, job, node, state.slices[piece].cores, NOW, sign)
+        if state.clock.constrained == REQUESTS:
+            set_exclusive(state, job, node, -sign)
         piece = state.slices[piece].next
 
 
 @seldom
 def retake(state: Any, job: int) -> None:
-    """Let a job take the cores of its place again; its memory it has kept. Changes nodes, notes."""
+    """Let a job take the cores of its place again. Changes nodes, the allocation."""
     allocation = state.allocation
     allocation.suspended_in_place -= 1
-    allocation.nodes_taken = 0
-    allocation.nodes_asleep = 0
-    allocation.awake_at = state.clock.now
-    allocation.slowest = np.inf
+    begin_allocation(state)
     piece = state.jobs[job].slices
     while piece >= 0:
         node = state.slices[piece].node
         cores = state.slices[piece].cores
         state.nodes[node].free -= cores
         state.blocks[node // BLOCK] -= cores
-        restock(state, node)
-        if state.clock.constrained == DEMANDING:
-            hold_alone(state, job, node)
+        on_cores_taken(state, node)
+        if state.clock.constrained == REQUESTS:
+            set_exclusive(state, job, node, 1)
         allocation.nodes_taken += 1
         allocation.slowest = min(allocation.slowest, state.nodes[node].speed)
-        if not is_awake(state, node):
-            allocation.nodes_asleep += 1
-            allocation.awake_at = max(allocation.awake_at, node_awake(state, node))
         piece = state.slices[piece].next
 
 
 @inner
-def give_place_up(state: Any, job: int) -> None:
-    """Let a job that was suspended in place lose it. Changes jobs, nodes, slices, notes."""
+def lose_place(state: Any, job: int) -> None:
+    """Take its place from a job that was suspended in place. Changes jobs, slices, the allocation, `available`."""
     hold_place(state, job, -1)
     state.allocation.suspended_in_place -= 1
     last = piece = state.jobs[job].slices
     while piece >= 0:
         last = piece
         piece = state.slices[piece].next
-    drop_slices(state, job, last)
+    free_slices(state, job, last)
 
 
 @inner
