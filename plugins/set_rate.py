@@ -54,7 +54,7 @@ def workload(state, low=1e5, high=3e5, slow=0.75, fast=1.0):
     """
     rate = present_rate(state, slow)
     work = harness.work_left(state)
-    if work <= low or (state.clock.fell and state.clock.arrived == 0):
+    if work <= low or (state.clock.work_level_reached and state.clock.arrived == 0):
         return slow
     if work > high:
         rate = fast
@@ -164,7 +164,7 @@ def set_rate():
             workload,
             least={"low": 0},
             rising=(("low", "high"), TWO_RATES),
-            reads=(*PRESENT, "clock.demand", "clock.fell", "clock.arrived"),
+            reads=(*PRESENT, "clock.demand", "clock.work_level_reached", "clock.arrived"),
         ),
         harness.Rate(
             "ondemand",

@@ -112,7 +112,10 @@ def easy_molding(plan, queue, state, reservations=1, backfill_order=None, spare=
             left -= min(procs, left)
 
 
-CLOCK = ("arrived", "constrained", "cores", "departed", "each", "free", "newcomer", "now", "rate", "upset", "virtual")
+CLOCK = (
+    *("arrived", "constrained", "cores", "decide_per_event", "departed", "free", "newcomer", "now", "rate", "upset"),
+    "virtual",
+)
 JOB = ("left", "planned", "procs", "reserved", "start", "status")
 
 

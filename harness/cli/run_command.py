@@ -244,8 +244,8 @@ def _events(result: "Schedule") -> dict[str, Any] | None:
         "path": result.events.source,
         "interrupted": result.events.interrupted,
         "events": len(result.events.frame),
-        "happened": int(result.outcome.notes.events - result.outcome.notes.openings),
-        "without_effect": int(result.outcome.sums.vain),
+        "happened": int(result.outcome.loop.next_event - result.outcome.loop.window_ends),
+        "without_effect": int(result.outcome.sums.ignored_events),
     }
 
 

@@ -1,131 +1,108 @@
-"""The one event loop.
+"""The event loop: one source, compiled for the features that a run uses.
 
-Everything that falls on one instant is applied before anyone decides, in the order in which `run` calls it:
-completions, transitions of nodes, events, cancellations, arrivals. Then everyone decides once: rate, order, starts,
-sleep; unless all that happened is that nodes have fallen asleep. The loop is compiled once for all policies and
-releases the GIL.
+At an instant the loop applies all events that fall on it, in the order of `SOURCES`. Then it decides once: rate, order,
+starts, sleep (`decisions`). It does not decide if only nodes have fallen asleep. A loop is compiled once for all
+policies and releases the GIL. `make_loop` makes it of the sources that its features need; a run without these features
+neither compiles nor executes them.
 """
 
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numba import types
 
-from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
-from harness.engine.decorators import entrance, inner, once, seldom
-from harness.engine.events.clocks_and_signals import hear
-from harness.engine.events.external_events import happen
-from harness.engine.events.job_arrivals import arrive
-from harness.engine.faults import (
-    BACKFILLING,
-    BAD_RATE,
-    ORDERING,
-    RATING,
-    SLEEPING,
-    STARTING,
-    STUCK,
-    PolicyFault,
-    note,
+from harness.engine import policy_kernels  # noqa: F401 - all verbs must be in the table before any code reads it
+from harness.engine.decisions import (
+    SLEEP_CHANGES,
+    ask_start,
+    carry_out,
+    decide_in_passes,
+    learn_from_events,
+    set_rate_and_order,
 )
-from harness.engine.power.draw import change_pace, draw, settle, work_left
-from harness.engine.power.sleep import catch_up, finish_transitions, let_idle_sleep
-from harness.engine.queue.lazy_priorities import rank_if_due
-from harness.engine.queue.scoring import rank_queue
-from harness.engine.queue.waiting_jobs import cancel_waiting, drop_started, join_queue
-from harness.engine.records.private import ZONES
-from harness.engine.records.public import WAITING
-from harness.engine.run_state import INDICES, seen
+from harness.engine.decisions_with_holds import decide_with_holds, forget_departed
+from harness.engine.decorators import entrance, inner, once
+from harness.engine.events import (
+    cancellations,
+    clocks_and_signals,
+    completions,
+    estimate_expiries,
+    external_events,
+    hold_releases,
+    job_arrivals,
+    node_transitions,
+    timers,
+)
+from harness.engine.events.event_source import (
+    ALWAYS,
+    ESTIMATE,
+    HOLDS,
+    INPUT,
+    STEPS,
+    SUM,
+    TIMED,
+    WITH_JOBS,
+    WITH_OTHERS,
+    EventSource,
+)
+from harness.engine.faults import STARTING, STUCK, PolicyFault, note
+from harness.engine.power.draw import draw, settle
+from harness.engine.power.sleep import catch_up, let_idle_sleep
+from harness.engine.run_state import INDICES
+from harness.engine.runtime_estimates import PREDICTIONS
 from harness.engine.samples import full, record_sample
-from harness.engine.service import complete_job, enter_service
 from harness.engine.time_comparison import later
-from harness.engine.verbs import when
 
-# Whose answers may change from one instant to the next: flags.
-ORDER_CHANGES, RATE_CHANGES, SLEEP_CHANGES = 1, 2, 4
+#: All kinds of events, in the order in which they are applied at an instant.
+SOURCES = (
+    clocks_and_signals.SOURCE,
+    timers.WORK_LEVEL,
+    timers.START,
+    timers.OTHERS,
+    hold_releases.DEPARTURES,
+    estimate_expiries.SOURCE,
+    completions.PLAIN,
+    completions.TOGETHER,
+    node_transitions.WAKING,  # before external events: a running job is in service, or waits for a later instant
+    node_transitions.ANY,
+    external_events.SOURCE,
+    cancellations.SOURCE,
+    completions.ONE_BY_ONE,
+    PREDICTIONS,
+    EventSource(apply=learn_from_events),
+    job_arrivals.SOURCE,
+    hold_releases.SUBMISSIONS,
+    hold_releases.RELEASES,
+)
 
-#: At so many instants policies call themselves, or let nodes sleep and wake, while nobody runs and nobody comes any
-#: more, nor starts; then jobs that wait have waited in vain. A week in seconds is less, and each node may move besides.
-MOST_IN_VAIN = 700_000
+#: What a call of a loop returns: the run is over, it has used its budget, or a decision from outside is due.
+OVER, AGAIN, DUE = range(3)
 
-# Which orders learn: flags.
-ORDER_LEARNS, SECOND_LEARNS = 8, 16
+#: After so many instants at which only timers are left and no job runs, starts or comes, the waiting jobs never start.
+#: Each node adds some. A week has fewer seconds.
+MOST_IDLE = 700_000
 
 
 @inner
-def may_give_up(state: Any, job: int) -> bool:
-    """Return whether the job gives up when its patience ends: only those that were never started do."""
-    return np.isnan(state.jobs[job].start) and state.jobs[job].restarts == 0
-
-
-@once
-def next_patience(state: Any) -> float:
-    """Return when the patience of a job that waits ends next [s]; infinity if none does. Changes notes."""
-    notes = state.notes
-    while notes.cancels < len(state.cancellations):
-        job = state.cancellations[notes.cancels]
-        if state.jobs[job].status <= WAITING and may_give_up(state, job):
-            return float(state.patience[job])
-        notes.cancels += 1  # it has been started, so that its patience is no event
-    return np.inf
-
-
-@inner
-def in_vain(state: Any) -> bool:
-    """Return whether policies have called themselves for long enough while nothing else is to come. Changes notes."""
-    if state.clock.running == 0 and state.notes.events == len(state.events):
-        state.notes.vain += 1
-    return bool(state.notes.vain > MOST_IN_VAIN + 4 * len(state.nodes))
-
-
-@once
-def next_instant(state: Any) -> float:
-    """Return when something happens next [s]; infinity if nothing will. Changes clock.
-
-    What falls on one instant but for rounding is one: that of the submission, cancellation or event, if it is one.
-    """
-    clock = state.clock
-    notes = state.notes
-    sleep_control = state.sleep_control
-    given = np.inf  # by the inputs, not by a sum
-    if clock.next < len(state.jobs):
-        given = state.jobs[clock.next].submit
-    notes.due = when(state, state.heap[0].time) if notes.heaped > 0 else np.inf
-    given = min(given, next_patience(state))
-    time = min(given, notes.due, notes.release)
-    # Nothing else matters once the last job has left.
-    if clock.queued + clock.running + clock.held > 0 or time < np.inf:
-        if time == np.inf and in_vain(state):
-            return np.inf
-        time = min(time, clock.start_timer)
-        if time == np.inf and sleep_control.waking > 0:
-            time = clock.transition
-        notes.crossing = np.inf
-        if clock.level >= 0.0 and clock.speed > 0.0:
-            notes.crossing = clock.now + (work_left(state) - clock.level) / (clock.rate * clock.speed)
-            time = min(time, notes.crossing)
-        if notes.events < len(state.events):
-            # Those before the first arrival happen with it: no time goes by before the run.
-            given = min(given, max(clock.now, state.events[notes.events].time))
-            time = min(time, given)
-        if time < np.inf:  # these alone let no job begin: they do not keep a run alive
-            time = min(time, clock.transition, clock.rate_timer, clock.sleep_timer, sleep_control.next_sleep_time)
-    if not later(given, time):
-        time = given
-    if not later(notes.due, time):
-        notes.due = time
-    return time
+def only_timers_left(state: Any) -> bool:
+    """Return whether policies have called themselves for long enough while nothing else is to come. Changes loop."""
+    loop = state.loop
+    if state.clock.running == 0 and loop.next_event == len(state.events):
+        loop.idle_decisions += 1
+    return bool(loop.idle_decisions > MOST_IDLE + 4 * len(state.nodes))
 
 
 @once
 def advance(state: Any, now: float) -> None:
-    """Move both clocks to `now` and add what went by to the sums over the run. Changes clock."""
+    """Move both clocks to `now`, and add the time that has passed to the sums over the run. Changes clock, sums."""
     clock = state.clock
-    notes = state.notes
     sums = state.sums
     elapsed = now - clock.now
     virtual = clock.origin + (now - clock.since) * clock.rate
-    if notes.due <= now:
+    if state.loop.next_completion <= now:
         virtual = state.heap[0].time  # a completion sets the virtual clock, free of rounding
     if elapsed > 0:
         up = clock.cores - clock.down
@@ -144,155 +121,35 @@ def advance(state: Any, now: float) -> None:
             sums.potential += elapsed * clock.rate * busy
     clock.now = now
     clock.virtual = virtual
-    # Who asked to be called is called now, as everyone is, and may ask again.
-    clock.fell = clock.level >= 0.0 and not later(notes.crossing, now)
-    clock.stirred = clock.fell or (clock.next < len(state.jobs) and state.jobs[clock.next].submit <= now)
-    if clock.fell:  # once, even if the policy is never asked again
-        clock.level = -1.0
-    if not later(clock.start_timer, now):
-        clock.start_timer = np.inf
-        clock.stirred = 1
-    if not later(clock.rate_timer, now):
-        clock.rate_timer = np.inf
-        clock.stirred = 1
-    if not later(clock.sleep_timer, now):
-        clock.sleep_timer = np.inf
-        clock.stirred = 1
-    if clock.signal_until <= now:
-        hear(state)
-    while notes.zones < ZONES and notes.zone_time[notes.zones] <= now:
-        clock.zone = notes.zone[notes.zones]
-        notes.zones += 1
 
 
 @once
-def complete(state: Any) -> None:
-    """Let every job that is due at this instant leave."""
+def count_anew(state: Any) -> None:
+    """Count from zero what happens from now on, if the last decision has seen what happened. Changes clock, loop."""
     clock = state.clock
-    notes = state.notes
-    while notes.due <= clock.now:
-        complete_job(state, 0)
-        notes.due = when(state, state.heap[0].time) if notes.heaped > 0 else np.inf
+    clock.decision_due = job_arrivals.submission_due(state)
+    if state.loop.policy_was_asked:
+        clock.completed = 0
+        clock.departed = 0
+        clock.upset = 0
+        clock.arrived = 0
+        clock.corrected = 0
+        state.loop.policy_was_asked = 0
 
 
 @once
-def wake(state: Any) -> None:
-    """Nodes whose transition ends at this instant move on, and jobs that waited for them enter service."""
-    if not later(state.clock.transition, state.clock.now):
-        finish_transitions(state)
-        enter_service(state)
-
-
-@once
-def cancel(state: Any) -> None:
-    """Jobs whose patience ends at this instant leave the queue, unless they have been started."""
-    clock = state.clock
-    notes = state.notes
-    while notes.cancels < len(state.cancellations):
-        job = state.cancellations[notes.cancels]
-        if state.patience[job] > clock.now:
-            return
-        notes.cancels += 1
-        if state.jobs[job].status == WAITING and may_give_up(state, job):
-            cancel_waiting(state, job)
-
-
-@seldom
-def learn(state: Any, changes: int) -> None:
-    """Orders that learn look at what has happened, before they are asked for scores: they are asked about job −1."""
-    clock = state.clock
-    state.ranking[0] = -1
-    clock.culprit = -1
-    if changes & ORDER_LEARNS:
-        clock.hook = ORDERING
-        state.order(seen(state), state.ranking[:1], state.scores[:1], state.order_own)
-    if changes & SECOND_LEARNS:
-        clock.hook = BACKFILLING
-        state.second(seen(state), state.ranking[:1], state.scores[:1], state.second_own)
-
-
-@seldom
-def set_rate(state: Any, rate: float) -> None:
-    """Switch the rate of all nodes, O(1) for the jobs: their due times are virtual. Changes clock, nodes."""
-    clock = state.clock
-    if not (rate > 0 and rate < np.inf):
-        note(clock, BAD_RATE, -1, -1, rate)
-        raise PolicyFault
-    clock.since = clock.now
-    clock.origin = clock.virtual
-    clock.rate = rate
-    state.sums.least_rate = min(state.sums.least_rate, rate)
-    state.sums.most_rate = max(state.sums.most_rate, rate)
-    for node in range(len(state.nodes)):
-        catch_up(state, node)
-    change_pace(state)
-    if state.sleep_control.max_boot_time > 0.0:  # a reservation includes the boot time, whose virtual length changes
-        clock.upset = 2
-
-
-@seldom
-def requeue_suspended(state: Any) -> None:
-    """Jobs that the decision suspended wait again. Changes jobs, queue, clock."""
-    clock = state.clock
-    count = clock.suspended
-    for k in range(count):
-        state.ranking[k] = state.paused[k]
-    join_queue(state, count)
-    clock.suspended = 0
-
-
-@once
-def set_pace_and_order(state: Any, changes: int) -> None:
-    """Before starts are decided: the rate, and the order of the queue if it changes."""
-    clock = state.clock
-    if clock.instants == 1 or (changes & RATE_CHANGES and not later(clock.rate_from, clock.now)):
-        clock.hook = RATING
-        clock.level = -1.0
-        wanted = state.rate(seen(state), state.rate_own)
-        if wanted != clock.rate:
-            set_rate(state, wanted)
-    # A single waiting job needs no order, unless it is compared with the running ones, or those that are let go.
-    if changes & ORDER_CHANGES and (clock.queued > 1 or clock.preemptive or state.notes.opened > 0):
-        if state.notes.falling:
-            rank_if_due(state)
-        else:
-            rank_queue(state)
-
-
-@once
-def ask_start(state: Any) -> None:
-    """Let the start policy start whom it wants."""
-    state.clock.hook = STARTING
-    state.start(state, state.start_own)
-
-
-@inner
-def serve_started(state: Any) -> None:
-    """Let those who were started leave the queue and enter service. Changes what `enter_service` does, and queue."""
-    if state.clock.started > 0:
-        state.notes.vain = 0
-        drop_started(state)
-        enter_service(state)
-
-
-@once
-def follow_up(state: Any, changes: int) -> None:
-    """After starts are decided: who was started leaves the queue, who was suspended joins it, and nodes sleep."""
-    clock = state.clock
-    serve_started(state)
-    if clock.suspended > 0:
-        requeue_suspended(state)
-    if clock.instants == 1 or (changes & SLEEP_CHANGES and not later(clock.sleep_from, clock.now)):
-        clock.hook = SLEEPING
-        state.sleep(state, state.sleep_own)
+def finish_instant(state: Any, decided: bool) -> None:
+    """Carry the decision out if there was one, put idle nodes to sleep, and record the instant."""
+    if decided:
+        carry_out(state)
+    if state.loop.changes & SLEEP_CHANGES:
+        let_idle_sleep(state)
+    record_sample(state)
 
 
 @once
 def close(state: Any) -> None:
-    """Nothing will happen any more: settle the energy, and refuse a schedule that leaves jobs behind.
-
-    Where nodes stayed down that is not the policy's fault: those jobs remain waiting.
-    """
+    """Settle the energy at the end of a run. Refuse a schedule that leaves jobs behind, unless nodes stayed down."""
     clock = state.clock
     for node in range(len(state.nodes)):
         catch_up(state, node)
@@ -303,48 +160,120 @@ def close(state: Any) -> None:
         raise PolicyFault
 
 
-def run(state: Any, changes: int, budget: int) -> bool:
-    """Simulate at most `budget` instants; True when the run is over. Call again to go on."""
-    clock = state.clock
-    if clock.instants == 0:
-        draw(state, -1)
-    for _ in range(budget):
-        if full(state):
-            return False
-        now = next_instant(state)
-        if now == np.inf:
-            close(state)
-            return True
-        advance(state, now)
-        clock.completed = 0
-        clock.departed = 0
-        clock.upset = 0
-        complete(state)
-        wake(state)  # before the events, for which a running job is in service, or waits for a later instant
-        happen(state)
-        cancel(state)
-        asked = clock.stirred or clock.departed > 0 or clock.upset
-        if asked:
-            clock.instants += 1
-        if asked and changes & (ORDER_LEARNS | SECOND_LEARNS):
-            learn(state, changes)
-        arrive(state, len(state.jobs))
-        if asked:
-            set_pace_and_order(state, changes)
-            ask_start(state)
-            follow_up(state, changes)
-        if changes & SLEEP_CHANGES:
-            let_idle_sleep(state)
-        record_sample(state)
-    return False
+# ---------------------------------------------------------------- the loop of a set of features
+
+
+def _generated(name: str, body: str, functions: list[Callable[[Any], Any]]) -> Any:
+    """Return a function of the state that calls these functions: `f0`, `f1` and so on in its body."""
+    known: dict[str, Any] = {"inf": np.inf} | {f"f{k}": function for k, function in enumerate(functions)}
+    exec(f"def {name}(state):\n    {body}\n", known)
+    return once(known[name])
+
+
+def _earliest(name: str, sources: Iterable[EventSource], role: int, *roundings: int) -> Any:
+    """Return a function that returns the earliest time of these sources that have this role and this rounding."""
+    times = [one.next_time for one in sources if one.next_time and one.role == role and one.rounding in roundings]
+    calls = "".join(f", f{k}(state)" for k in range(len(times)))
+    return _generated(f"earliest_{role}_{roundings[0]}_{name}", f"return min(inf, inf{calls})", times)
+
+
+def _in_turn(name: str, sources: Iterable[EventSource]) -> Any:
+    """Return a function that applies the events of each source that are due."""
+    functions = [one.apply for one in sources if one.apply]
+    return _generated(f"apply_events_{name}", "; ".join(f"f{k}(state)" for k in range(len(functions))), functions)
+
+
+def _make_next_instant(name: str, sources: tuple[EventSource, ...]) -> Any:
+    """Return a function that returns the time of the next instant [s], infinity if there is none."""
+    inputs = _earliest(name, sources, ALWAYS, INPUT)
+    sums = _earliest(name, sources, ALWAYS, SUM)
+    inputs_with_jobs = _earliest(name, sources, WITH_JOBS, INPUT)
+    sums_with_jobs = _earliest(name, sources, WITH_JOBS, SUM)
+    with_others = _earliest(name, sources, WITH_OTHERS, INPUT, SUM)
+    estimates = _earliest(name, sources, WITH_OTHERS, ESTIMATE)
+    estimated = any(one.rounding == ESTIMATE for one in sources)
+
+    def next_instant(state: Any) -> float:
+        clock = state.clock
+        exact = inputs(state)
+        time = min(exact, sums(state))
+        # Nothing else matters once the last job has left.
+        if clock.queued + clock.running + clock.held > 0 or time < np.inf:
+            if time == np.inf and only_timers_left(state):
+                return np.inf
+            exact = min(exact, inputs_with_jobs(state))
+            time = min(time, exact, sums_with_jobs(state))
+            if time < np.inf:
+                time = min(time, with_others(state))
+        # Events that fall on one instant but for rounding have the time of the input among them.
+        if not later(exact, time):
+            time = exact
+        if not later(state.loop.next_completion, time):
+            state.loop.next_completion = time
+        if estimated:
+            expiry = estimates(state)
+            if later(time, expiry) and time < np.inf:
+                time = expiry
+        return time
+
+    next_instant.__qualname__ = f"next_instant_{name}"
+    return once(next_instant)
+
+
+def _identity(source: EventSource) -> tuple[Any, ...]:
+    """Return the names of the functions of a source, and the roles of its events."""
+    functions = [one and f"{one.__module__}.{one.__qualname__}" for one in (source.next_time, source.apply)]
+    return (*functions, source.role, source.rounding)
 
 
 @cache
-def compiled_run() -> Any:
-    """`run`, compiled once for all policies."""
-    return compiled_loop(run)
+def make_loop(features: int = 0, sources: tuple[EventSource, ...] = SOURCES) -> Callable[[Any, int], int]:
+    """Return the loop with these features, flags of `event_source`: a function of the state and a number of instants.
+
+    It simulates so many instants at most, and can be called again. It returns OVER, AGAIN or DUE.
+    """
+    sources = tuple(one for one in sources if one.needs & ~features == 0 and one.unless & features == 0)
+    name = f"{features}_{crc32(repr(list(map(_identity, sources))).encode()):08x}"  # compiled code is found by its name
+    next_instant = _make_next_instant(name, sources)
+    apply_events = _in_turn(name, sources)
+    holds, steps = bool(features & HOLDS), bool(features & STEPS)
+    decide = decide_with_holds if holds else decide_in_passes if features & TIMED and not steps else ask_start
+
+    def run(state: Any, budget: int) -> int:
+        clock = state.clock
+        if clock.instants == 0:
+            draw(state, -1)
+        if steps and state.loop.awaits_decision:
+            state.loop.awaits_decision = 0
+            finish_instant(state, True)
+        for _ in range(budget):
+            if full(state):
+                return AGAIN
+            now = next_instant(state)
+            if now == np.inf:
+                close(state)
+                return OVER
+            advance(state, now)
+            if holds:
+                forget_departed(state)
+            count_anew(state)
+            apply_events(state)
+            if clock.decision_due:
+                set_rate_and_order(state)
+                if steps and clock.queued > 0:
+                    clock.hook = STARTING
+                    state.loop.policy_was_asked = 1
+                    state.loop.awaits_decision = 1
+                    return DUE
+                decide(state)
+            finish_instant(state, clock.decision_due)
+        return AGAIN
+
+    run.__name__ = run.__qualname__ = f"loop_{name}"
+    return inner(run)
 
 
-def compiled_loop(loop: Any) -> Any:
-    """Return the loop, compiled: called with the state, what changes, and how many instants there may be."""
-    return entrance(inner(loop), types.boolean(INDICES, types.int64, types.int64))
+@cache
+def compiled_loop(features: int = 0, sources: tuple[EventSource, ...] = SOURCES) -> Callable[[Any, int], int]:
+    """Return the loop with these features, compiled once for all policies."""
+    return entrance(make_loop(features, sources), types.int64(INDICES, types.int64))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from harness.engine.event_semantics import EACH
 from harness.engine.records import hold_records as hold_records
 from harness.engine.resources.node_classes import with_classes
 from harness.errors import HarnessError
@@ -52,7 +51,7 @@ def _all_but(chosen: Mapping[str, Choice], left_out: str) -> list[Policy]:
 
 def _job_by_job(view: Any) -> bool:
     """Return whether decisions are taken for single events, or in passes of their own."""
-    return bool(view.notes.reading & EACH or view.notes.period > 0.0 or view.notes.main >= 0.0)
+    return bool(view.timing.per_event or view.timing.interval > 0.0 or view.timing.main_interval >= 0.0)
 
 
 def lasts(order: Choice) -> bool:
@@ -128,29 +127,29 @@ def answers_alike(hold: Choice) -> bool:
     return bool(policy.same_answer_for) and not singly and "starts" not in policy.released_on
 
 
-def may_stay_by_kin(view: Any, chosen: Mapping[str, Choice], holds: list[Choice]) -> bool:
+def may_hold_by_group(view: Any, chosen: Mapping[str, Choice], holds: list[Choice]) -> bool:
     """Return whether held jobs may be kept in groups: the next start is known, and no policy reads who waits."""
-    order, start, notes = chosen["order"], chosen["start"].policy, view.notes
-    bound = view.clock.constrained or notes.moldable or chosen["select"].policy.fits
-    usual = not _job_by_job(view) and not notes.horizon < np.inf
+    order, start, timing = chosen["order"], chosen["start"].policy, view.timing
+    bound = view.clock.constrained or view.notes.moldable or chosen["select"].policy.fits
+    usual = not _job_by_job(view) and not timing.horizon < np.inf
     first = FIRST_STARTS in start.guarantees and not start.extras and not start.preemptive and not start.rejects
     ordered = lasts(order) or (bool(order.policy.same_answer_for) and not order.inner and not order.says("learn"))
     unseen = chosen["rate"].policy.constant and not may_read(chosen["select"].policy, *_WAITING_JOBS)
     alike = all(answers_alike(hold) for hold in holds) and not chosen["start"].queues
-    return alike and first and ordered and unseen and usual and not bound and notes.depth >= len(view.jobs)
+    return alike and first and ordered and unseen and usual and not bound and timing.backfill_depth >= len(view.jobs)
 
 
-def kins_of(jobs: Any, order: Choice, holds: list[Choice]) -> dict[str, Any]:
+def held_groups_of(jobs: Any, order: Choice, holds: list[Choice]) -> dict[str, Any]:
     """Return the groups of jobs that no hold and no order can tell apart, and the group of each job."""
     count = len(jobs)
-    kin = np.arange(count)
+    group = np.arange(count)
     alike = [hold.policy.same_answer_for for hold in holds]
     if alike and all(alike):
-        kin = np.zeros(count, np.int64)
+        group = np.zeros(count, np.int64)
         for name in sorted({*order.policy.same_answer_for, *(name for names in alike for name in names)}):
             _, number = np.unique(jobs[name], return_inverse=True)
-            _, kin = np.unique(kin * (number.max(initial=0) + 1) + number, return_inverse=True)
-    of_kin = np.zeros(count, hold_records.OF_KIN)
-    of_kin["kin"] = kin
-    kins = np.zeros(count, hold_records.KIN)
-    return {"kins": kins.view(np.recarray), "of_kin": of_kin.view(np.recarray)}
+            _, group = np.unique(group * (number.max(initial=0) + 1) + number, return_inverse=True)
+    group_of = np.zeros(count, hold_records.GROUP_OF)
+    group_of["group"] = group
+    groups = np.zeros(count, hold_records.HELD_GROUP)
+    return {"held_groups": groups.view(np.recarray), "group_of": group_of.view(np.recarray)}

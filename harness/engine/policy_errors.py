@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.engine import faults, loop_with_holds
+from harness.engine import faults
+from harness.engine.queue.holds import holds_in_use
 from harness.engine.queue.waiting_jobs import waiting
 from harness.engine.resources import nodes
 from harness.policy.spec import Choice
@@ -14,7 +15,7 @@ def _part(view: Any, chosen: Mapping[str, Choice]) -> tuple[str, Choice]:
     """Return the hook and the policy that was being asked."""
     choice = chosen[faults.ASKED[int(view.clock.hook)]]
     if choice.policy.part == "hold":
-        choice = loop_with_holds.in_use(choice)[int(view.notes.asked)]
+        choice = holds_in_use(choice)[int(view.hold_state.asked_hold)]
     return choice.policy.hook, choice
 
 

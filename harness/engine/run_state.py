@@ -15,6 +15,7 @@ from numba import from_dtype, types
 
 from harness.engine.records import (
     hold_records,
+    loop_records,
     node_records,
     plan_records,
     private,
@@ -48,6 +49,10 @@ _VIEW = {
     "slices": _entries(layouts.SLICE),
     "clock": from_dtype(layouts.CLOCK),
     "notes": from_dtype(private.NOTES),
+    "loop": from_dtype(loop_records.LOOP),
+    "timing": from_dtype(loop_records.TIMING),
+    "estimates": from_dtype(loop_records.ESTIMATES),
+    "hold_state": from_dtype(hold_records.HOLD_STATE),
     "waitlist": from_dtype(queue_records.WAITLIST),
     "usage_sums": from_dtype(queue_records.USAGE_SUMS),
     "allocation": from_dtype(node_records.ALLOCATION),
@@ -130,8 +135,8 @@ _INSIDE = {
     "rooms": _records(plan_records.ROOM),  # … how much room there is for jobs alike …
     "beside": _records(plan_records.BESIDE),  # … and who would not fit before when
     "held": _records(hold_records.HELD_JOB),  # jobs that are held; empty unless there are holds
-    "kins": _records(hold_records.KIN),  # … kins of jobs that all holds answer alike about …
-    "of_kin": _records(hold_records.OF_KIN),  # … and which each job is of
+    "held_groups": _records(hold_records.HELD_GROUP),  # … groups of jobs for which all holds give the same answer …
+    "group_of": _records(hold_records.GROUP_OF),  # … and the group of each job
     "holds": _records(hold_records.HOLD),  # the holds themselves …
     "holds_own": FLOATS,  # … and their numbers, one after the other
 }

@@ -7,7 +7,7 @@ import numpy as np
 from harness.engine.decorators import inner, once, verb
 from harness.engine.faults import BAD_OVERHEAD, NO_ROOM, NOT_PREEMPTIVE, NOT_RUNNING, NOT_WAITING, PolicyFault, note
 from harness.engine.power.sleep import wake_nodes_of
-from harness.engine.queue.holds import close_if_held
+from harness.engine.queue.holds import stop_if_start_causes_hold
 from harness.engine.records.public import COMPLETED, KILLED, RUNNING, SUSPENDED, WAITING
 from harness.engine.records.request_records import NOW
 from harness.engine.resources.allocation import allocate, most_available, occupy, release_all, release_busy
@@ -36,7 +36,7 @@ def start_job(state: Any, job: int) -> bool:
     if not enough(state, job):
         note(clock, NO_ROOM, job, -1, most_available(state, job))
         raise PolicyFault
-    if notes.closed:
+    if state.hold_state.stop_starting:
         return False
     if keeps_place(state, job):
         retake(state, job)
@@ -65,8 +65,8 @@ def start_job(state: Any, job: int) -> bool:
     notes.boots += 1
     if state.usage_sums.counted:
         state.tally(state, job, 0, -1, 1)
-    if notes.holds > 0:
-        close_if_held(state)
+    if state.hold_state.count > 0:
+        stop_if_start_causes_hold(state)
     return True
 
 

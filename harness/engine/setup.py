@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 
 from harness.engine import run_state, running_jobs
-from harness.engine.events.clocks_and_signals import set_wall_clock
+from harness.engine.events.clocks_and_signals import set_signal, set_wall_clock
 from harness.engine.plan import compression, node_timelines, reserved_starts
 from harness.engine.plan.width import rigid, shapes
 from harness.engine.queue.backfill_index import CLASSES
 from harness.engine.queue.usage_sums import none_kept
-from harness.engine.records import hold_records, node_records, plan_records, private, queue_records, recording_records
+from harness.engine.records import (
+    hold_records,
+    loop_records,
+    node_records,
+    plan_records,
+    private,
+    queue_records,
+    recording_records,
+)
 from harness.engine.records import public as layouts
 from harness.engine.records.request_records import NODES, REQUESTS
 from harness.engine.resources import nodes
@@ -68,12 +76,12 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
     clock = start_clock(began, platform.cores, constrained)
     clock["whole_seconds"] = platform.whole
     notes = np.zeros(1, private.NOTES)
-    notes["release"] = np.inf
     notes["entered"] = -1
     notes["stalls"] = min(1 << (len(jobs) - 1).bit_length(), queue_records.QUEUE)
     notes["moldable"] = molded is not None
-    set_wall_clock(clock, notes, WallClock.of(workload.header))
-    signal = set_signal(clock, notes, extras.signal)
+    loop = np.zeros(1, loop_records.LOOP)
+    set_wall_clock(clock, loop, WallClock.of(workload.header))
+    signal = set_signal(clock, loop, extras.signal)
     machine["settled"] = machine["vacant"] = clock["now"]
     slices = np.zeros(platform.cores + 1, layouts.SLICE)  # all unused: one list
     slices["next"] = np.arange(1, platform.cores + 2)
@@ -85,6 +93,10 @@ def arrays(workload: Workload, platform: Platform, extras: Extras) -> tuple[Any,
         slices=records(slices),
         clock=records(clock)[0],
         notes=records(notes)[0],
+        loop=records(loop)[0],
+        timing=record(loop_records.TIMING),
+        estimates=record(loop_records.ESTIMATES),
+        hold_state=record(hold_records.HOLD_STATE, next_release=np.inf),
         waitlist=record(queue_records.WAITLIST, new_in_queue=-1, capacity=min(2 * count + 2, queue_records.QUEUE)),
         usage_sums=record(queue_records.USAGE_SUMS),
         allocation=record(
@@ -152,20 +164,6 @@ def start_clock(now: float, cores: int, constrained: int) -> Array:
     return clock
 
 
-def set_signal(clock: Array, notes: Array, signal: Signal | None) -> Array:
-    """Let the clock begin with what the signal says then, and return its steps. Changes clock, notes."""
-    steps = np.zeros(0 if signal is None else len(signal.times), private.SIGNAL)
-    clock["signal"], clock["signal_until"] = np.nan, np.inf
-    if signal is not None:
-        steps["time"], steps["value"] = signal.times, signal.values
-        now = float(clock["now"][0])
-        origin = np.floor((now - signal.times[0]) / signal.period) * signal.period if signal.period else 0.0
-        notes["signal_from"] = origin, signal.period
-        # Before its first step a signal that does not repeat says what it says then.
-        clock["signal"], clock["signal_until"] = signal.values[0], origin + signal.times[0]
-    return steps
-
-
 def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras) -> Any:
     """Make what policies do not see: what is true of the jobs, and the engine's own arrays."""
     count = len(view.jobs)
@@ -230,8 +228,8 @@ def hide(workload: Workload, place: Array, view: Any, slots: int, extras: Extras
         booked=np.empty(len(view.nodes) if booking else 0, np.int64),
         **plans_of_nodes(view, booking),
         held=records(np.empty(0, hold_records.HELD_JOB)),
-        kins=records(np.empty(0, hold_records.KIN)),
-        of_kin=records(np.empty(0, hold_records.OF_KIN)),
+        held_groups=records(np.empty(0, hold_records.HELD_GROUP)),
+        group_of=records(np.empty(0, hold_records.GROUP_OF)),
         holds=records(np.empty(0, hold_records.HOLD)),
         holds_own=np.empty(0),
     )

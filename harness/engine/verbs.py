@@ -45,7 +45,7 @@ def arrival_does_not_fit(state: Any) -> bool:
     False where all events of an instant share one decision. pyss and its descendants take no decision then.
     """
     clock = state.clock
-    alone = clock.each != 0 and clock.arrived == 1 and clock.departed == 0 and clock.upset == 0
+    alone = clock.decide_per_event != 0 and clock.arrived == 1 and clock.departed == 0 and clock.upset == 0
     return bool(alone and not fits(state, clock.newcomer))
 
 
@@ -185,7 +185,7 @@ def call_not_before(state: Any, time: float) -> None:
 def call_at_work(state: Any, level: float) -> None:
     """Ask, as a rate policy, to be called at the very instant at which the work left has fallen to `level` [s].
 
-    Forgotten when you are next called, whatever for: ask again then. `clock.fell` is 1 if it has.
+    Forgotten when you are next called, whatever for: ask again then. `clock.work_level_reached` is 1 if it has.
     """
     clock = state.clock
     if not 0.0 <= level < work_left(state):

@@ -1,6 +1,6 @@
-"""A run that begins in the middle: some jobs hold their processors already, others have waited for a while.
+"""A run that begins with running and waiting jobs.
 
-What is here is done before the first instant, compiled only for runs that begin so; the loops know nothing of it.
+This is done before the first instant, and compiled only for runs that begin so.
 """
 
 from functools import cache
@@ -11,12 +11,12 @@ from numba import types
 
 from harness.engine import policy_kernels  # noqa: F401 - every verb has its place in the table before any code reads it
 from harness.engine.decorators import entrance, inner
-from harness.engine.event_semantics import BELIEVING, foretell
-from harness.engine.events.job_arrivals import arrive
+from harness.engine.events.job_arrivals import add_arrivals
 from harness.engine.faults import STARTING
 from harness.engine.records.public import PENDING, WAITING
 from harness.engine.resources.nodes import enough
 from harness.engine.run_state import FLOATS, INDICES
+from harness.engine.runtime_estimates import predict_next
 from harness.engine.service import enter_service, start_job
 from harness.errors import HarnessError
 from harness.workload.log import STARTED, Workload
@@ -54,12 +54,8 @@ def go_on(state: Any, job: int, started: float) -> bool:
 def take_up(state: Any, running: Any, started: Any) -> int:
     """Let these jobs run on that began at these times, and all others wait that were submitted up to now."""
     clock = state.clock
-    notes = state.notes
-    if notes.reading & BELIEVING:
-        most = notes.most
-        notes.most = len(state.jobs)
-        foretell(state)
-        notes.most = most
+    if state.estimates.predicted:
+        predict_next(state, len(state.jobs))
     while clock.next < len(state.jobs) and state.jobs[clock.next].submit <= clock.now:
         clock.next += 1  # now policies may be shown who runs
     for k in range(len(running)):
@@ -68,7 +64,8 @@ def take_up(state: Any, running: Any, started: Any) -> int:
     clock.next = 0
     clock.started = 0
     enter_service(state)
-    arrive(state, len(state.jobs))
+    add_arrivals(state, len(state.jobs))
+    clock.arrived = 0
     clock.start_timer = clock.now  # the first instant is now, and everybody is asked
     return ALL_WELL
 

@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness.engine import loop, loop_with_holds, policy_kernels
+from harness.engine import loop, policy_kernels
+from harness.engine.queue.holds import holds_in_use
 from harness.engine.queue.queues_with_policies import compiled_by_queue
 from harness.errors import HarnessError
 from harness.experiment.run_identity import versions_of
@@ -175,9 +176,9 @@ def compile_policies(chosen: Chosen) -> None:
     if chosen.configured:
         return
     with _binding:
-        loop.compiled_run()
+        loop.compiled_loop()
         others = [choice for part, choice in chosen.items() if part != "hold"]
-        for choice in others + loop_with_holds.in_use(chosen["hold"]):
+        for choice in others + holds_in_use(chosen["hold"]):
             if choice.policy not in _warm and not (choice.policy.hook == "predict_runtime" and choice.policy.constant):
                 policy_kernels.kernel_of(choice, 0)
                 _warm.add(choice.policy)

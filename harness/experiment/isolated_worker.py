@@ -29,7 +29,7 @@ from harness.workload.log import Workload
 Say = Callable[[dict[str, Any]], None]
 
 #: The parts of an outcome that are records; each is a file of its own.
-RECORDS = ("jobs", "nodes", "clock", "sums", "notes")
+RECORDS = ("jobs", "nodes", "clock", "sums", "notes", "loop")
 
 
 def _describe(origin: str, paths: tuple[str, ...], say: Say) -> None:

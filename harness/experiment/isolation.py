@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.disk.child_process import ChildProcess
+from harness.engine.prepared_run import Outcome
+from harness.engine.records.loop_records import LOOP
 from harness.engine.records.private import NOTES, SUMS
 from harness.engine.records.public import CLOCK, JOB, NODE
-from harness.engine.simulate import Outcome
 from harness.errors import HarnessError
 from harness.experiment import isolated_worker
 from harness.experiment.execution import Finished, Stopped, Task, stored_results_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 #: The longest time for the import of a plugin, and for a run to load and compile [s].
 LOADING, COMPILING = 120.0, 1200.0
 
-_LAYOUTS = {"jobs": JOB, "nodes": NODE, "clock": CLOCK, "sums": SUMS, "notes": NOTES}
+_LAYOUTS = {"jobs": JOB, "nodes": NODE, "clock": CLOCK, "sums": SUMS, "notes": NOTES, "loop": LOOP}
 
 #: The columns of a workload, and the fields of a returned schedule that must equal them.
 _GIVEN = {"job": "number", "submit": "submit", "user": "user"}
@@ -241,7 +242,7 @@ def _schedule(run: "Run", workload: Workload, folder: Path, answer: dict[str, An
         if not np.array_equal(jobs[column].to_numpy(), found["jobs"][field], equal_nan=True):
             raise ValueError(f"its jobs have another {column}")
     size = sum(one.nbytes for one in found.values())
-    single = {part: found[part][0] for part in ("clock", "sums", "notes")}
+    single = {part: found[part][0] for part in ("clock", "sums", "notes", "loop")}
     seconds = float(answer["seconds"])
     outcome = Outcome(found["jobs"], found["nodes"], **single, place=place, seconds=seconds, bytes=size, plain={})
     if what.meter is not None:

@@ -27,11 +27,11 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
     wanted = set(names)
     for name in sorted(wanted - known):
         raise HarnessError(f"there is no policy {name!r}; {did_you_mean(name, known)}")
-    from harness.engine.loop import compiled_run
+    from harness.engine.loop import compiled_loop
     from harness.engine.policy_kernels import kernel_of
     from harness.numba_support.separate_compilation import compile_all
 
-    parts: dict[str, Callable[[], Any]] = {"event loop": compiled_run, "functions compiled on demand": compile_all}
+    parts: dict[str, Callable[[], Any]] = {"event loop": compiled_loop, "functions compiled on demand": compile_all}
     for part, compiled in (parts if wanted else parts | _for_special_runs()).items():
         began = time.perf_counter()
         compiled()
@@ -47,15 +47,15 @@ def warm_up(names: Iterable[str] = (), plugins: Iterable[str | Path] = ()) -> It
 
 
 def _for_special_runs() -> dict[str, Callable[[], Any]]:
-    from harness.engine.event_semantics import compiled_run_with_readings
-    from harness.engine.loop_with_holds import compiled_run_with_holds
+    from harness.engine.events.event_source import HOLDS, TIMED
+    from harness.engine.loop import compiled_loop
     from harness.engine.plan.width import compiled_mold
     from harness.engine.queue.queues_with_policies import compiled_by_queue
     from harness.engine.queue.usage_sums import compiled_tally
 
     return {
-        "event loop with holds": compiled_run_with_holds,
-        "event loop with other readings of time": compiled_run_with_readings,
+        "event loop with holds": lambda: compiled_loop(TIMED | HOLDS),
+        "event loop with predictions, decisions per event or passes": lambda: compiled_loop(TIMED),
         "shares of users, groups and queues": compiled_tally,
         "moldable jobs": compiled_mold,
         "queues of their own": compiled_by_queue,

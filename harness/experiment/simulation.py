@@ -13,8 +13,9 @@ from harness.policy.scheduler import Chosen, Scheduler
 from harness.policy.timing import DecisionTiming
 
 if TYPE_CHECKING:
+    from harness.engine.prepared_run import Outcome
     from harness.engine.setup import Extras
-    from harness.engine.simulate import Outcome, Progress
+    from harness.engine.simulate import Progress
     from harness.platform.machine import Platform
     from harness.policy.spec import Choice
     from harness.results.power_cap import CapWatch

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.engine import stepping
+from harness.engine import loop
 from harness.engine.decorators import expect_done
+from harness.engine.events.event_source import STEPS, TIMED
 from harness.engine.faults import STARTING
+from harness.engine.prepare_run import prepare_run
+from harness.engine.prepared_run import PreparedRun
 from harness.engine.queue.waiting_jobs import running, waiting
 from harness.engine.records.public import WAITING
 from harness.engine.resources.nodes import fits
-from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, Ready, hand_over, put_together
+from harness.engine.simulate import MOST_INSTANTS, SLICE_SECONDS, hand_over
 from harness.engine.verbs import start
 from harness.errors import HarnessError
 from harness.experiment.simulation import RunInputs, run_inputs
@@ -44,7 +47,7 @@ class Moment:
     It ends when the next moment is requested.
     """
 
-    def __init__(self, run: "Steps", ready: Ready, state: Any) -> None:
+    def __init__(self, run: "Steps", ready: PreparedRun, state: Any) -> None:
         self._run = run  # keeps the run alive while a moment of it is in use
         self._ready = ready
         self._over = False
@@ -99,7 +102,7 @@ class Moment:
         clock = self._ready.view.clock
         refused = clock.hook == STARTING  # before it changed anything
         try:
-            with self._ready.blaming():
+            with self._ready.explaining_errors():
                 raise error
         except HarnessError as sentence:
             return sentence
@@ -126,8 +129,8 @@ class Steps:
 
     def __init__(self, what: RunInputs) -> None:
         self._given = what
-        self._ready = put_together(
-            what.workload, what.machine, what.chosen, seed=what.seed, plain=False, extras=what.extras, other=True
+        self._ready = prepare_run(
+            what.workload, what.machine, what.chosen, seed=what.seed, extras=what.extras, features=TIMED | STEPS
         )
         self._seconds = 0.0
         self._over = False
@@ -139,22 +142,20 @@ class Steps:
     def _through(self) -> Iterator[Moment]:
         ready = self._ready
         moment = Moment(self, ready, Viewer(("reserved",))(ready.state))
-        run, changes, budget = stepping.compiled_steps(), ready.changes, 1
+        run, budget = loop.compiled_loop(ready.features), 1
         try:
             while not self._over:
                 began = time.perf_counter()
-                with ready.blaming():
-                    end = run(ready.state, changes, budget)
+                with ready.explaining_errors():
+                    end = run(ready.state, budget)
                 hand_over(ready.state, self._given.extras)
                 elapsed = time.perf_counter() - began
                 self._seconds += elapsed
-                self._over = end == stepping.OVER
-                changes = ready.changes
-                if end == stepping.DUE:
+                self._over = end == loop.OVER
+                if end == loop.DUE:
                     yield moment
-                    with ready.blaming():
+                    with ready.explaining_errors():
                         expect_done(ready.state, STARTING)
-                    changes |= stepping.DECIDED
                 budget = max(1, min(4 * budget, int(budget * SLICE_SECONDS / max(elapsed, 1e-9)), MOST_INSTANTS))
         finally:
             moment.over()

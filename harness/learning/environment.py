@@ -18,8 +18,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from harness.engine.loop import OVER
 from harness.engine.observation import FEATURES
-from harness.engine.stepping import OVER
 from harness.learning.rewards import Measured, Reward, reward_of
 from harness.learning.vector_runs import Copies, Task
 

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from numba import config
 
 from harness.engine import stepping
+from harness.engine.events.event_source import STEPS, TIMED
 from harness.engine.observation import FEATURES
-from harness.engine.simulate import Ready, put_together
+from harness.engine.prepare_run import prepare_run
+from harness.engine.prepared_run import PreparedRun
 from harness.errors import HarnessError
 from harness.experiment.simulation import RunInputs, run_inputs
 from harness.policy.own_queues import refuse_queues
@@ -68,11 +70,7 @@ class Copies:
         self.ends: npt.NDArray[np.int64] = np.zeros(count, np.int64)
         self.choices: npt.NDArray[np.int64] = np.full(count, -1, np.int64)
         self.first: npt.NDArray[np.int64] = np.zeros(count, np.int64)  # with which job each began
-        self._runs: list[tuple[RunInputs, Ready]] = []
-        self._changes: npt.NDArray[np.int64] = np.zeros(count, np.int64)
-        for place in range(count):
-            self._runs.append(self._made(0))
-            self._changes[place] = self._runs[place][1].changes
+        self._runs: list[tuple[RunInputs, PreparedRun]] = [self._made(0) for _ in range(count)]
         self._tables = np.stack([ready.state.table for _, ready in self._runs])
         bounds = np.linspace(0, count, max(1, min(threads, count)) + 1).astype(int)
         self._parts = [slice(int(a), int(b)) for a, b in pairwise(bounds)]
@@ -94,7 +92,7 @@ class Copies:
         """Apply the `choices` (−1 in a new episode), and go to the next ones. Fill `seen`, `masks` and `ends`."""
         with ExitStack() as blame:
             if len(self._runs) == 1:  # with several runs the policy at fault is unknown
-                blame.enter_context(self._runs[0][1].blaming())
+                blame.enter_context(self._runs[0][1].explaining_errors())
             if self._pool is None:
                 self._advance(self._parts[0])
             else:
@@ -114,11 +112,11 @@ class Copies:
             ready.disconnect()
         self._runs = []
 
-    def _made(self, first: int) -> tuple[RunInputs, Ready]:
+    def _made(self, first: int) -> tuple[RunInputs, PreparedRun]:
         whole = self.given.workload
         stretch = replace(whole, jobs=whole.jobs.iloc[first : first + self.task.jobs])
         what = replace(self.given, workload=stretch)
-        made = put_together(stretch, what.machine, what.chosen, seed=0, plain=False, extras=what.extras, other=True)
+        made = prepare_run(stretch, what.machine, what.chosen, extras=what.extras, features=TIMED | STEPS)
         made.view.notes.lasting = 0  # the start policy is shown the queue in parts: no trees are grown of it
         return what, made
 
@@ -127,12 +125,12 @@ class Copies:
             for place in range(part.start, part.stop):
                 self._plainly(place)
             return
-        arrays = (self._tables, self._changes, self.choices, self.ends, self.seen, self.masks)
+        arrays = (self._tables, self.choices, self.ends, self.seen, self.masks)
         stepping.compiled_choices()(*(array[part] for array in arrays))
 
     def _plainly(self, place: int) -> None:
         """Advance one run in plain Python, as the compiled loop does for all."""
-        state, changes = self._runs[place][1].state, int(self._changes[place])
-        end = stepping.choose(state, changes, int(self.choices[place]), stepping.MOST_INSTANTS)
+        state = self._runs[place][1].state
+        end = stepping.choose(state, int(self.choices[place]), stepping.MOST_INSTANTS)
         self.ends[place] = end
         stepping.observe(state, self.seen[place], self.masks[place])

@@ -140,7 +140,7 @@ class Clock:
     asks: int  # 1 when the selection says what it would decline …
     asking: int  # … and WONDERING while it is asked just that, TRYING while it places a job to be taken back
     next: int  # jobs that have been submitted: the next one to arrive
-    stirred: int  # 1 at an instant at which something happens that may matter to a policy
+    decision_due: int  # 1 at an instant at which something happens that may matter to a policy
     transition: float  # when the next node changes its status [s]
     start_timer: float  # when the start policy wants to be called again [s]
     rate_timer: float  # the same of the rate policy
@@ -148,13 +148,13 @@ class Clock:
     rate_from: float  # until when the rate policy wants to be left alone [s]
     sleep_from: float  # the same of the sleep policy
     level: float  # the rate policy wants to be called when the work has fallen to it [s], −1 never …
-    fell: int  # … and 1 at the instant when it has
+    work_level_reached: int  # … and 1 at the instant when it has
     profile_first: int  # window of the profile that is in use
     profile_last: int  # where that window ends
     demand: float  # estimated work of the waiting jobs [s]
     promised: float  # Σ planned · speed over the jobs in service, and …
     speed: float  # … Σ speed: together they give the estimated work in service
-    each: int  # 1 where every single event is followed by a decision
+    decide_per_event: int  # 1 if a decision follows each event, submissions before completions
     began: float  # first instant of the run [s]
     epoch: float  # seconds since 1970 at time 0, by the log; not a number if it does not say
     zone: float  # how far clocks on the wall are ahead of UTC now, where the log is from [s]

@@ -22,7 +22,7 @@ from harness.workload.log import STARTED, Workload
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from harness.engine.simulate import Outcome
+    from harness.engine.prepared_run import Outcome
     from harness.policy.scheduler import Chosen
     from harness.results.signal_meter import Meter
     from harness.results.timeline import Placements, Timeline

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from harness.engine.prepared_run import Outcome
+from harness.engine.records.loop_records import LOOP
 from harness.engine.records.private import NOTES, SUMS
 from harness.engine.records.public import CANCELLED, CLOCK, COMPLETED, JOB, KILLED, NODE, UNACCEPTED
-from harness.engine.simulate import Outcome
 from harness.platform.machine import NodeType, Platform
 from harness.platform.windows import Window
 from harness.policy.scheduler import Chosen
@@ -158,7 +159,7 @@ def _outcome(
     cancelled = ~ran & np.isfinite(rows["cancel"].to_numpy(dtype=np.float64))
     jobs["end"] = np.where(cancelled, rows["cancel"], jobs["end"])
     jobs["status"] = np.select([ran & killed, ran, cancelled], [KILLED, COMPLETED, CANCELLED], UNACCEPTED)
-    clock, sums, notes = (np.zeros(1, layout).view(np.recarray)[0] for layout in (CLOCK, SUMS, NOTES))
+    clock, sums, notes, loop = (np.zeros(1, layout).view(np.recarray)[0] for layout in (CLOCK, SUMS, NOTES, LOOP))
     clock["began"] = jobs["submit"].min(initial=math.inf)
     clock["now"] = np.nanmax([*jobs["end"], clock["began"]])
     for name, value in _integrals(jobs, ran, cluster.cpus, float(clock["now"])).items():
@@ -166,7 +167,7 @@ def _outcome(
     nodes = np.zeros(len(cluster.nodes), NODE)
     nodes["cores"] = nodes["free"] = [node.cpus for node in cluster.nodes]
     size = jobs.nbytes + nodes.nbytes
-    return Outcome(jobs.view(np.recarray), nodes.view(np.recarray), clock, sums, notes, order, seconds, size, {})
+    return Outcome(jobs.view(np.recarray), nodes.view(np.recarray), clock, sums, notes, loop, order, seconds, size, {})
 
 
 def _integrals(jobs: Any, ran: Any, cpus: int, last: float) -> dict[str, float]:

@@ -11,7 +11,7 @@ from shared.strategies import workload
 
 import harness
 from harness import NodeType, Platform
-from harness.engine import policy_analysis, simulate
+from harness.engine import policy_analysis, prepare_run
 from harness.engine.faults import PolicyError
 from harness.policy.kinds import Energy
 from harness.policy.spec import Choice
@@ -57,7 +57,7 @@ def test_bundled_ones_do(name):
 def test_what_is_remembered_is_what_would_be_said_again(case):
     jobs, platform, rest = case
     remembered = replay(jobs, platform, **rest)
-    with patch.object(simulate, "draws_by_load", return_value=False):
+    with patch.object(prepare_run, "draws_by_load", return_value=False):
         asked = replay(jobs, platform, **rest)
     for field in ("watts", "share", "energy", "idle_energy", "sleep_energy", "transition_energy"):
         assert (remembered.outcome.nodes[field] == asked.outcome.nodes[field]).all(), field

@@ -14,9 +14,10 @@ from shared.strategies import workload
 import harness
 from harness import NodeType, Platform, SleepState
 from harness.engine.policy_analysis import judges_by_stock
+from harness.engine.prepare_run import prepare_run
 from harness.engine.resources import node_classes
 from harness.engine.setup import Extras
-from harness.engine.simulate import put_together, simulate
+from harness.engine.simulate import simulate
 from harness.errors import HarnessError
 
 # ---------------------------------------------------------------- bits
@@ -128,7 +129,7 @@ def test_stocks_are_kept_only_where_somebody_asks():
         ({"select": "whole-nodes"}, False),
         ({"sleep": LOOKING}, True),
     ):
-        ready = put_together(jobs, platform, choose(**parts), seed=0, plain=False, extras=Extras())
+        ready = prepare_run(jobs, platform, choose(**parts), seed=0, plain=False, extras=Extras())
         assert (len(ready.view.node_classes) > 0) is kept, parts
 
 

@@ -20,8 +20,9 @@ from shared.running import choose
 from shared.strategies import POWER, workload
 
 import harness
-from harness.engine import simulate
+from harness.engine import prepare_run
 from harness.engine.faults import PolicyFault
+from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform
 from harness.policy.kinds import KINDS
 from harness.policy.vocabulary import VERBS
@@ -65,8 +66,8 @@ def strict(parts):
     return {name: part.view(Strict) if array[name] else part for name, part in parts.items()}
 
 
-bind = simulate.bind
-simulate.bind = lambda chosen, seed, plain, view, inside, *rest, **more: bind(
+bind = prepare_run.bind
+prepare_run.bind = lambda chosen, seed, plain, view, inside, *rest, **more: bind(
     chosen, seed, plain, view._replace(**strict(view._asdict())), strict(inside), *rest, **more
 )
 readonly_views._quick = lambda bundle: bundle  # what verbs see is what the engine has
@@ -180,7 +181,7 @@ def problem(seed):
     hook = dice.choice(("start_jobs",) * 6 + ("set_rate", "set_sleep", "hold_jobs"))
     parts = {"start": dice.choice(("easy", "greedy", "conservative")), KINDS[hook].part: wild(dice, hook)}
     try:
-        simulate.simulate(jobs, platform, choose(order=dice.choice(("fcfs", "spf")), **parts), seed=seed)
+        simulate(jobs, platform, choose(order=dice.choice(("fcfs", "spf")), **parts), seed=seed)
     except TimeoutError:
         return ""
     except Exception as error:

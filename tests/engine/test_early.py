@@ -8,8 +8,9 @@ from shared.strategies import workload
 import harness
 from harness.engine.plan import node_plan, node_reservations, node_timelines
 from harness.engine.plan.node_plan import drop_departed, fits_beside, promise, start_beside
+from harness.engine.prepare_run import prepare_run
 from harness.engine.setup import Extras
-from harness.engine.simulate import put_together, simulate
+from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform
 
 NEVER = float("inf")
@@ -90,7 +91,7 @@ def test_nobody_is_forgotten_where_only_some_are_looked_at(order):
 def furnished(seed, entries):
     """A state with as many nodes as processors, three jobs that run for ever, and room for so many entries."""
     jobs, nodes = drawn(seed)
-    ready = put_together(workload(jobs), machine(nodes), choose(), seed=0, plain=True, extras=Extras())
+    ready = prepare_run(workload(jobs), machine(nodes), choose(), seed=0, plain=True, extras=Extras())
     state = ready.state
     kept = {name: getattr(state, name)[:entries] for name in ("step_time", "step_memory", "step_free")}
     return state._replace(**kept)

@@ -8,8 +8,8 @@ from shared.strategies import workload
 
 from harness.engine import run_state
 from harness.engine.decorators import entrance, inner
+from harness.engine.prepare_run import prepare_run
 from harness.engine.setup import Extras
-from harness.engine.simulate import put_together
 from harness.numba_support.unsigned_index_array import Entries
 from harness.platform.machine import plain
 
@@ -27,7 +27,7 @@ def exchange(state, k, value):
 
 def made():
     jobs = workload([(k, 1 + k % 3, 5, 5) for k in range(JOBS)])
-    state = put_together(jobs, plain(3), choose(), seed=0, plain=False, extras=Extras()).state
+    state = prepare_run(jobs, plain(3), choose(), seed=0, plain=False, extras=Extras()).state
     state.queue[:] = state.scores[:] = 0  # else whatever the memory held
     return state
 

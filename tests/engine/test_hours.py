@@ -13,7 +13,7 @@ from shared.running import choose
 from shared.strategies import workload
 
 import harness
-from harness.engine.records.private import ZONES
+from harness.engine.records.loop_records import ZONES
 from harness.engine.setup import Extras, arrays
 from harness.engine.simulate import simulate
 from harness.platform.machine import NodeType, Platform, plain
@@ -106,7 +106,7 @@ def test_clocks_are_set_no_oftener_than_there_is_room():
     jobs = workload([(0, 1, 1, 1)])
     jobs = replace(jobs, header=("; UnixStartTime: 1", "; TimeZoneString: Europe/Stockholm"))
     view, _, _ = arrays(jobs, plain(1), Extras())
-    times = np.asarray(view.notes.zone_time)
+    times = np.asarray(view.loop.zone_time)
     assert len(times) == ZONES
     assert (np.diff(times[np.isfinite(times)]) > 0).all()
 

@@ -11,9 +11,9 @@ from shared.running import bundled
 from shared.strategies import seeded_rows, workload
 
 import harness
-from harness.engine.queue.holds import BY_KIN
+from harness.engine.prepare_run import prepare_run
+from harness.engine.queue.holds import BY_GROUP
 from harness.engine.setup import Extras
-from harness.engine.simulate import put_together
 from harness.errors import HarnessError
 from harness.platform.machine import plain
 from harness.policy.scheduler import Scheduler
@@ -77,7 +77,7 @@ def test_asking_once_about_jobs_alike_answers_as_asking_about_everybody(seed, pa
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "by_kin"),
+    ("scheduler", "by_group"),
     [
         ({"hold": "limits(user_jobs=1)", "start": "easy"}, True),
         ({"hold": "limits(user_jobs=1)", "start": "none", "order": "fairshare"}, True),
@@ -90,14 +90,14 @@ def test_asking_once_about_jobs_alike_answers_as_asking_about_everybody(seed, pa
         ({"hold": "limits(user_jobs=1)", "select": "sees-the-queue"}, False),
     ],
 )
-def test_jobs_are_held_by_kin_where_nobody_can_tell(scheduler, by_kin):
+def test_jobs_are_held_by_kin_where_nobody_can_tell(scheduler, by_group):
     sees = harness.Select("sees-the-queue", sees_the_queue)
     policies = {**bundled(), "select_resources": {**bundled()["select_resources"], sees.name: sees}}
     chosen = Scheduler(energy="none", **scheduler).choose(policies)
-    ready = put_together(
+    ready = prepare_run(
         workload(furnished([(*row, {}) for row in ONE])), plain(2), chosen, seed=0, plain=False, extras=Extras()
     )
-    assert bool(ready.state.notes.holding & BY_KIN) is by_kin
+    assert bool(ready.state.hold_state.causes & BY_GROUP) is by_group
 
 
 @harness.jit

@@ -9,7 +9,7 @@ from shared.running import bundled
 from shared.strategies import workload
 
 import harness
-from harness.engine import setup, simulate
+from harness.engine import prepare_run, setup
 from harness.engine.records import (
     hold_records,
     node_records,
@@ -68,8 +68,8 @@ def test_compiled_code_finds_in_the_table_what_it_takes_for_it(monkeypatch):
         seen.append(bound(*arguments, **named))
         return seen[-1]
 
-    bound = simulate.bind
-    monkeypatch.setattr(simulate, "bind", bind)
+    bound = prepare_run.bind
+    monkeypatch.setattr(prepare_run, "bind", bind)
     with_cancellations = workload([(0, 2, 5, 5), (0, 2, 5, 5, {"cancel": 3.0})])
     harness.simulate(with_cancellations, 2, timeline=True, placements=True)
     ((whole, _),) = seen
@@ -119,8 +119,8 @@ def test_what_nobody_asks_for_takes_no_memory():
     """Neither demands nor holds: beside its record, a job has what a plan, the queue and the heap may need."""
     jobs, machine = many_jobs(2_000), harness.Platform("cores", (harness.NodeType(2_000, 1),))
     chosen = harness.Scheduler(energy="none").choose(bundled())
-    ready = simulate.put_together(jobs, machine, chosen, seed=0, plain=True, extras=setup.Extras())
-    for part in ("requests", "held", "kins", "of_kin", "idle_list", "shapes", "bookings"):
+    ready = prepare_run.prepare_run(jobs, machine, chosen, seed=0, plain=True, extras=setup.Extras())
+    for part in ("requests", "held", "held_groups", "group_of", "idle_list", "shapes", "bookings"):
         array = getattr(ready.state, part)
         assert len(array) == 0, part
         while array.base is not None:  # nor does it hold on to something larger

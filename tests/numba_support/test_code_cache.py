@@ -18,7 +18,7 @@ from numba.core import config
 
 import harness
 from harness.engine import policy_kernels
-from harness.engine.loop import compiled_run
+from harness.engine.loop import compiled_loop
 from harness.errors import HarnessError
 from harness.numba_support import code_cache
 from harness.policy.spec import Choice
@@ -53,7 +53,7 @@ def run(tmp_path):
 
     What is kept of the engine already is there from the start: compiling it takes half a minute.
     """
-    compiled_run()
+    compiled_loop()
     folder = tmp_path / "cache" / "kernels"
     folder.mkdir(mode=0o700, parents=True)
     for kept in code_cache.kernel_folder().glob("*.kernel"):

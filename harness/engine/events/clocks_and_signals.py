@@ -1,4 +1,4 @@
-"""What clocks on the wall show where the log was written, hour and weekday; and what a signal from outside says."""
+"""The wall clock at the place of the log, its hour and weekday; and the value of an external signal."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -7,8 +7,11 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from harness.engine.decorators import seldom, verb
-from harness.engine.records.private import ZONES
+from harness.engine.decorators import once, seldom, verb
+from harness.engine.events.event_source import EventSource
+from harness.engine.records.loop_records import ZONES
+from harness.engine.records.private import SIGNAL
+from harness.workload.signals import Signal
 from harness.workload.wall_clock import WallClock
 
 DAY = 86400.0
@@ -42,33 +45,62 @@ def weekday(clock: Any) -> int:
     return int(days % 7.0)  # 1970 began with a Thursday
 
 
-@seldom
-def hear(state: Any) -> None:
-    """Let the clock show what the signal says now, and until when. Changes clock."""
+@once
+def advance_clocks(state: Any) -> None:
+    """Set `clock.signal` and `clock.zone` to their values at this instant. Changes loop, clock."""
     clock = state.clock
-    notes = state.notes
+    loop = state.loop
+    if clock.signal_until <= clock.now:
+        advance_signal(state)
+    while loop.next_zone < ZONES and loop.zone_time[loop.next_zone] <= clock.now:
+        clock.zone = loop.zone[loop.next_zone]
+        loop.next_zone += 1
+
+
+@seldom
+def advance_signal(state: Any) -> None:
+    """Set `clock.signal` to its value now, and `clock.signal_until` to the end of this value. Changes loop, clock."""
+    clock = state.clock
+    loop = state.loop
     while clock.signal_until <= clock.now:
-        clock.signal = state.signal[notes.signals].value
-        notes.signals += 1
-        if notes.signals == len(state.signal) and notes.signal_from[1] > 0.0:
-            notes.signals = 0
-            notes.signal_from[0] += notes.signal_from[1]
+        clock.signal = state.signal[loop.next_signal].value
+        loop.next_signal += 1
+        if loop.next_signal == len(state.signal) and loop.signal_period > 0.0:
+            loop.next_signal = 0
+            loop.signal_origin += loop.signal_period
         clock.signal_until = np.inf
-        if notes.signals < len(state.signal):
-            clock.signal_until = notes.signal_from[0] + state.signal[notes.signals].time
+        if loop.next_signal < len(state.signal):
+            clock.signal_until = loop.signal_origin + state.signal[loop.next_signal].time
 
 
-def set_wall_clock(clock: Any, notes: Any, wall: WallClock) -> None:
-    """Let the clock know when and where the log is from, and the notes when clocks there are set. Changes both."""
+SOURCE = EventSource(apply=advance_clocks)
+
+
+def set_wall_clock(clock: Any, loop: Any, wall: WallClock) -> None:
+    """Set when and where the log is from, and the changes of wall clocks there. Changes clock, loop."""
     clock["epoch"] = np.nan
-    notes["zone_time"] = np.inf
+    loop["zone_time"] = np.inf
     if wall.start is None:
         return
     clock["epoch"] = wall.start
     begin = wall.start + float(clock["now"][0])
-    times, offsets = _settings(begin - begin % _YEAR, wall.zone)  # looked for once, for all runs that begin in a year
-    notes["zone_time"][0, : len(times)] = np.array(times) - wall.start
-    notes["zone"][0, : len(times)] = offsets
+    times, offsets = _settings(begin - begin % _YEAR, wall.zone)  # found once for all runs that begin in a year
+    loop["zone_time"][0, : len(times)] = np.array(times) - wall.start
+    loop["zone"][0, : len(times)] = offsets
+
+
+def set_signal(clock: Any, loop: Any, signal: Signal | None) -> Any:
+    """Set the signal at the beginning, and return its steps. Changes clock, loop."""
+    steps = np.zeros(0 if signal is None else len(signal.times), SIGNAL)
+    clock["signal"], clock["signal_until"] = np.nan, np.inf
+    if signal is not None:
+        steps["time"], steps["value"] = signal.times, signal.values
+        now = float(clock["now"][0])
+        origin = np.floor((now - signal.times[0]) / signal.period) * signal.period if signal.period else 0.0
+        loop["signal_origin"], loop["signal_period"] = origin, signal.period
+        # Before its first step a signal that does not repeat has the value of that step.
+        clock["signal"], clock["signal_until"] = signal.values[0], origin + signal.times[0]
+    return steps
 
 
 @cache

@@ -1,10 +1,11 @@
-"""What happens to nodes and jobs besides scheduling: failures, repairs, interventions, replayed at their instants."""
+"""External events: failures and repairs of nodes, ends of windows, and operators who delete, kill or requeue jobs."""
 
 from typing import Any
 
 import numpy as np
 
 from harness.engine.decorators import once, seldom
+from harness.engine.events.event_source import INPUT, WITH_JOBS, EventSource
 from harness.engine.power.draw import draw_one, settle
 from harness.engine.power.sleep import cancel_transition, catch_up
 from harness.engine.queue.waiting_jobs import cancel_waiting, dequeue, join_queue, leave_system
@@ -29,8 +30,8 @@ from harness.engine.service import release_job, reset_progress
 
 
 @once
-def find_struck(state: Any, kind: int, subject: int) -> int:
-    """Put the jobs that the event interrupts into `paused`; returns how many, −1 if it changes nothing."""
+def affected_jobs(state: Any, kind: int, subject: int) -> int:
+    """Put the jobs that the event interrupts into `paused`. Return how many they are, −1 if it changes nothing."""
     if kind == NODE_UP:
         return 0 if state.nodes[subject].status == DOWN else -1
     if kind == JOB_DELETED:
@@ -56,8 +57,8 @@ def find_struck(state: Any, kind: int, subject: int) -> int:
 
 
 @once
-def strike(state: Any, job: int, again: bool) -> None:
-    """Interrupt a job that runs, or is suspended in place: it waits again and begins anew, or is killed.
+def interrupt_job(state: Any, job: int, again: bool) -> None:
+    """Interrupt a job that runs or is suspended in place: it waits again and begins anew, or is killed.
 
     Changes what `abandon` changes, and the queue.
     """
@@ -78,7 +79,7 @@ def strike(state: Any, job: int, again: bool) -> None:
 
 @once
 def switch_node(state: Any, node: int, up: bool) -> None:
-    """Let a node without jobs go down, or come back awake. Changes nodes, clock."""
+    """Take a node without jobs down, or bring it back awake. Changes nodes, clock."""
     clock = state.clock
     record = state.nodes[node]
     cancel_transition(state, node)
@@ -98,32 +99,39 @@ def switch_node(state: Any, node: int, up: bool) -> None:
 
 
 @once
-def happen(state: Any) -> None:
-    """Apply the events of this instant, if there are any. Changes what `apply_events` does."""
-    notes = state.notes
-    if notes.events < len(state.events) and state.events[notes.events].time <= state.clock.now:
-        apply_events(state)
+def next_external_event(state: Any) -> float:
+    """Return when the next external event is [s]. Those before the first arrival are applied with it."""
+    if state.loop.next_event == len(state.events):
+        return np.inf
+    return float(max(state.clock.now, state.events[state.loop.next_event].time))
+
+
+@once
+def apply_external_events(state: Any) -> None:
+    """Apply the external events of this instant, if there are any. Changes what `apply_due_events` does."""
+    if state.loop.next_event < len(state.events) and state.events[state.loop.next_event].time <= state.clock.now:
+        apply_due_events(state)
 
 
 @seldom
-def apply_events(state: Any) -> None:
-    """Apply the events of this instant, in their order, and count those without effect. Changes clock, sums."""
+def apply_due_events(state: Any) -> None:
+    """Apply the external events of this instant, in their order. Changes loop, clock, sums, and what they change."""
     clock = state.clock
-    notes = state.notes
-    while notes.events < len(state.events) and state.events[notes.events].time <= clock.now:
-        event = state.events[notes.events]
-        notes.events += 1
+    loop = state.loop
+    while loop.next_event < len(state.events) and state.events[loop.next_event].time <= clock.now:
+        event = state.events[loop.next_event]
+        loop.next_event += 1
         if event.kind == WINDOW_OVER:
-            notes.openings += 1
-            clock.stirred = 1
+            loop.window_ends += 1
+            clock.decision_due = 1
             continue
-        count = find_struck(state, event.kind, event.subject)
+        count = affected_jobs(state, event.kind, event.subject)
         if count < 0:
-            state.sums.vain += 1
+            state.sums.ignored_events += 1
             continue
         again = event.kind == JOB_REQUEUED or (event.kind == NODE_DOWN and state.sums.requeue == 1)
         for k in range(count):
-            strike(state, state.paused[k], again)
+            interrupt_job(state, state.paused[k], again)
         if event.kind == JOB_DELETED:
             if keeps_place(state, event.subject):
                 lose_place(state, event.subject)
@@ -132,3 +140,6 @@ def apply_events(state: Any) -> None:
             switch_node(state, event.subject, event.kind == NODE_UP)
         left = event.kind == JOB_DELETED or (event.kind != NODE_UP and not again)
         clock.upset = max(clock.upset, 1 if left and event.kind != NODE_DOWN else 2)
+
+
+SOURCE = EventSource(next_external_event, apply_external_events, role=WITH_JOBS, rounding=INPUT)

@@ -1,10 +1,25 @@
-"""Jobs are submitted: they are in the system from now on, and join the queue, unless somebody holds them."""
+"""Submissions: jobs come into the system and join the queue. Where jobs may be held, `hold_releases` adds them."""
 
 from typing import Any
 
+import numpy as np
+
 from harness.engine.decorators import inner, once
+from harness.engine.events.event_source import HOLDS, INPUT, EventSource
 from harness.engine.queue.waiting_jobs import join_queue, leave_system
 from harness.engine.records.public import CANCELLED, PENDING
+
+
+@once
+def next_submission(state: Any) -> float:
+    """Return when the next job is submitted [s]; infinity if none is left."""
+    return float(state.jobs[state.clock.next].submit) if state.clock.next < len(state.jobs) else np.inf
+
+
+@inner
+def submission_due(state: Any) -> bool:
+    """Return whether a job is submitted now."""
+    return bool(state.clock.next < len(state.jobs) and state.jobs[state.clock.next].submit <= state.clock.now)
 
 
 @inner
@@ -15,7 +30,7 @@ def has_left(state: Any, job: int) -> bool:
 
 @once
 def submit(state: Any, most: int) -> int:
-    """Jobs are submitted at this instant, so many of them at most; return how many are there, in `ranking`.
+    """Submit the jobs of this instant, `most` at most; return how many are in `ranking`.
 
     Changes jobs, clock, sums.
     """
@@ -40,9 +55,18 @@ def submit(state: Any, most: int) -> int:
 
 
 @once
-def arrive(state: Any, most: int) -> None:
-    """Jobs submitted at this instant join the queue, so many of them at most. Changes jobs, queue, clock."""
+def arrive(state: Any) -> None:
+    """Add the jobs submitted at this instant to the queue. Changes jobs, queue, clock."""
+    add_arrivals(state, state.timing.arrivals_per_decision)
+
+
+@once
+def add_arrivals(state: Any, most: int) -> None:
+    """Add jobs submitted by now to the queue, `most` at most. Changes jobs, queue, clock."""
     count = submit(state, most)
     if count > 0:
         join_queue(state, count)
-    state.clock.arrived = count
+    state.clock.arrived += count
+
+
+SOURCE = EventSource(next_submission, arrive, rounding=INPUT, unless=HOLDS)

@@ -56,7 +56,7 @@ def check_place(state: Any, job: int) -> None:
 def foreseen(state: Any, time: float) -> float:
     """Return the virtual time at which a job could begin; infinity if a pass does not look that far ahead."""
     clock = state.clock
-    return np.inf if later(time, clock.virtual + state.notes.horizon * clock.rate) else time
+    return np.inf if later(time, clock.virtual + state.timing.horizon * clock.rate) else time
 
 
 @verb

@@ -184,7 +184,7 @@ def promise(state: Any, job: int) -> float:
     check_nodes(state)
     check_waiting(state, job)
     record = state.jobs[job]
-    if state.notes.closed:  # all are asked again without the jobs that are held now
+    if state.hold_state.stop_starting:  # all are asked again without the jobs that are held now
         return np.inf
     if state.near[job].booked < 0:
         begin = foreseen(state, earliest_beside(state, job))
@@ -298,10 +298,9 @@ def start_beside(state: Any, job: int) -> bool:
 
     It loses its promise, if it has one.
     """
-    notes = state.notes
     allocation = state.allocation
     check_nodes(state)
-    if notes.closed:  # a job keeps its reservation until starts are allowed again
+    if state.hold_state.stop_starting:  # a job keeps its reservation until starts are allowed again
         return False
     if 0 <= job < state.clock.next and state.jobs[job].status == WAITING:  # `begin` refuses others
         check_place(state, job)

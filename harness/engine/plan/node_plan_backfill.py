@@ -160,7 +160,9 @@ def next_beside(state: Any, after: int) -> int:
         state.sleep_control.max_boot_time > 0.0 or len(state.reservations) > 0 or state.allocation.licence_kinds > 0
     )
     # Some were not looked at the last time, if a pass looks at the first only; or there is no list of what changed.
-    everybody = everybody or notes.depth < len(state.jobs) or notes.struck - notes.struck_before > STRUCK
+    everybody = (
+        everybody or state.timing.backfill_depth < len(state.jobs) or notes.struck - notes.struck_before > STRUCK
+    )
     if not everybody:
         list_ready(state)
     while waitlist.head + notes.looked < waitlist.tail and state.clock.free > 0:

@@ -32,7 +32,7 @@ def widest(state: Any, job: int) -> int:
     """
     if not has_choice(state, job):
         return int(state.jobs[job].procs)
-    asked = state.notes.holds > 0 and state.clock.hook == STARTING
+    asked = state.hold_state.count > 0 and state.clock.hook == STARTING
     return widest_free(state, job) if asked else int(state.shapes[job].most)
 
 
@@ -44,7 +44,7 @@ def widest_free(state: Any, job: int) -> int:
     """
     least = int(state.shapes[job].least)
     if held_with(state, job, least, TIME | STARTS) > -np.inf:
-        state.notes.closed = 1
+        state.hold_state.stop_starting = 1
         return least - 1
     most = int(state.shapes[job].most)
     while least < most:
@@ -65,6 +65,6 @@ def may_be_so_wide(state: Any, job: int) -> bool:
 @verb
 def begin_as_wide(state: Any, job: int) -> bool:
     """Start a waiting job now, as wide as it is; return whether the selection and the holds let it start."""
-    if state.notes.moldable and state.notes.holds > 0 and not may_be_so_wide(state, job):
+    if state.notes.moldable and state.hold_state.count > 0 and not may_be_so_wide(state, job):
         return False
     return start_job(state, job)

@@ -152,7 +152,7 @@ def put_idle_to_sleep(state: Any) -> None:
 @inner
 def set_awake(state: Any, node: int) -> None:
     """Set a node awake, and idle unless a job holds cores of it."""
-    state.clock.stirred = 1
+    state.clock.decision_due = 1
     transition(state, node, AWAKE, 0.0, np.inf)
     if state.nodes[node].free == state.nodes[node].cores:
         become_idle(state, node)

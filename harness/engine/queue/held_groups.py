@@ -1,9 +1,9 @@
-"""Held jobs by kin: jobs that all holds answer alike about are held together, and let go together.
+"""Groups of held jobs: jobs for which all holds give the same answer are held together and released together.
 
-Where a user is over a limit, all jobs of that user are held; where one of them ends, all are let go, one starts, and
-the others are held again. Here each kin is a list in the order of the queue, of which the first is asked about for all.
-A kin that is let go is left where it is as long as the jobs that are first in the queue fit: who would start is known
-then (`holding.start_let_go`). Only when one does not fit, the kins that are let go join the queue.
+If a user is over a limit, all jobs of that user are held. When one of them ends, all are released, one starts, and the
+others are held again. So the jobs of a group stand in a list in queue order, and the holds are asked about the first.
+The jobs of a released group stay in it while the first jobs of the queue fit: which job starts first is then known
+(`decisions_with_holds.start_released`). When one does not fit, the released groups join the queue.
 """
 
 from typing import Any
@@ -20,187 +20,188 @@ from harness.engine.time_comparison import later
 
 @inner
 def comes_before(state: Any, job: int, other: int) -> bool:
-    """Return whether a job comes before another of its kin: where scores do not last, those of one kin are equal."""
+    """Return whether a job comes before another of its group: unless scores are lasting, those of a group are equal."""
     if state.notes.lasting & ORDER_LASTS and state.jobs[job].score != state.jobs[other].score:
         return state.jobs[job].score < state.jobs[other].score
     return job < other
 
 
 @inner
-def join_kin(state: Any, job: int, until: float) -> None:
-    """Let a job be held until a time, among its kin. Changes kins, of_kin, notes, clock."""
-    notes = state.notes
-    place = state.of_kin[job].kin
-    kin = state.kins[place]
-    if kin.count == 0:
-        state.kins[notes.kins].listed = place
-        notes.kins += 1
-        kin.first = kin.last = job
-        kin.until = until
-        state.of_kin[job].next = -1
+def add_to_group(state: Any, job: int, until: float) -> None:
+    """Hold a job until a time, in its group. Changes held_groups, group_of, hold_state, clock."""
+    holds = state.hold_state
+    place = state.group_of[job].group
+    group = state.held_groups[place]
+    if group.count == 0:
+        state.held_groups[holds.groups].listed = place
+        holds.groups += 1
+        group.first = group.last = job
+        group.until = until
+        state.group_of[job].next = -1
     else:
-        kin.until = min(kin.until, until)
-        if comes_before(state, job, kin.first):
-            state.of_kin[job].next = kin.first
-            kin.first = job
+        group.until = min(group.until, until)
+        if comes_before(state, job, group.first):
+            state.group_of[job].next = group.first
+            group.first = job
         else:
-            before = kin.last
+            before = group.last
             if comes_before(state, job, before):
-                before = kin.first
-                while comes_before(state, state.of_kin[before].next, job):
-                    before = state.of_kin[before].next
-            state.of_kin[job].next = state.of_kin[before].next
-            state.of_kin[before].next = job
-            if state.of_kin[job].next < 0:
-                kin.last = job
-    kin.count += 1
+                before = group.first
+                while comes_before(state, state.group_of[before].next, job):
+                    before = state.group_of[before].next
+            state.group_of[job].next = state.group_of[before].next
+            state.group_of[before].next = job
+            if state.group_of[job].next < 0:
+                group.last = job
+    group.count += 1
     state.clock.held += 1
     if -np.inf < until < np.inf:
-        notes.release = min(notes.release, until)
+        holds.next_release = min(holds.next_release, until)
 
 
 @inner
-def drop_kin(state: Any, place: int) -> None:
-    """Take a kin of whom nobody is held any more out of the list of kins. Changes kins, notes."""
-    notes = state.notes
-    notes.kins -= 1
-    state.kins[place].listed = state.kins[notes.kins].listed
+def drop_group(state: Any, place: int) -> None:
+    """Take an empty group out of the list of groups. Changes held_groups, hold_state."""
+    holds = state.hold_state
+    holds.groups -= 1
+    state.held_groups[place].listed = state.held_groups[holds.groups].listed
 
 
 @inner
-def give_up_kin(state: Any, job: int) -> bool:
-    """Let a held job leave its kin; return whether it was held. Changes kins, of_kin, notes, clock."""
-    number = state.of_kin[job].kin
-    kin = state.kins[number]
+def remove_from_group(state: Any, job: int) -> bool:
+    """Take a held job out of its group; return whether it was held. Changes what `add_to_group` changes."""
+    number = state.group_of[job].group
+    group = state.held_groups[number]
     before = -1
-    other = kin.first if kin.count > 0 else -1
+    other = group.first if group.count > 0 else -1
     while other >= 0 and other != job:
         before = other
-        other = state.of_kin[other].next
+        other = state.group_of[other].next
     if other < 0:
         return False
-    following = state.of_kin[job].next
+    following = state.group_of[job].next
     if before < 0:
-        kin.first = following
+        group.first = following
     else:
-        state.of_kin[before].next = following
+        state.group_of[before].next = following
     if following < 0:
-        kin.last = before
-    kin.count -= 1
+        group.last = before
+    group.count -= 1
     state.clock.held -= 1
-    if kin.count == 0:
+    if group.count == 0:
         place = 0
-        while state.kins[place].listed != number:
+        while state.held_groups[place].listed != number:
             place += 1
-        drop_kin(state, place)
+        drop_group(state, place)
     return True
 
 
 @inner
-def let_kin_go(state: Any, ended: bool) -> int:
-    """Ask about kins whose time has come, and if something `ended`, about those without one; return how many jobs go.
+def release_groups(state: Any, ended: bool) -> int:
+    """Ask about groups whose time has come, and if a job `ended`, about those without one; return how many jobs go.
 
-    They are let go, and not in the queue yet. Changes kins, notes.
+    The groups are released; their jobs are not in the queue yet. Changes held_groups, hold_state.
     """
-    notes = state.notes
-    notes.release = np.inf
-    notes.opened = 0
+    holds = state.hold_state
+    holds.next_release = np.inf
+    holds.released_groups = 0
     gone = 0
-    for place in range(notes.kins):
-        kin = state.kins[state.kins[place].listed]
-        if not later(kin.until, state.clock.now) or (ended and kin.until == np.inf):
-            kin.until = held_until(state, kin.first, -1)
-        if kin.until == -np.inf:
-            notes.opened += 1
-            gone += kin.count
-        elif kin.until < np.inf:
-            notes.release = min(notes.release, kin.until)
+    for place in range(holds.groups):
+        group = state.held_groups[state.held_groups[place].listed]
+        if not later(group.until, state.clock.now) or (ended and group.until == np.inf):
+            group.until = held_until(state, group.first, -1)
+        if group.until == -np.inf:
+            holds.released_groups += 1
+            gone += group.count
+        elif group.until < np.inf:
+            holds.next_release = min(holds.next_release, group.until)
     return gone
 
 
 @inner
-def score_first_of_kins(state: Any) -> None:
-    """Score the first of each kin that is let go. Changes kins, jobs, ranking, scores."""
+def score_first_of_groups(state: Any) -> None:
+    """Score the first job of each released group. Changes held_groups, jobs, ranking, scores."""
     count = 0
-    for place in range(state.notes.kins):
-        kin = state.kins[state.kins[place].listed]
-        if kin.until == -np.inf:
-            state.ranking[count] = kin.first
+    for place in range(state.hold_state.groups):
+        group = state.held_groups[state.held_groups[place].listed]
+        if group.until == -np.inf:
+            state.ranking[count] = group.first
             count += 1
     score_ranking(state, count)
     for k in range(count):
-        state.kins[state.of_kin[state.ranking[k]].kin].score = state.scores[k]
+        state.held_groups[state.group_of[state.ranking[k]].group].score = state.scores[k]
 
 
 @inner
-def first_of_kin(state: Any, place: int) -> int:
-    """Return who is first of a kin."""
-    return int(state.kins[state.kins[place].listed].first)
+def first_of_group(state: Any, place: int) -> int:
+    """Return the first job of a group."""
+    return int(state.held_groups[state.held_groups[place].listed].first)
 
 
 @inner
-def comes_before_kin(state: Any, job: int, place: int) -> bool:
-    """Return whether a job that has its score comes before the first of a kin that is let go."""
-    kin = state.kins[state.kins[place].listed]
+def comes_before_group(state: Any, job: int, place: int) -> bool:
+    """Return whether a scored job comes before the first job of a released group."""
+    group = state.held_groups[state.held_groups[place].listed]
     score = state.jobs[job].score
-    return score < kin.score or (score == kin.score and job < kin.first)
+    return score < group.score or (score == group.score and job < group.first)
 
 
 @inner
-def first_kin(state: Any) -> int:
-    """Return whose first is first in order, of the kins that are let go."""
+def first_group(state: Any) -> int:
+    """Return the released group whose first job is first in order, −1 if there is none."""
     found = -1
-    for place in range(state.notes.kins):
-        kin = state.kins[state.kins[place].listed]
-        if kin.until == -np.inf:
-            state.jobs[kin.first].score = kin.score
-            if found < 0 or comes_before_kin(state, kin.first, found):
+    for place in range(state.hold_state.groups):
+        group = state.held_groups[state.held_groups[place].listed]
+        if group.until == -np.inf:
+            state.jobs[group.first].score = group.score
+            if found < 0 or comes_before_group(state, group.first, found):
                 found = place
     return found
 
 
 @inner
-def let_first_wait(state: Any, place: int) -> None:
-    """Let the first of a kin join the queue. Changes what `let_wait` does, kins, notes, clock."""
-    kin = state.kins[state.kins[place].listed]
-    job = kin.first
+def add_first_to_queue(state: Any, place: int) -> None:
+    """Add the first job of a group to the queue. Changes what `let_wait` does, held_groups, hold_state, clock."""
+    group = state.held_groups[state.held_groups[place].listed]
+    job = group.first
     keep_reservation(state, job)
-    kin.first = state.of_kin[job].next
-    kin.count -= 1
+    group.first = state.group_of[job].next
+    group.count -= 1
     state.clock.held -= 1
     state.clock.demand += state.jobs[job].left
-    state.jobs[job].score = kin.score
+    state.jobs[job].score = group.score
     enqueue_waiting(state, job)
-    if kin.count == 0:
-        drop_kin(state, place)
-        state.notes.opened -= 1
+    if group.count == 0:
+        drop_group(state, place)
+        state.hold_state.released_groups -= 1
     elif state.notes.lasting & ORDER_LASTS:
-        kin.score = state.jobs[kin.first].score
+        group.score = state.jobs[group.first].score
 
 
 @inner
-def shut_kins(state: Any) -> bool:
-    """After a start, ask again about the kins that are let go; return whether one of them is held now."""
-    notes = state.notes
+def hold_groups_again(state: Any) -> bool:
+    """After a start, ask again about the released groups; return whether one of them is held now."""
+    holds = state.hold_state
     shut = False
-    for place in range(notes.kins):
-        kin = state.kins[state.kins[place].listed]
-        if kin.until > -np.inf:
+    for place in range(holds.groups):
+        group = state.held_groups[state.held_groups[place].listed]
+        if group.until > -np.inf:
             continue
-        kin.until = held_until(state, kin.first, STARTS)
-        if kin.until > -np.inf:
+        group.until = held_until(state, group.first, STARTS)
+        if group.until > -np.inf:
             shut = True
-            notes.opened -= 1
-            notes.release = min(notes.release, kin.until)
+            holds.released_groups -= 1
+            holds.next_release = min(holds.next_release, group.until)
     return shut
 
 
 @inner
-def let_kins_wait(state: Any) -> None:
-    """Let all of the kins that are let go join the queue. Changes what `let_first_wait` does."""
-    place = state.notes.kins - 1
-    while state.notes.opened > 0:
-        if state.kins[state.kins[place].listed].until == -np.inf:
-            for _ in range(state.kins[state.kins[place].listed].count):
-                let_first_wait(state, place)
+def add_groups_to_queue(state: Any) -> None:
+    """Add the jobs of all released groups to the queue. Changes what `add_first_to_queue` does."""
+    holds = state.hold_state
+    place = holds.groups - 1
+    while holds.released_groups > 0:
+        if state.held_groups[state.held_groups[place].listed].until == -np.inf:
+            for _ in range(state.held_groups[state.held_groups[place].listed].count):
+                add_first_to_queue(state, place)
         place -= 1

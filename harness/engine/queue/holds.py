@@ -1,5 +1,6 @@
-"""Asking the holds that are in use about a job."""
+"""Questions to the holds in use: whether they hold a job, and until when."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,19 @@ from harness.engine.run_state import seen
 from harness.engine.time_comparison import later
 from harness.numba_support.compile_options import NO_REFERENCES
 from harness.numba_support.pointer_tables import calling
+from harness.policy.spec import Choice
 
-# What may make a hold, or all that are in use, answer otherwise: flags. The first two make it hold a job again.
+# Causes that may change the answer of a hold, flags: with the first two it may hold a released job again.
 TIME, STARTS, FREED_BY_STARTS = 1, 2, 4
 
-#: Held jobs are kept by kin, see `kin.py`: a flag beside them.
-BY_KIN = 8
+#: Held jobs are kept in groups, see `held_groups.py`: a further flag.
+BY_GROUP = 8
 
 _call = calling(run_state.HOLD)
 
 
 def answer_of(state: Any, k: int, view: Any, job: int, own: Any) -> Any:
-    """Return what a hold answers."""
+    """Return the answer of hold number `k`: until when it holds the job [s]."""
     return state.hold[k](view, job, own)
 
 
@@ -37,9 +39,9 @@ def _answer_of(state: Any, k: Any, view: Any, job: Any, own: Any) -> Any:
 
 @inner
 def held_until(state: Any, job: int, flags: int) -> float:
-    """Ask the holds about a job, those that have one of these flags, or all for −1; return until when it is held [s].
+    """Return until when the holds with one of these flags hold a job, or all holds for −1 [s].
 
-    The first that holds it is believed; if none does, that is −∞. Who may be narrower is held only if it is then, too.
+    The answer of the first that holds it counts; −∞ if none does. A moldable job is held only if its narrowest is, too.
     """
     until = asked_until(state, job, flags)
     if until > -np.inf and state.notes.moldable and np.isnan(state.jobs[job].start):
@@ -49,7 +51,7 @@ def held_until(state: Any, job: int, flags: int) -> float:
 
 @inner
 def held_with(state: Any, job: int, procs: int, flags: int) -> float:
-    """Return until when a job that has not begun would be held if it were so wide: it is, while the holds are asked."""
+    """Return until when a job that was never started would be held with `procs` processors [s]."""
     record = state.jobs[job]
     width = record.procs
     left = record.left
@@ -70,16 +72,16 @@ def held_with(state: Any, job: int, procs: int, flags: int) -> float:
 
 @inner
 def asked_until(state: Any, job: int, flags: int) -> float:
-    """Return what the holds answer about a job as it is; see `held_until`."""
+    """Return until when the holds hold a job with its present width; see `held_until`."""
     clock = state.clock
     asked = clock.hook
     clock.hook = HOLDING
     clock.culprit = job
-    for k in range(state.notes.holds):
+    for k in range(state.hold_state.count):
         hold = state.holds[k]
         if hold.because & flags == 0 and flags >= 0:
             continue
-        state.notes.asked = k  # for messages
+        state.hold_state.asked_hold = k  # for messages
         until = answer_of(state, k, seen(state), job, state.holds_own[hold.begin : hold.end])
         if np.isnan(until):
             note(clock, BAD_HOLD, job, -1, until)
@@ -92,31 +94,35 @@ def asked_until(state: Any, job: int, flags: int) -> float:
 
 
 @inner
-def held_as_its_kin(state: Any, job: int, flags: int, of_held: bool) -> float:
-    """Return what `held_until` does, in rounds in which jobs alike are asked about once.
+def held_like_group(state: Any, job: int, flags: int, of_held: bool) -> float:
+    """Return the answer of `held_until`, asked once per round for all jobs of a group.
 
-    Of those who are held each may be the last to be let go: once one of their kin is not, they are not.
+    A released job may be the last of its group: once one job of a group is released, the holds are asked again.
     """
-    kin = state.kins[state.of_kin[job].kin]
-    if kin.asked == state.notes.rounds:
-        return float(kin.answer)
+    group = state.held_groups[state.group_of[job].group]
+    if group.asked == state.hold_state.rounds:
+        return float(group.answer)
     until = held_until(state, job, flags)
     if until > -np.inf or not of_held:
-        kin.asked = state.notes.rounds
-        kin.answer = until
+        group.asked = state.hold_state.rounds
+        group.answer = until
     return until
 
 
+def holds_in_use(chosen: Choice) -> list[Choice]:
+    """Return the holds that are asked, each by itself."""
+    return [replace(one, inner=None) for one in chosen.chain if not one.policy.constant]
+
+
 @verb(family=ASKED)
-def close_if_held(state: Any) -> None:
-    """Stop further starts if a start makes a waiting job of any queue held, until the queue is without that job."""
-    notes = state.notes
+def stop_if_start_causes_hold(state: Any) -> None:
+    """Stop further starts if a start makes a waiting job of any queue held, until that job has left the queue."""
     waitlist = state.waitlist
-    if notes.holding & STARTS == 0:
+    if state.hold_state.causes & STARTS == 0:
         return
-    notes.rounds += 1
+    state.hold_state.rounds += 1
     for place in range(waitlist.head, waitlist.tail + waitlist.aside):
         job = state.queue[place]
-        if state.jobs[job].status == WAITING and held_as_its_kin(state, job, STARTS, False) > -np.inf:
-            notes.closed = 1
+        if state.jobs[job].status == WAITING and held_like_group(state, job, STARTS, False) > -np.inf:
+            state.hold_state.stop_starting = 1
             return

@@ -1,8 +1,8 @@
-"""The list of jobs that are held: who comes to it, and who leaves it.
+"""The list of held jobs.
 
-A held job is in the system but not in the queue: its status is `HELD`. It stands in a list with the time at which it
-is asked about again. The loop in `holding.py` says when that is. The list is in order of submission, then of the log,
-also after a waiting job has come back to it.
+A held job is in the system but not in the queue: its status is `HELD`. The list has the time at which the holds are
+asked about it again; the loop does that (`events/hold_releases.py`). The list is in order of submission, then of the
+log, also after a waiting job has come back to it.
 """
 
 from typing import Any
@@ -10,30 +10,31 @@ from typing import Any
 import numpy as np
 
 from harness.engine.decorators import inner, once
-from harness.engine.queue.held_groups import give_up_kin, join_kin, let_kin_go
-from harness.engine.queue.holds import BY_KIN, held_as_its_kin
+from harness.engine.queue.held_groups import add_to_group, release_groups, remove_from_group
+from harness.engine.queue.holds import BY_GROUP, held_like_group
 from harness.engine.queue.waiting_jobs import join_queue, keep_reservation, leave_system
 from harness.engine.records.public import CANCELLED, HELD, JOB_DELETED
 from harness.engine.time_comparison import later
 
 
 @inner
-def put_on_list(state: Any, job: int, until: float) -> None:
-    """Let a job be held until a time. Changes held, notes, clock."""
-    if state.notes.holding & BY_KIN:
-        join_kin(state, job, until)
+def add_held(state: Any, job: int, until: float) -> None:
+    """Hold a job until a time. Changes held, hold_state, clock."""
+    holds = state.hold_state
+    if holds.causes & BY_GROUP:
+        add_to_group(state, job, until)
         return
     entry = state.held[state.clock.held]
     entry.job = job
     entry.until = until
     state.clock.held += 1
     if -np.inf < until < np.inf:
-        state.notes.release = min(state.notes.release, until)
+        holds.next_release = min(holds.next_release, until)
 
 
 @inner
 def sort_held(state: Any) -> None:
-    """Put the list of held jobs in order of submission, then of the log: Shell's sort, in place."""
+    """Sort the list of held jobs by submission, then by place in the log: Shell's sort, in place."""
     held = state.held
     count = state.clock.held
     gap = 1
@@ -54,16 +55,16 @@ def sort_held(state: Any) -> None:
 
 
 @inner
-def hold_back(state: Any, flags: int) -> int:
-    """Ask again about the jobs that wait, and take those out of the queue that are held now; return how many."""
+def hold_waiting(state: Any, flags: int) -> int:
+    """Ask the holds about the waiting jobs, and take those out of the queue that are held now; return how many."""
     clock = state.clock
-    notes = state.notes
     waitlist = state.waitlist
+    holds = state.hold_state
     kept = waitlist.head
-    notes.rounds += 1
+    holds.rounds += 1
     for place in range(waitlist.head, waitlist.tail):
         job = state.queue[place]
-        until = held_as_its_kin(state, job, flags, False)
+        until = held_like_group(state, job, flags, False)
         if until > -np.inf:
             record = state.jobs[job]
             record.status = HELD
@@ -73,7 +74,7 @@ def hold_back(state: Any, flags: int) -> int:
             clock.demand -= record.left
             if state.usage_sums.counted:
                 state.tally(state, job, 0, -1, 0)
-            put_on_list(state, job, until)
+            add_held(state, job, until)
         else:
             state.queue[kept] = job
             kept += 1
@@ -81,33 +82,33 @@ def hold_back(state: Any, flags: int) -> int:
     waitlist.tail = kept
     clock.queued -= count
     if count > 0:
-        waitlist.new_in_queue = -1  # they may come back, and are not to be counted twice
-        if notes.holding & BY_KIN == 0:
+        waitlist.new_in_queue = -1  # they may come back, and must not be counted twice
+        if holds.causes & BY_GROUP == 0:
             sort_held(state)
     return count
 
 
 @inner
-def let_go(state: Any, first: int, ended: bool) -> int:
-    """Ask about held jobs whose time has come, and if something `ended`, about those without one; return how many go.
+def release_held(state: Any, first: int, ended: bool) -> int:
+    """Ask about held jobs whose time has come, and if a job `ended`, about those without one; return how many go.
 
-    They are asked about in order of submission, then of the log, from the `first` on of which that may be true. A job
-    that is free joins the queue at once, before the next one is asked about.
+    The holds are asked in order of submission, then of the log, from the `first` job on of which that may be true. A
+    released job joins the queue at once, before the holds are asked about the next one.
     """
     clock = state.clock
-    notes = state.notes
-    if notes.holding & BY_KIN:
-        return let_kin_go(state, ended)
+    holds = state.hold_state
+    if holds.causes & BY_GROUP:
+        return release_groups(state, ended)
     kept = first
     if first == 0:
-        notes.release = np.inf
-    notes.rounds += 1
+        holds.next_release = np.inf
+    holds.rounds += 1
     count = clock.held
     for k in range(first, count):
         job = state.held[k].job
         until = state.held[k].until
         if not later(until, clock.now) or (ended and until == np.inf):
-            until = held_as_its_kin(state, job, -1, True)
+            until = held_like_group(state, job, -1, True)
         if until == -np.inf:
             state.ranking[0] = job
             keep_reservation(state, job)
@@ -118,23 +119,25 @@ def let_go(state: Any, first: int, ended: bool) -> int:
             state.held[kept].until = until
             kept += 1
             if until < np.inf:
-                notes.release = min(notes.release, until)
+                holds.next_release = min(holds.next_release, until)
     clock.held = kept
     return count - kept
 
 
 @inner
 def first_held(state: Any) -> int:
-    """Return one of the held jobs: the first in the list, or of the first kin."""
-    return int(state.kins[state.kins[0].listed].first if state.notes.holding & BY_KIN else state.held[0].job)
+    """Return one of the held jobs: the first in the list, or in the first group."""
+    if state.hold_state.causes & BY_GROUP:
+        return int(state.held_groups[state.held_groups[0].listed].first)
+    return int(state.held[0].job)
 
 
 @inner
-def take_off_list(state: Any, job: int) -> bool:
-    """Let a held job leave the system; return whether it was held. Changes held, jobs, clock, sums."""
+def remove_held_job(state: Any, job: int) -> bool:
+    """Take a held job out of the system; return whether it was held. Changes held, jobs, clock, sums."""
     clock = state.clock
-    if state.notes.holding & BY_KIN:
-        if not give_up_kin(state, job):
+    if state.hold_state.causes & BY_GROUP:
+        if not remove_from_group(state, job):
             return False
     else:
         place = 0
@@ -154,18 +157,17 @@ def take_off_list(state: Any, job: int) -> bool:
 
 @once
 def leave_while_held(state: Any) -> None:
-    """Held jobs leave whose patience ends at this instant, or that an event deletes. Changes what `leave` changes."""
+    """Remove held jobs whose patience ends at this instant, or that an event deletes. Changes what `leave` changes."""
     clock = state.clock
-    notes = state.notes
-    for k in range(notes.cancels, len(state.cancellations)):
+    for k in range(state.loop.next_cancellation, len(state.cancellations)):
         job = state.cancellations[k]
         if state.patience[job] > clock.now:
             break
         record = state.jobs[job]
         if record.status == HELD and job < clock.next and np.isnan(record.start) and record.restarts == 0:
-            take_off_list(state, job)
-    for k in range(notes.events, len(state.events)):
+            remove_held_job(state, job)
+    for k in range(state.loop.next_event, len(state.events)):
         if state.events[k].time > clock.now:
             break
-        if state.events[k].kind == JOB_DELETED and take_off_list(state, state.events[k].subject):
-            state.sums.vain -= 1  # `happen` will count it as one that found nothing to change
+        if state.events[k].kind == JOB_DELETED and remove_held_job(state, state.events[k].subject):
+            state.sums.ignored_events -= 1  # the event will be counted as one that changed nothing

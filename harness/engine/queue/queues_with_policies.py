@@ -138,7 +138,6 @@ def stand_again(state: Any, table: Any, count: int, queued: int) -> None:
 def start_by_queue(state: Any, own: Any) -> None:
     """Ask the start policy of one queue after the other."""
     clock = state.clock
-    notes = state.notes
     waitlist = state.waitlist
     table = own.view(np.int64)
     count = waitlist.tail - waitlist.head
@@ -154,7 +153,7 @@ def start_by_queue(state: Any, own: Any) -> None:
         start_by(table[row], state, own[table[row + 1] : table[row + 2]])
         forget_promises(state)
         stand_again(state, table, count, queued)
-        if notes.closed:
+        if state.hold_state.stop_starting:
             break
     clock.corrected = corrected
 

@@ -196,7 +196,7 @@ CLOCK = np.dtype(
         ("asks", "i8"),  # 1 when the selection says what it would decline …
         ("asking", "i8"),  # … and WONDERING while it is asked just that, TRYING while it places a job to be taken back
         ("next", "i8"),  # jobs that have been submitted: the next one to arrive
-        ("stirred", "i8"),  # 1 at an instant at which something happens that may matter to a policy
+        ("decision_due", "i8"),  # 1 at an instant at which something happens that may matter to a policy
         ("transition", "f8"),  # when the next node changes its status [s]
         ("start_timer", "f8"),  # when the start policy wants to be called again [s]
         ("rate_timer", "f8"),  # the same of the rate policy
@@ -204,13 +204,13 @@ CLOCK = np.dtype(
         ("rate_from", "f8"),  # until when the rate policy wants to be left alone [s]
         ("sleep_from", "f8"),  # the same of the sleep policy
         ("level", "f8"),  # the rate policy wants to be called when the work has fallen to it [s], −1 never …
-        ("fell", "i8"),  # … and 1 at the instant when it has
+        ("work_level_reached", "i8"),  # … and 1 at the instant when it has
         ("profile_first", "i8"),  # window of the profile that is in use
         ("profile_last", "i8"),  # where that window ends
         ("demand", "f8"),  # estimated work of the waiting jobs [s]
         ("promised", "f8"),  # Σ planned · speed over the jobs in service, and …
         ("speed", "f8"),  # … Σ speed: together they give the estimated work in service
-        ("each", "i8"),  # 1 where every single event is followed by a decision
+        ("decide_per_event", "i8"),  # 1 if a decision follows each event, submissions before completions
         ("began", "f8"),  # first instant of the run [s]
         ("epoch", "f8"),  # seconds since 1970 at time 0, by the log; not a number if it does not say
         ("zone", "f8"),  # how far clocks on the wall are ahead of UTC now, where the log is from [s]
