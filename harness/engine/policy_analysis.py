@@ -15,7 +15,7 @@ from harness.engine.records import hold_records as hold_records
 from harness.engine.resources.node_classes import with_classes
 from harness.errors import HarnessError
 from harness.policy.kinds import Policy, Prefer, Start
-from harness.policy.reads import FIELDS, NODE_CLASSES, QUEUE, may_read, reads_only
+from harness.policy.reads import NODE_CLASSES, QUEUE, all_fields, may_read, reads_only
 from harness.policy.spec import Choice
 from harness.policy_api.policy_diagnostics import calls
 
@@ -35,7 +35,7 @@ _OF_A_CLASS = (_LOAD - {"node.busy"}) | {f"node.{name}" for name in ("free", "sp
 _OF_A_CLASS |= {"node.type"}
 
 #: The fields of a job that time and plans do not change, and the time.
-_OF_JOB_AND_TIME = frozenset(name for name in FIELDS if name.startswith("job."))
+_OF_JOB_AND_TIME = frozenset(name for name in all_fields() if name.startswith("job."))
 _OF_JOB_AND_TIME = (_OF_JOB_AND_TIME - {"job.reserved", "job.score", "job.status"}) | {"clock.now"}
 
 #: The names under which a policy notices that a node has fallen asleep.
@@ -98,7 +98,7 @@ def draws_by_load(energy: Choice) -> bool:
 def judges_by_stock(select: Policy) -> bool:
     """Return whether a selection by merit gives one merit to all nodes of a class."""
     own = any(name in ("memory", "dice") or name.startswith("per_") for name in select.extras)
-    tells_apart = FIELDS - _OF_A_CLASS
+    tells_apart = all_fields() - _OF_A_CLASS
     apart = may_read(select, *(name for name in tells_apart if name.startswith("node.")))
     return isinstance(select, Prefer) and select.compiled and not own and not apart
 

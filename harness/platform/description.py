@@ -75,6 +75,7 @@ _KEYS: dict[str, type[_Keys]] = {"": _Description, "nodes": _Nodes, "performance
 
 
 def read_description(path: str | Path) -> Platform:
+    """Read a description of a platform in TOML."""
     path = Path(path)
     content = toml_of(stored_bytes(path, "a platform"), path, "TOML")
     try:

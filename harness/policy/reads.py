@@ -5,27 +5,38 @@ The engine skips work whose result no policy reads. It goes by these names alone
 which nodes are alike. A policy that declares nothing is taken to read everything that it can reach.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, did_you_mean
-from harness.policy import records
 
 if TYPE_CHECKING:
     from harness.policy.kinds import Policy
 
 QUEUE, NODE_CLASSES = "queue", "node_classes"
 
-_FIELDS = {
-    record.__name__.lower(): frozenset(vars(record)["__dataclass_fields__"])
-    for record in (records.Job, records.Node, records.Clock, records.Slice, records.Pace, records.Nap)
-}
 
-#: All names of one field.
-FIELDS = frozenset({f"{record}.{name}" for record, names in _FIELDS.items() for name in names})
-FIELDS |= {"job.reserved"}
+@cache
+def fields_of_records() -> dict[str, frozenset[str]]:
+    """Return the fields of each record that policies see."""
+    from harness.policy import records  # numpy: the command line starts without it
 
-#: All names that `reads=` may have.
-NAMES = FIELDS | set(_FIELDS) | {QUEUE, NODE_CLASSES}
+    seen = (records.Job, records.Node, records.Clock, records.Slice, records.Pace, records.Nap)
+    return {record.__name__.lower(): frozenset(vars(record)["__dataclass_fields__"]) for record in seen}
+
+
+@cache
+def all_fields() -> frozenset[str]:
+    """Return the names of all fields of records, as in `node.status`."""
+    fields = {f"{record}.{name}" for record, names in fields_of_records().items() for name in names}
+    return frozenset(fields | {"job.reserved"})
+
+
+@cache
+def all_names() -> frozenset[str]:
+    """Return all names that `reads=` may have."""
+    return all_fields() | set(fields_of_records()) | {QUEUE, NODE_CLASSES}
+
 
 #: Function of `harness` → what its result depends on; the others read only what policies may always know.
 READ_BY = dict.fromkeys(("waiting", "ranked", "prefix", "unpromised"), QUEUE)
@@ -35,7 +46,7 @@ READ_BY |= dict.fromkeys(("longest_vacant", "put_to_sleep", "wake"), "node.statu
 
 def record_with(fields: tuple[str, ...]) -> str:
     """Return the name of the record that has these fields; empty if policies have no such record."""
-    return next((name for name, known in _FIELDS.items() if known <= set(fields)), "")
+    return next((name for name, known in fields_of_records().items() if known <= set(fields)), "")
 
 
 def covers(reads: tuple[str, ...], name: str) -> bool:
@@ -50,7 +61,7 @@ def readable(policy: "Policy") -> tuple[str, ...]:
     whole = {"plan", "queue", "state"} & set(policy.arguments) or (
         getattr(policy, "learn", None) and policy.part == "order"
     )
-    return tuple(NAMES) if whole else tuple(name for name in policy.arguments if name in _FIELDS)
+    return tuple(all_names()) if whole else tuple(name for name in policy.arguments if name in fields_of_records())
 
 
 def may_read(policy: "Policy", *names: str) -> bool:
@@ -72,5 +83,5 @@ def check_reads(policy: "Policy") -> None:
     if isinstance(policy.reads, str) or not all(isinstance(name, str) for name in policy.reads):
         raise HarnessError(f"{where}: expected several names, as in reads=('job.procs', 'clock.now')")
     for name in policy.reads:
-        if name not in NAMES:
-            raise HarnessError(f"{where}: there is no {name!r:.40}; {did_you_mean(name, NAMES)}")
+        if name not in all_names():
+            raise HarnessError(f"{where}: there is no {name!r:.40}; {did_you_mean(name, all_names())}")
