@@ -66,7 +66,7 @@ def compress(state: Any) -> None:
         job = state.queue[k]
         record = state.jobs[job]
         begin = record.reserved
-        if record.status != WAITING or begin < 0.0 or not later(begin, now):
+        if record.status != WAITING or not 0.0 <= begin < np.inf or not later(begin, now):
             continue
         duration = reserved_duration(state, job)
         behind = begin != gap and not later(gap, begin)  # the gap is before its own place: it might use that

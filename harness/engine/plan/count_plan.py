@@ -61,7 +61,8 @@ def forget_reservations(state: Any) -> None:
         state.jobs[planning.head].reserved = -1.0
     elif planning.form == PROFILE:
         k = waitlist.head
-        while k < waitlist.tail and planning.reservations > 0:
+        hidden = state.notes.depth < len(state.jobs)  # of a pass: jobs behind `tail` keep reservations uncounted
+        while k < waitlist.tail and (planning.reservations > 0 or hidden):
             record = state.jobs[state.queue[k]]
             planning.reservations -= record.reserved >= 0
             record.reserved = -1.0

@@ -140,9 +140,10 @@ def _list_unpromised(state: Any) -> int:
     notes = state.notes
     waitlist = state.waitlist
     count = kept = 0
-    if waitlist.new_in_queue < 0:  # nobody noted who came: from now on somebody does
+    if waitlist.new_in_queue < 0:  # no list of new jobs is kept yet: begin one
         waitlist.new_in_queue = 0
-        for k in range(waitlist.head, waitlist.tail):
+        # A pass may look at the first jobs only: the others follow behind `tail`.
+        for k in range(waitlist.head, max(waitlist.tail, waitlist.head + state.clock.queued)):
             state.joined[waitlist.new_in_queue] = state.queue[k]
             waitlist.new_in_queue += 1
     for k in range(waitlist.new_in_queue):
