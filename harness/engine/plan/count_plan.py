@@ -61,7 +61,7 @@ def forget_reservations(state: Any) -> None:
         state.jobs[planning.head].reserved = -1.0
     elif planning.form == PROFILE:
         k = waitlist.head
-        hidden = state.notes.depth < len(state.jobs)  # of a pass: jobs behind `tail` keep reservations uncounted
+        hidden = state.timing.backfill_depth < len(state.jobs)  # jobs behind a pass keep reservations
         while k < waitlist.tail and (planning.reservations > 0 or hidden):
             record = state.jobs[state.queue[k]]
             planning.reservations -= record.reserved >= 0
