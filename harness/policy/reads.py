@@ -80,7 +80,7 @@ def check_reads(policy: "Policy") -> None:
     if policy.reads is None:
         return
     where = f"policy {policy.name!r}: reads={policy.reads!r:.60}"
-    if isinstance(policy.reads, str) or not all(isinstance(name, str) for name in policy.reads):
+    if not isinstance(policy.reads, tuple | list) or not all(isinstance(name, str) for name in policy.reads):
         raise HarnessError(f"{where}: expected several names, as in reads=('job.procs', 'clock.now')")
     for name in policy.reads:
         if name not in all_names():

@@ -30,7 +30,7 @@ def test_what_is_named_is_compiled_and_kept(harness_says: Call, tmp_path: Path) 
     assert answer.status == 0, answer.err
     rows = json.loads(answer.out)
     apart = "functions compiled on demand"
-    assert [(row["made ready"], row["as"]) for row in rows] == [
+    assert [(row["compiled"], row["as"]) for row in rows] == [
         (name, "compiled") for name in ("event loop", apart, "newcomer")
     ]
     kept = {path.name.rsplit("_", 1)[0] for path in kernel_folder().glob("apart_*.kernel")}
@@ -43,7 +43,7 @@ def test_what_is_named_is_compiled_and_kept(harness_says: Call, tmp_path: Path) 
 def test_what_takes_the_place_of_a_start_policy_is_compiled_with_it(harness_says: Call) -> None:
     answer = harness_says("warm-up", "easy", "--format", "json")
     assert answer.status == 0, answer.err
-    made = [row["made ready"] for row in json.loads(answer.out)]
+    made = [row["compiled"] for row in json.loads(answer.out)]
     variants = ["easy", "easy, where something binds", "easy, moldable jobs", "easy, where nodes sleep"]
     assert sorted(made[2:]) == sorted(variants)
 

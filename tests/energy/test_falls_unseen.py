@@ -10,6 +10,7 @@ from shared.strategies import workload
 
 import harness
 from harness import NodeType, Platform, SleepState
+from harness.engine import prepare_run
 from harness.engine import simulate as engine
 from harness.engine.policy_analysis import falls_unseen
 from harness.engine.setup import Extras
@@ -23,7 +24,7 @@ ENERGIES = ("energy", "idle_energy", "sleep_energy", "transition_energy", "aslee
 def run(jobs, platform, monkeypatch, unseen, *, seed=0, events=None, **parts):
     """What the engine leaves behind."""
     if not unseen:
-        monkeypatch.setattr(engine, "falls_unseen", lambda chosen: False)
+        monkeypatch.setattr(prepare_run, "falls_unseen", lambda chosen: False)
     outcome = engine.simulate(jobs, platform, choose(**parts), seed=seed, extras=Extras(events))
     monkeypatch.undo()
     return outcome

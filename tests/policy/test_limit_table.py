@@ -73,9 +73,9 @@ def test_a_partition_has_a_limit_of_its_own(tmp_path, what):
         ("usr,jobs\n1,2\n", "there is no column 'usr'; did you mean 'user'"),
         ("user,queue,jobs\n1,2,3\n", "line 2: expected a number or a name in one of the columns user, group"),
         ("user,jobs\n-7,3\n", "line 2: user = '-7': expected a whole number of at least 0, or a name of the log"),
-        ("user,jobs\nalice,3\nalice,4\n", "line 3: user alice has its limits in line 2; expected one row"),
+        ("user,jobs\nalice,3\nalice,4\n", "line 3: user alice has its limits in line 2: expected one row"),
         ("user,jobs\n1,-3\n", "jobs = '-3': expected a whole number"),
-        ("user,jobs\n1,3\n1,4\n", "line 3: user 1 has its limits in line 2; expected one row"),
+        ("user,jobs\n1,3\n1,4\n", "line 3: user 1 has its limits in line 2: expected one row"),
         ("user,jobs\n1,\n", "no limit: expected a number in jobs, procs, nodes"),
     ],
 )

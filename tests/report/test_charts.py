@@ -205,7 +205,7 @@ def test_capacity_of_every_scheduler(many: Page, done: pd.DataFrame, store: Path
             assert [name.split(". ")[0] for name in trace["y"]] == ["1", "2", "3"]
             assert trace["meta"]["policies"] == [0, 1, 2]
         wasted = own["job_wasting"].mean() / procs
-        assert f"{wasted.idxmax()} wastes most, {wasted.max():.1%} of" in figure.caption
+        assert f"{wasted.idxmax()} wastes the most, {wasted.max():.1%} of" in figure.caption
 
 
 def test_every_measure_against_energy(many: Page, done: pd.DataFrame) -> None:

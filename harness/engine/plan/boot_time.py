@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.engine.decorators import verb
 from harness.engine.plan.head_reservation import check_place
-from harness.engine.records.public import TRYING
+from harness.engine.records.public import TRYING, WAITING
 from harness.engine.resources.allocation import allocate, release_all
 
 
@@ -21,12 +21,12 @@ def longest_boot(state: Any) -> float:
 
 @verb
 def boot_time(state: Any, job: int) -> float:
-    """Return how long the job would wait for its nodes to wake if it started now [s]; infinity if none are chosen.
+    """Return how long the job would wait for its nodes to wake if it started now [s].
 
-    It is placed by the selection to see, and taken back.
+    Infinity if it does not wait, or if the selection chooses no nodes. The selection allocates nodes on trial.
     """
     check_place(state, job)
-    if state.jobs[job].procs > state.clock.free:
+    if state.jobs[job].status != WAITING or state.jobs[job].procs > state.clock.free:
         return np.inf
     state.clock.asking = TRYING
     placed = allocate(state, job)
