@@ -6,7 +6,7 @@ The kind of the plan is chosen when a run is prepared. The classes are for polic
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from harness.numba_support.plan_types import add_compiled_method, add_compiled_walk, makes_view
 from harness.policy_api.readonly_views import State, UnknownFieldError, shown_as
@@ -28,10 +28,9 @@ class Walk(View):
     """Waiting jobs, one after the other."""
 
     __slots__ = ()
-    _functions: ClassVar[tuple[Callable[..., Any] | None, Callable[..., int]]]
 
     def __iter__(self) -> Iterator[int]:
-        begin, step = self._functions
+        begin, step = _walks[type(self)]
         if begin:
             begin(self)
         job = step(self)
@@ -39,6 +38,9 @@ class Walk(View):
             yield job
             job = step(self)
 
+
+#: The functions that begin a walk and take a step. They are kept here: a policy finds no way to them.
+_walks: dict[type[View], tuple[Callable[..., Any] | None, Callable[..., int]]] = {}
 
 #: The class of each view in plain Python, and the function that makes the view of a state, compiled or not.
 _classes: dict[str, type[View]] = {}
@@ -84,5 +86,5 @@ def add_method(name: str, functions: dict[str, Callable[..., Any]], *, counted: 
 
 def add_walk(view: str, begin: Callable[..., Any] | None, step: Callable[..., int]) -> None:
     """Make loops over a view call these functions of the engine: `begin` once, then `step` until it returns −1."""
-    _classes[view]._functions = begin, step  # type: ignore[attr-defined]
+    _walks[_classes[view]] = begin, step
     add_compiled_walk(view, begin, step)

@@ -99,7 +99,7 @@ def test_a_function_of_the_wrong_shape_is_refused(hook, function):
     with pytest.raises(HarnessError) as caught:
         kind("misshapen", function)
     assert "'misshapen'" in str(caught.value)
-    wanted = "state" if hook == "start_jobs" else ", ".join(kind.arguments)  # of a start policy also the plan, the queue
+    wanted = "state" if hook == "start_jobs" else ", ".join(kind.arguments)
     assert f"{wanted}, …=default)" in str(caught.value)
 
 

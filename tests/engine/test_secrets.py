@@ -209,7 +209,8 @@ def test_there_are_as_many_jobs_as_have_been_submitted(run, plain):
 def test_a_face_has_no_attribute_that_leads_behind_it(run):
     seen = []
     run(workload(TRUE), MACHINE, start=spying("start_jobs", seen.append))
-    for face in (seen[0], seen[0].jobs, seen[0].jobs[0], seen[0].clock):
+    plan, queue, state = seen[:3]
+    for face in (plan, queue, state, state.jobs, state.jobs[0], state.clock):
         for name in (name for name in dir(face) if not name.startswith("__")):
             part = getattr(face, name, None)
             assert not isinstance(part, np.ndarray | np.record | memoryview | tuple) or name == "curve", name

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from real_accounts import given, log  # noqa: F401
 from real_slurm import configuration, few  # noqa: F401
 
 

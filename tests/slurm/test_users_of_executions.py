@@ -119,7 +119,7 @@ def test_an_ordinary_user_executes_a_workload(tmp_path, configuration, temporary
         env={**os.environ, "PYTHONPATH": os.getcwd(), "HARNESS_CACHE": str(place / "cache"), "HOME": "/nonexistent"},
     )
     assert done.returncode == 0, done.stderr
-    assert re.search(r"began +3 +jobs", done.stdout)
+    assert re.search(r"started +3 +jobs", done.stdout)
     assert "run as nobody\n" in done.stdout  # and nothing as root
     about = json.loads((place / "few-slurm.json").read_text())
     assert (about["user"], about["as_root"]) == ("nobody", {})
