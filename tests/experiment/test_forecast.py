@@ -38,7 +38,7 @@ def test_the_time_is_that_of_all_jobs_at_the_pace_of_their_scheduler(
     each = found.runs // 2 * 70  # half of the runs of each workload
     assert sorted(tried) == ["fcfs", "lcfs", "spf"]  # each once
     assert found.jobs == each
-    plan = room.make_plan(field)
+    plan = room.make_run_matrix(field)
     expected = sum(run.jobs * pace(run) for run in plan.runs)
     assert (found.seconds, found.workers) == (expected / 5, 5)
 
