@@ -70,7 +70,7 @@ bind = prepare_run.bind
 prepare_run.bind = lambda chosen, seed, plain, view, inside, *rest, **more: bind(
     chosen, seed, plain, view._replace(**strict(view._asdict())), strict(inside), *rest, **more
 )
-readonly_views._quick = lambda bundle: bundle  # what verbs see is what the engine has
+readonly_views.quick_bundle = lambda bundle: bundle  # what verbs see is what the engine has
 
 
 def argument(dice, name, hostile):

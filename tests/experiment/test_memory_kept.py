@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.experiment import execution
 from harness.experiment.field_reading import parse_field
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.source_text import SourceText
 
 text = 'workloads = "lublin(jobs=20000, procs=64)"\\nseeds = [0, 1, 2]\\n[[scheduler]]\\norder = "fcfs"\\n'
@@ -39,7 +39,7 @@ def pages(run):
 
 
 with ThreadPoolExecutor(1) as thread:
-    got = list(thread.map(pages, make_plan(parse_field(SourceText(Path("memory.toml"), text))).runs))
+    got = list(thread.map(pages, make_run_matrix(parse_field(SourceText(Path("memory.toml"), text))).runs))
 print(got[-1], bytes_taken[-1] // resource.getpagesize())
 """
 

@@ -262,10 +262,10 @@ def test_two_processes_share_the_work(write: Write, tmp_path: Path, sleepy: Path
 HOLD = """
 import sys, time
 from harness.experiment.field_reading import read_field
-from harness.experiment.run_matrix import make_plan
+from harness.experiment.run_matrix import make_run_matrix
 from harness.experiment.runner import _about, _wanted
 from harness.experiment.store import Store
-plan = make_plan(read_field(sys.argv[2]))
+plan = make_run_matrix(read_field(sys.argv[2]))
 store = Store(sys.argv[1])
 store.begin(_about(plan, "", "1 threads"), _wanted(plan))
 assert all([store.claim(run.identity) for run in plan.runs[1:]])

@@ -51,14 +51,14 @@ def overtakes(state):
             harness.start(state, job)
 
 
-@broken(Start, "first reservation", r"job \d was promised", guarantees=("first reservation",))
+@broken(Start, "first reservation", r"job \d had a reservation", guarantees=("first reservation",))
 def reserves_nothing(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):
             harness.start(state, job)
 
 
-@broken(Start, "every reservation", r"job \d was promised .* s, and later", guarantees=("every reservation",))
+@broken(Start, "every reservation", r"job \d had a reservation .* s, and later", guarantees=("every reservation",))
 def later_and_later(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):

@@ -48,7 +48,7 @@ def overtakes_in_a_crowd(state):
             return
 
 
-@broken(Start, "first reservation", r"job \d+ was promised", guarantees=("first reservation",))
+@broken(Start, "first reservation", r"job \d+ had a reservation", guarantees=("first reservation",))
 def breaks_its_promise_in_a_crowd(state):
     for job in harness.waiting(state):
         if harness.fits(state, job):
