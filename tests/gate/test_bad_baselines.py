@@ -27,7 +27,7 @@ from harness.gate.baseline import read_baseline, read_packed, starts_path, unpac
         ("{", "cannot be read as a baseline"),
         ("[]", "not a baseline"),
         ("{}", "not a baseline"),
-        ('{"schema": 99}', "a baseline of schema 99, and this harness compares schema 1"),
+        ('{"schema": 99}', "a baseline of schema 99, but this harness compares schema 1"),
         ('{"schema": 1}', "versions: Field required"),
         ("\xff", "cannot be read as a baseline"),
         ("[" * 100_000, "cannot be read as a baseline"),
