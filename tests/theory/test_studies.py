@@ -1,5 +1,6 @@
 """The scripts beside the published pages: run by hand, run as commands, and what they leave behind."""
 
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,13 @@ from harness.disk.data_search import find_data
 REPORTS = folder("reports")
 
 
+def described(page):
+    """Return the text and the options of a page of help, without its usage, its examples and the types of options."""
+    text, _, options = page.partition("╭")
+    lines = [line.strip() for line in text.strip().splitlines()[1:] if not line.startswith(" $ ")]
+    return " ".join(lines).split(), re.findall(r"(?<!\S)--[a-z-]+", options)
+
+
 @pytest.mark.parametrize(("command", "script"), [(command, script) for command, (script, _) in STUDIES.items()])
 def test_a_command_is_the_script_beside_its_page(command, script):
     by_hand = subprocess.run(
@@ -23,9 +31,7 @@ def test_a_command_is_the_script_beside_its_page(command, script):
     ).stdout
     as_command = CliRunner().invoke(app, [command, "--help"], catch_exceptions=False)
     assert as_command.exit_code == 0
-    told, _, _ = as_command.output.partition("\n Examples:")
-    said = [line.rstrip() for line in by_hand.strip().splitlines()[2:]]
-    assert said == [line.rstrip() for line in told.strip().splitlines()[2:]]  # but for the name in the usage
+    assert described(by_hand) == described(as_command.output)
     assert f"python reports/{script}.py" in (REPORTS / f"{script.replace('_', '-')}.md").read_text(encoding="utf-8")
 
 
