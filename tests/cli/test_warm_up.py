@@ -35,7 +35,7 @@ def test_what_is_named_is_compiled_and_kept(harness_says: Call, tmp_path: Path) 
     ]
     kept = {path.name.rsplit("_", 1)[0] for path in kernel_folder().glob("apart_*.kernel")}
     assert {"apart_reservation", "apart_next_overtaker"} <= kept
-    assert len(set(kernel_folder().glob("order_queue_*.kernel")) - before) == 1
+    assert set(kernel_folder().glob("order_queue_*.kernel")) - before  # tests in other processes keep more
 
 
 @pytest.mark.slow
